@@ -1,0 +1,106 @@
+"""The command line: picks the command, reports its failures, answers with an exit code.
+
+Nothing heavy is imported here: `--version` answers before argparse is.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from mfsdp_lint import __version__
+
+TYPE_CHECKING = False  # `typing` itself would cost a third of the time that --version takes
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    class Command(Protocol):
+        """What a module under `mfsdp_lint.commands` offers."""
+
+        SUMMARY: str
+
+        def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+            """Declares the command's flags."""
+
+        def main(self, arguments: argparse.Namespace) -> int:
+            """Does the work; returns the exit code, raises UsageError for a user's mistake."""
+
+
+COMMANDS = ("check",)
+"""Every command; each is the module of that name under `mfsdp_lint.commands`."""
+
+DEFAULT_COMMAND = "check"
+
+USAGE = 2
+"""The exit code for wrong usage, a path that does not exist, or an internal error."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command line (`sys.argv` unless `argv` is given) and returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments and arguments[0] in ("--version", "-V"):
+        print(f"mfsdp-lint {__version__}")
+        return 0
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        print("mfsdp-lint: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader (`| head`) is gone. Python would complain when it flushes stdout at exit, so it gets another.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return USAGE
+    except Exception as error:
+        return _internal_error(error)
+
+
+def _run(arguments: list[str]) -> int:
+    from importlib import import_module
+
+    from mfsdp_lint.arguments import parser_for
+    from mfsdp_lint.options import UsageError
+
+    _never_fail_to_print()
+    name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else DEFAULT_COMMAND
+    command: Command = import_module(f"mfsdp_lint.commands.{name}")
+    prog = "mfsdp-lint" if name == DEFAULT_COMMAND else f"mfsdp-lint {name}"
+    parser = parser_for(prog, command.SUMMARY)
+    command.add_arguments(parser)
+    try:
+        code = command.main(parser.parse_args(arguments))
+        sys.stdout.flush()
+        return code
+    except UsageError as error:
+        print(f"mfsdp-lint: error: {error}", file=sys.stderr)
+        return USAGE
+    except SystemExit as exit:  # how argparse ends --help and --version
+        return int(exit.code or 0)
+
+
+def _never_fail_to_print() -> None:
+    """A path or message that the terminal's encoding cannot show is escaped instead of ending in a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _internal_error(error: Exception) -> int:
+    """One line that says where it happened; the traceback is there for whoever asks."""
+    import platform
+    import traceback
+
+    if os.environ.get("MFSDP_LINT_DEBUG") == "1":
+        traceback.print_exception(error)
+        return USAGE
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    print(
+        f"mfsdp-lint: internal error: {what}{where}, please report with `mfsdp-lint {__version__}`, "
+        f"Python {platform.python_version()} and the output under MFSDP_LINT_DEBUG=1",
+        file=sys.stderr,
+    )
+    return USAGE

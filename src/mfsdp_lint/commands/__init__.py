@@ -1,0 +1,1 @@
+"""One module a command: `SUMMARY`, `add_arguments(parser)` and `main(arguments) -> exit code`."""

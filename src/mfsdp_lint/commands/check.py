@@ -1,0 +1,125 @@
+"""`mfsdp-lint [PATHS]`: judge, fix, report."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from mfsdp_lint.arguments import comma_separated
+from mfsdp_lint.options import OUTPUT_FORMATS, Options, OutputFormat, merge, read_configuration
+from mfsdp_lint.run import Outcome, run
+
+SUMMARY = "Finds and fixes FSDP mistakes in Megatron-Bridge recipes, before the run."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Every option's default is None, "not given", so that the configuration shows through."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and directories (default: here)")
+    switch = argparse.BooleanOptionalAction
+    fixing = parser.add_argument_group("fixing")
+    fixing.add_argument("--fix", action=switch, help="apply the safe fixes")
+    fixing.add_argument("--unsafe-fixes", action=switch, help="count, show and apply unsafe fixes as well")
+    fixing.add_argument("--diff", action=switch, help="print what --fix would do as a patch, and write nothing")
+    judged = parser.add_argument_group("what is judged")
+    codes: dict[str, Any] = {"action": "extend", "type": comma_separated, "metavar": "CODES"}
+    judged.add_argument("--select", help="only these rules, by code or prefix", **codes)
+    judged.add_argument("--ignore", help="not these rules", **codes)
+    judged.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
+    judged.add_argument("--target-bridge", metavar="VERSION", help="the megatron-bridge release to judge against")
+    judged.add_argument("--search-path", action="append", metavar="DIR", help="where imports are found; repeatable")
+    output = parser.add_argument_group("output and configuration")
+    output.add_argument("--output-format", choices=OUTPUT_FORMATS)
+    output.add_argument("--no-color", action="store_true", help="as does the environment variable NO_COLOR")
+    output.add_argument("--config", metavar="FILE", help="read [tool.mfsdp-lint] from FILE")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Runs and prints; the exit code is that of `exit_code`. Raises UsageError."""
+    options = _options(vars(arguments))
+    outcome = run(options)
+    if options.diff:
+        _print_patch(outcome)
+    else:
+        _print_findings(outcome, options.output_format, color=not arguments.no_color and _terminal_shows_color())
+    for problem in outcome.problems:
+        print(f"mfsdp-lint: error: {problem}", file=sys.stderr)
+    return exit_code(outcome)
+
+
+def exit_code(outcome: Outcome) -> int:
+    """0: nothing of severity warning or error remains (info never fails); 1: something does, or there is a patch to
+    show; 2: something asked for could not be checked."""
+    if outcome.problems:
+        return 2
+    return int(bool(outcome.summary.errors or outcome.summary.warnings or outcome.patch))
+
+
+def _options(arguments: Mapping[str, Any]) -> Options:
+    given = {field.name: arguments[field.name] for field in fields(Options)}
+    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+    given |= lists | {"paths": tuple(given["paths"]) or None}
+    return merge(given, read_configuration(arguments["config"]))
+
+
+def _terminal_shows_color() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _print_patch(outcome: Outcome) -> None:
+    """The patch goes out as bytes: a file's own encoding and line ends must arrive as they are."""
+    from mfsdp_lint.reports.summary import summary_line
+
+    sys.stdout.flush()
+    sys.stdout.buffer.write(outcome.patch)
+    sys.stdout.buffer.flush()
+    print(summary_line(outcome.summary), file=sys.stderr)
+
+
+def _print_findings(outcome: Outcome, output_format: OutputFormat, *, color: bool) -> None:
+    sys.stdout.write(_rendered(outcome, output_format, color))
+
+
+def _rendered(outcome: Outcome, output_format: OutputFormat, color: bool) -> str:
+    findings, summary = outcome.findings, outcome.summary
+    match output_format:
+        case "full":
+            from mfsdp_lint.reports import full
+
+            return full.render(findings, summary, outcome.text, color=color)
+        case "concise":
+            from mfsdp_lint.reports import concise
+
+            return concise.render(findings, summary)
+        case "json":
+            from mfsdp_lint.reports import json
+
+            return json.render(findings, summary)
+        case "github":
+            from mfsdp_lint.reports import github
+
+            _append_step_summary(outcome)
+            return github.render(findings, summary, directory=_directory_in_repository())
+
+
+def _directory_in_repository() -> str:
+    workspace = os.environ.get("GITHUB_WORKSPACE")
+    return os.path.relpath(os.curdir, workspace).replace(os.sep, "/") if workspace else ""
+
+
+def _append_step_summary(outcome: Outcome) -> None:
+    """Writes the table to the file that GitHub's runner names, if it names one."""
+    from mfsdp_lint.reports import github
+
+    page = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not page:
+        return
+    try:
+        with open(page, "a", encoding="utf-8", errors="backslashreplace") as stream:
+            room = github.SUMMARY_BYTES - stream.tell()
+            stream.write(github.step_summary(outcome.findings, outcome.summary, room=room))
+    except OSError as error:
+        print(f"mfsdp-lint: warning: {page}: {error.strerror or error}: no summary written", file=sys.stderr)

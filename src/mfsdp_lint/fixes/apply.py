@@ -1,0 +1,62 @@
+"""Fix a project: plan, prove and apply until nothing more can be fixed; then write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from mfsdp_lint.fixes.plan import FixRequest, Texts, Theirs, plan
+from mfsdp_lint.fixes.prove import Evaluate, Judged, Proof, Unproved, prove
+
+ROUNDS = 8
+"""More than real projects need; one fix may uncover another finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What fixing came to: the changed texts by path, the findings fixed, those not and why, and the last judgement."""
+
+    texts: Mapping[str, str]
+    fixed: tuple[FixRequest, ...]
+    unproved: tuple[Unproved, ...]
+    after: Judged
+
+
+def prove_once(before: Judged, evaluate: Evaluate, texts: Texts, theirs: Theirs) -> Proof:
+    """Plan and prove the fixes that `before` asks for, as one batch: what reports show as edits."""
+    return prove(plan(before.requests, before.recipes, texts, theirs), before, evaluate, texts)
+
+
+def fix_project(before: Judged, evaluate: Evaluate, texts: Texts, theirs: Theirs) -> Fixed:
+    """Fix all that `before` and every later judgement ask for, until a round proves nothing more.
+
+    Writes nothing. `evaluate` gets the texts of all files that differ from what they are on disk.
+    """
+    changed: dict[str, str] = {}
+    fixed: list[FixRequest] = []
+    unproved: tuple[Unproved, ...] = ()
+
+    def current(path: str) -> str:
+        return changed[path] if path in changed else texts(path)
+
+    def evaluate_more(more: Mapping[str, str]) -> Judged:
+        return evaluate({**changed, **more})
+
+    now = before
+    for _ in range(ROUNDS):
+        if not now.requests:
+            return Fixed(changed, tuple(fixed), (), now)
+        proof = prove_once(now, evaluate_more, current, theirs)
+        unproved = proof.unproved
+        if not proof.proved:
+            break
+        changed.update(proof.texts)
+        fixed += [each.request for each in proof.proved]
+        now = proof.after
+    return Fixed(changed, tuple(fixed), unproved, now)
+
+
+def write_all(files: Mapping[str, bytes], write: Callable[[str, bytes], None]) -> None:
+    """Write files with `write` (path, content), which replaces each in one step; all contents are there beforehand."""
+    for path in sorted(files):
+        write(path, files[path])

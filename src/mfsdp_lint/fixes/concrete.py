@@ -1,0 +1,139 @@
+"""The libcst tree of one statement, cut out of its file: every node with its place, and every write in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import libcst as cst
+from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
+
+from mfsdp_lint.fixes.items import Items
+from mfsdp_lint.fixes.statements import PythonFile, Statement
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A piece of the statement that gives a name a value: an assignment, keyword argument, dictionary entry or call.
+
+    `where` are its offsets; `item` is its place among others between brackets, for those that have one.
+    """
+
+    name: str
+    value: cst.BaseExpression
+    where: Range
+    item: tuple[cst.Call | cst.Dict, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Concrete:
+    """A statement's tree and the offsets (in the file) of its nodes."""
+
+    module: cst.Module
+    places: Mapping[cst.CSTNode, Range]
+    whole: Range
+
+    def nodes(self) -> Iterator[cst.CSTNode]:
+        """Every node, parents first."""
+        waiting: list[cst.CSTNode] = [self.module]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(node.children))
+
+    def writes(self) -> Iterator[Write]:
+        """Every write in the statement. Chained assignments (`a = b = c`) say too much at once and are left out."""
+        for node in self.nodes():
+            match node:
+                case (
+                    cst.Assign(targets=[cst.AssignTarget(target=target)], value=value)
+                    | cst.AnnAssign(target=target, value=cst.BaseExpression() as value)
+                ):
+                    if name := _target_name(target):
+                        yield Write(name, value, self.whole)
+                case cst.Call():
+                    yield from self._call(node)
+                case cst.Dict(elements=elements):
+                    for index, element in enumerate(elements):
+                        if isinstance(element, cst.DictElement) and (name := _text(element.key)):
+                            yield Write(name, element.value, self.places[element], (node, index))
+
+    def items(self, brackets: cst.Call | cst.Dict) -> Items | None:
+        """Where the items of a call or a dictionary stand. None where that cannot be told."""
+        if isinstance(brackets, cst.Call):
+            nodes: list[cst.CSTNode] = list(brackets.args)
+            start = self.places[brackets.func][1]
+        else:
+            nodes = list(brackets.elements)
+            start = self.places[brackets][0]
+        closing = self.places[brackets][1] - 1
+        begin = self.places[nodes[0]][0] if nodes else closing
+        opening = self._text.find("({"[isinstance(brackets, cst.Dict)], start - self.whole[0], begin - self.whole[0])
+        if opening < 0 or self._text[closing - self.whole[0]] not in ")}":
+            return None
+        return Items(opening + self.whole[0], closing, [self.places[node] for node in nodes])
+
+    @property
+    def _text(self) -> str:
+        return self.module.code
+
+    def _call(self, call: cst.Call) -> Iterator[Write]:
+        given, func = list(call.args), call.func
+        plain = [argument.value for argument in given if argument.keyword is None and not argument.star]
+        called = func.attr.value if isinstance(func, cst.Attribute) else getattr(func, "value", "")
+        key = _text(plain[-2]) if len(plain) == len(given) and len(plain) >= 2 else None
+        if key and (called, len(plain)) in {("setattr", 3), ("setdefault", 2), ("putenv", 2), ("setenv", 2)}:
+            yield Write(key, plain[-1], self.places[call])
+        for index, argument in enumerate(given):
+            if argument.keyword is not None:
+                yield Write(argument.keyword.value, argument.value, self.places[argument], (call, index))
+
+
+def read(file: PythonFile, statement: Statement) -> Concrete | None:
+    """The tree of one statement. None when libcst refuses it or would not give its text back as it is."""
+    text = file.document.text[statement.start : statement.end]
+    try:
+        module = cst.parse_module(text)
+    except (cst.ParserSyntaxError, RecursionError):
+        return None
+    if module.code != text:
+        return None
+    wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
+    data = None if text.isascii() else text.encode()
+
+    def place(offset: int) -> int:
+        return statement.start + (offset if data is None else len(data[:offset].decode()))
+
+    places = {
+        node: (place(span.start), place(span.start + span.length))
+        for node, span in wrapper.resolve(ByteSpanPositionProvider).items()
+    }
+    return Concrete(module, places, (statement.start, statement.end))
+
+
+def is_update(module: cst.Module, brackets: cst.Call | cst.Dict) -> bool:
+    """Whether the statement is `….update(…)` alone, and what stands between `brackets` is all that it updates with."""
+    match module.body:
+        case [cst.SimpleStatementLine(body=[cst.Expr(value=cst.Call() as call)])]:
+            named = isinstance(call.func, cst.Attribute) and call.func.attr.value == "update"
+            return named and len(call.args) == 1 and (call is brackets or call.args[0].value is brackets)
+    return False
+
+
+def _target_name(target: cst.BaseExpression) -> str | None:
+    match target:
+        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
+            return name
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=key))]):
+            return _text(key)
+    return None
+
+
+def _text(node: cst.BaseExpression) -> str | None:
+    """The text of a plain string literal."""
+    if not isinstance(node, cst.SimpleString):
+        return None
+    value = node.evaluated_value
+    return value if isinstance(value, str) else None

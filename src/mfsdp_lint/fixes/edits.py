@@ -1,0 +1,99 @@
+"""Text and edits: places by line and column on the outside, offsets on the inside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from mfsdp_lint.finding import Edit
+from mfsdp_lint.lines import Lines
+from mfsdp_lint.recipe import Span
+
+LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class OverlapError(ValueError):
+    """Two edits want to change the same piece of text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A file's text, by offsets. Offsets count characters from 0."""
+
+    path: str
+    text: str
+    lines: Lines = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lines", Lines(self.text))
+
+    def range(self, span: Span) -> tuple[int, int]:
+        """The offsets of a span's start and end."""
+        return self.lines.offset(span.line, span.column), self.lines.offset(span.end_line, span.end_column)
+
+    def edit(self, start: int, end: int, new: str) -> Edit:
+        """The edit that replaces the text from `start` to `end` (equal for an insertion) by `new`."""
+        return Edit(self.lines.span(self.path, start, end), new)
+
+    def line_start(self, offset: int) -> int:
+        """Where the line of `offset` begins."""
+        return self.lines.offset(self.lines.position(offset)[0], 1)
+
+    def line_end(self, offset: int) -> int:
+        """Where the line of `offset` ends, before its line ending."""
+        match = LINE_END.search(self.text, offset)
+        return match.start() if match else len(self.text)
+
+    def next_line(self, offset: int) -> int:
+        """Where the line after that of `offset` begins; the end of the text when there is none."""
+        match = LINE_END.search(self.text, offset)
+        return match.end() if match else len(self.text)
+
+    def newline(self, offset: int) -> str:
+        """The line ending in use around `offset`: of its own line, else of the line before, else of the file."""
+        match = LINE_END.search(self.text, offset)
+        if match:
+            return match.group()
+        ends = LINE_END.findall(self.text)
+        return ends[-1] if ends else "\n"
+
+
+def merge(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """All edits in the order of their places, equal ones once.
+
+    Insertions at one place keep the order in which they were given, and come before what is replaced there.
+    Raises OverlapError when two edits touch the same text and differ.
+    """
+    ordered = sorted(dict.fromkeys(edits), key=lambda edit: edit.span)
+    for before, after in pairwise(ordered):
+        if before.span.path == after.span.path and _end(before) > _start(after):
+            raise OverlapError(f"{after.span.path}:{after.span.line}: two fixes change the same text")
+    return tuple(ordered)
+
+
+def apply_edits(path: str, text: str, edits: Iterable[Edit]) -> str:
+    """`text` of the file `path` with those of `edits` that are in it. Raises OverlapError."""
+    document = Text(path, text)
+    pieces: list[str] = []
+    done = 0
+    for edit in merge(edit for edit in edits if edit.span.path == path):
+        start, end = document.range(edit.span)
+        pieces += (text[done:start], edit.text)
+        done = end
+    return "".join((*pieces, text[done:]))
+
+
+def apply_all(texts: Mapping[str, str], edits: Iterable[Edit]) -> dict[str, str]:
+    """The new text of every file of `texts` that `edits` change. Raises OverlapError."""
+    every = tuple(edits)
+    return {path: apply_edits(path, texts[path], every) for path in dict.fromkeys(edit.span.path for edit in every)}
+
+
+def _start(edit: Edit) -> tuple[int, int]:
+    return edit.span.line, edit.span.column
+
+
+def _end(edit: Edit) -> tuple[int, int]:
+    return edit.span.end_line, edit.span.end_column

@@ -1,0 +1,56 @@
+"""A patch that `git apply` accepts, for any number of files."""
+
+from __future__ import annotations
+
+import difflib
+import os.path
+from collections.abc import Iterable
+
+NO_NEWLINE = b"\n\\ No newline at end of file\n"
+
+
+def make_patch(files: Iterable[tuple[str, bytes, bytes]]) -> bytes:
+    """The unified diff of files, each given as its path and its content before and after; equal ones are left out.
+
+    Works on bytes, so that encodings, byte order marks and line endings come through as they are. Paths are written
+    relative to the current directory, where the patch is to be applied.
+    """
+    return b"".join(_file_patch(path, before, after) for path, before, after in files if before != after)
+
+
+def patch_path(path: str) -> str:
+    """A path as a patch names it: relative to the current directory, with slashes."""
+    return os.path.relpath(path).replace(os.sep, "/")
+
+
+def _file_patch(path: str, before: bytes, after: bytes) -> bytes:
+    name = patch_path(path)
+    old, new = _name("a/" + name), _name("b/" + name)
+    # git ends a name that has a space in it with a tab, so that it knows where the name stops.
+    tab = b"\t" if " " in name and not old.startswith(b'"') else b""
+    # latin-1 maps every byte to one character and back.
+    lines = difflib.unified_diff(_lines(before), _lines(after), lineterm="\n")
+    next(lines), next(lines)
+    head = b"diff --git %s %s\n--- %s%s\n+++ %s%s\n" % (old, new, old, tab, new, tab)
+    body = (line.encode("latin-1") for line in lines)
+    return head + b"".join(line if line.endswith(b"\n") else line + NO_NEWLINE for line in body)
+
+
+def _lines(content: bytes) -> list[str]:
+    """Lines as git counts them: only a line feed ends one."""
+    lines = [line + "\n" for line in content.decode("latin-1").split("\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
+
+
+def _name(name: str) -> bytes:
+    """A name as git writes it: in quotes, with octal escapes, when it has characters that would confuse."""
+    data = name.encode("utf-8", "surrogateescape")
+    special = {ord("\t"): b"\\t", ord("\n"): b"\\n", ord("\r"): b"\\r", ord('"'): b'\\"', ord("\\"): b"\\\\"}
+    if all(32 <= byte < 127 and byte not in special for byte in data):
+        return data
+    return (
+        b'"'
+        + b"".join(special.get(byte) or (bytes([byte]) if 32 <= byte < 127 else b"\\%03o" % byte) for byte in data)
+        + b'"'
+    )

@@ -1,0 +1,272 @@
+"""Where to write what a finding's remedy names: several ways, the one that reads best first.
+
+A setting is changed where its value is written, when everybody who takes it from there needs the change. Otherwise
+it is assigned right behind the line that turned on what the value is bad for, or at the end of the function. Which
+of the ways really works is decided by the proof.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mfsdp_lint.finding import Edit, Safety, Severity
+from mfsdp_lint.fixes import python
+from mfsdp_lint.fixes.edits import OverlapError, merge
+from mfsdp_lint.fixes.statements import PythonFile, Scope
+from mfsdp_lint.fixes.statements import parse as parse_python
+from mfsdp_lint.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.values import Known, Plain, same
+
+Texts = Callable[[str], str]
+"""The text of a file, by its path."""
+
+Theirs = Callable[[str], bool]
+"""Whether a path is one of the files that the user asked to lint."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What has to change on one way through one recipe.
+
+    `set` are the values that settings should have, `unset` settings that should not be set at all. `anchors` are the
+    settings that turned on what the finding is about, the most telling first. The variant is one of the recipe's own.
+    """
+
+    recipe: Recipe
+    variant: Variant
+    set: Mapping[str, Plain]
+    unset: tuple[str, ...] = ()
+    anchors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FixRequest:
+    """A finding that should be fixed: `key` tells it from all others, `code` is its rule's."""
+
+    key: str
+    code: str
+    severity: Severity
+    safety: Safety
+    needs: tuple[Need, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The ways in which a finding could be fixed, each a set of edits; none where there is no place to write."""
+
+    request: FixRequest
+    candidates: tuple[tuple[Edit, ...], ...]
+
+
+Placement = Literal["in place", "argument here", "behind", "at the end", "argument"]
+
+STRATEGIES: tuple[tuple[Placement, ...], ...] = (
+    ("in place", "argument here", "behind", "at the end", "argument"),
+    ("behind", "at the end"),
+    ("in place", "at the end", "argument"),
+    ("at the end",),
+)
+"""For each candidate, the placements to try for every setting, in this order."""
+
+
+def plan(requests: Sequence[FixRequest], recipes: Sequence[Recipe], texts: Texts, theirs: Theirs) -> list[Plan]:
+    """Plans for all `requests`; `recipes` are all recipes that were read, in the very objects that the needs name."""
+    planner = _Planner(recipes, texts, theirs)
+    return [Plan(request, tuple(planner.candidates(request))) for request in requests]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One call of an edit function; assignments at one place are made together, for whichever recipe they are."""
+
+    placement: Placement
+    where: Span
+    origin: Origin = field(compare=False)
+    setting: str
+
+
+class _Planner:
+    def __init__(self, recipes: Sequence[Recipe], texts: Texts, theirs: Theirs) -> None:
+        self._texts = texts
+        self._theirs = theirs
+        self._python: dict[str, PythonFile | None] = {}
+        self._variants = [variant for recipe in recipes for variant in recipe.variants]
+        self._readers: dict[str, dict[Span, set[int]]] = {}
+        self._known: dict[tuple[_Job, str], list[Edit] | None] = {}
+
+    def candidates(self, request: FixRequest) -> Iterator[tuple[Edit, ...]]:
+        """Different sets of edits that may fix a finding, best first."""
+        removed = self._removals(request)
+        if removed is None:
+            return
+        seen = set()
+        for strategy in STRATEGIES:
+            added = self._assignments(request, strategy)
+            if added is None:
+                continue
+            try:
+                edits = merge([*removed, *added])
+            except OverlapError:
+                continue
+            if edits and edits not in seen:
+                seen.add(edits)
+                yield edits
+
+    def _assignments(self, request: FixRequest, strategy: Sequence[Placement]) -> list[Edit] | None:
+        """The edits for every setting that does not have its value yet. None when one finds no place."""
+        jobs: dict[_Job, dict[str, Plain]] = defaultdict(dict)
+        for need in request.needs:
+            for path, value in need.set.items():
+                now = need.variant.value(path)
+                if isinstance(now, Known) and same(now.value, value):
+                    continue
+                found = (job for placement in strategy for job in self._jobs(placement, request, need, path))
+                job = next((job for job in found if self._edits(job, [(path, value)]) is not None), None)
+                if job is None:
+                    return None
+                jobs[job][path] = value
+        edits: list[Edit] = []
+        for job, values in jobs.items():
+            more = self._edits(job, list(values.items()))
+            if more is None:
+                return None
+            edits += more
+        return edits
+
+    def _removals(self, request: FixRequest) -> list[Edit] | None:
+        """The edits that take out every write of the settings that should not be set. None when one cannot be."""
+        edits: list[Edit] = []
+        for need in request.needs:
+            for path in need.unset:
+                origin = need.variant.origin(path)
+                if origin is None or not self._editable(origin) or not self._only(request, path, origin):
+                    return None
+                last = self._delete(origin, path)
+                if last is None:
+                    return None
+                edits += last
+                # What the last write replaced would take effect again.
+                earlier = origin.earlier
+                while earlier and self._editable(earlier):
+                    edits += self._delete(earlier, path) or []
+                    earlier = earlier.earlier
+        return edits
+
+    def _jobs(self, placement: Placement, request: FixRequest, need: Need, path: str) -> Iterator[_Job]:
+        origin, anchor = need.variant.origin(path), self._anchor(need)
+        own = origin if origin and self._editable(origin) and self._only(request, path, origin) else None
+        match placement:
+            case "in place" if own and own.how != "default":
+                yield _Job(placement, own.point, own, path)
+            case "argument" if own and own.how == "default":
+                yield _Job("argument", own.span, own, "")
+            case "argument here" if own and own.how == "default" and self._beside(own, anchor):
+                yield _Job("argument", own.span, own, "")
+            case "behind" if anchor:
+                yield _Job(placement, anchor[0].span, anchor[0], anchor[1])
+            case "at the end":
+                for scope in filter(None, (anchor and anchor[0], self._recipe_origin(need.recipe))):
+                    yield _Job(placement, scope.span, scope, "")
+
+    def _edits(self, job: _Job, new: Sequence[tuple[str, Plain]]) -> list[Edit] | None:
+        """What a job comes to, worked out once: recipes that share a helper ask for the same."""
+        key = job, repr(new)
+        if key not in self._known:
+            make = self._yaml_edits if is_yaml(job.where.path) else self._python_edits
+            self._known[key] = make(job, new)
+        return self._known[key]
+
+    def _python_edits(self, job: _Job, new: Sequence[tuple[str, Plain]]) -> list[Edit] | None:
+        origin, file = job.origin, self._file(job.where.path)
+        if file is None:
+            return None
+        match job.placement:
+            case "in place":
+                return python.replace_value(file, origin, *new[0])
+            case "behind":
+                return python.assign_after(file, origin, job.setting, new)
+            case "at the end":
+                scope = _function_at(file, job.where.line) or python.scope_of(file, origin)
+                return python.assign_at_end(file, scope, new) if scope else None
+        return python.add_arguments(file, origin, new)
+
+    def _yaml_edits(self, job: _Job, new: Sequence[tuple[str, Plain]]) -> list[Edit] | None:
+        from mfsdp_lint.fixes import yaml
+
+        file = yaml.parse(job.where.path, self._texts(job.where.path))
+        if file is None:
+            return None
+        if job.placement == "in place":
+            return yaml.replace_value(file, job.origin, *new[0])
+        if job.placement == "behind":
+            return yaml.assign(file, job.origin, job.setting, new)
+        return yaml.assign(file, None, None, new) if job.placement == "at the end" else None
+
+    def _delete(self, origin: Origin, path: str) -> list[Edit] | None:
+        where = origin.span.path
+        if is_yaml(where):
+            from mfsdp_lint.fixes import yaml
+
+            document = yaml.parse(where, self._texts(where))
+            return yaml.delete_write(document, origin, path) if document else None
+        file = self._file(where)
+        return python.delete_write(file, origin, path) if file else None
+
+    def _file(self, path: str) -> PythonFile | None:
+        if path not in self._python:
+            self._python[path] = parse_python(path, self._texts(path))
+        return self._python[path]
+
+    def _editable(self, origin: Origin) -> bool:
+        return origin.upstream is None and origin.how != "environment" and self._theirs(origin.span.path)
+
+    def _only(self, request: FixRequest, path: str, origin: Origin) -> bool:
+        """Whether everybody who takes a setting from a write is among those that need it changed."""
+        if path not in self._readers:
+            readers: dict[Span, set[int]] = defaultdict(set)
+            for variant in self._variants:
+                if written := variant.origin(path):
+                    readers[written.point].add(id(variant))
+            self._readers[path] = readers
+        needing = {id(need.variant) for need in request.needs if path in need.set or path in need.unset}
+        return self._readers[path].get(origin.point, set()) <= needing
+
+    def _anchor(self, need: Need) -> tuple[Origin, str] | None:
+        """The first line of theirs that turned the feature on, and the setting that it sets."""
+        for path in need.anchors:
+            origin, value = need.variant.origin(path), need.variant.value(path)
+            on = not (isinstance(value, Known) and value.value in (None, False))
+            if on and origin and origin.how != "default" and self._editable(origin):
+                return origin, path
+        return None
+
+    def _beside(self, origin: Origin, anchor: tuple[Origin, str] | None) -> bool:
+        """Whether a call stands in the same function as the line that turned the feature on."""
+        if anchor is None:
+            return True
+        here, there = origin, anchor[0]
+        return (here.span.path, here.function) == (there.span.path, there.function)
+
+    def _recipe_origin(self, recipe: Recipe) -> Origin | None:
+        if not self._theirs(recipe.path):
+            return None
+        return Origin(Span(recipe.path, recipe.line, 1, recipe.line, 1), "assigned", function=recipe.name)
+
+
+def _function_at(file: PythonFile, line: int) -> Scope | None:
+    """The function whose definition (or first decorator) is on a line."""
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            if first <= line <= node.lineno:
+                return node
+    return None
+
+
+def is_yaml(path: str) -> bool:
+    """Whether a path is edited as YAML; all others are Python."""
+    return path.endswith((".yaml", ".yml"))

@@ -1,0 +1,331 @@
+"""Prove fixes: change the texts, read and judge all again, and see that it is better and that nothing else differs.
+
+A batch of fixes is proved at once. When it fails, those to blame get their next plan or wait; when nobody can be
+blamed the batch is halved. The number of evaluations is bounded, because each one reads the whole project.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mfsdp_lint.finding import SEVERITIES, Edit, Severity
+from mfsdp_lint.fixes import statements
+from mfsdp_lint.fixes.edits import OverlapError, apply_all, merge
+from mfsdp_lint.fixes.plan import FixRequest, Plan, Texts, is_yaml
+from mfsdp_lint.recipe import Recipe, Variant
+from mfsdp_lint.values import Known, Value, same
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A rule that one variant of one recipe breaks."""
+
+    code: str
+    severity: Severity
+    recipe: Recipe
+    variant: Variant
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What reading and judging the project gave: the recipes, what they break, which files cannot be read.
+
+    `requests` are the findings that should be fixed, of the safety that is wanted.
+    """
+
+    recipes: Sequence[Recipe]
+    broken: Sequence[Broken]
+    requests: Sequence[FixRequest] = ()
+    unreadable: Sequence[str] = ()
+
+
+Evaluate = Callable[[Mapping[str, str]], Judged]
+"""Reads and judges the project with other texts for some of its files (by path)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A finding and the edits that were proved to remove it, together with the others of its batch."""
+
+    request: FixRequest
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unproved:
+    """A finding that has no fix, and why."""
+
+    request: FixRequest
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a batch came to: `texts` are the changed files with all proved edits, `after` how they were judged."""
+
+    proved: tuple[Proved, ...]
+    unproved: tuple[Unproved, ...]
+    texts: Mapping[str, str]
+    after: Judged
+
+
+NO_PLACE = "there is no place where the value could be written with certainty"
+OVERLAP = "another fix changes the same text"
+TOO_MANY = "the proof took too many attempts"
+
+Way = tuple[str, str, tuple[str, ...], int]
+"""One way through one recipe, told without line numbers: path, qualified name, conditions, and which of equal ones."""
+
+
+def prove(plans: Sequence[Plan], before: Judged, evaluate: Evaluate, texts: Texts) -> Proof:
+    """The largest part of a batch that holds together, found with a bounded number of evaluations."""
+    if not any(each.candidates for each in plans):
+        return Proof((), tuple(Unproved(each.request, NO_PLACE) for each in plans), {}, before)
+    return _Search(plans, before, evaluate, texts).run()
+
+
+@dataclass(slots=True)
+class _Trial:
+    """One evaluation: who is to blame for what went wrong, and whether something did that nobody can be blamed for.
+
+    `used` says which of its plans each fix was tried with.
+    """
+
+    chosen: dict[int, tuple[Edit, ...]]
+    used: dict[int, int]
+    texts: dict[str, str]
+    after: Judged
+    blame: dict[int, str] = field(default_factory=dict)
+    own_fault: set[int] = field(default_factory=set)
+    nobody: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return not self.blame and not self.nobody
+
+
+class _Search:
+    def __init__(self, plans: Sequence[Plan], before: Judged, evaluate: Evaluate, texts: Texts) -> None:
+        self._plans = plans
+        self._before = before
+        self._evaluate = evaluate
+        self._texts = texts
+        self._left = 12 + 2 * math.ceil(math.log2(len(plans) + 1))
+        self._choice = dict.fromkeys((index for index, each in enumerate(plans) if each.candidates), 0)
+        self._reasons = {index: NO_PLACE for index, each in enumerate(plans) if not each.candidates}
+        self._hopeless: set[int] = set(self._reasons)
+        self._overlapping: set[int] = set()
+        self._best = _Trial({}, {}, {}, before)
+        self._ways = _ways(before.recipes)
+        self._way_of = {id(variant): way for way, variant in self._ways.items()}
+
+    def run(self) -> Proof:
+        active = list(self._choice)
+        # The first attempts let the blamed try their other plans; a few are left for what is halved below.
+        while active and self._left > 6:
+            trial = self._try(active)
+            if trial.holds:
+                self._best = trial
+                break
+            if not trial.blame:
+                break
+            active = [index for index in active if index not in trial.blame or self._next(index, trial)]
+        lost = self._hopeless | self._overlapping | set(self._best.chosen)
+        waiting = [index for index in self._choice if index not in lost]
+        self._grow(self._groups(waiting))
+        proved = tuple(Proved(self._plans[index].request, edits) for index, edits in sorted(self._best.chosen.items()))
+        unproved = tuple(
+            Unproved(each.request, self._reasons.get(index, TOO_MANY))
+            for index, each in enumerate(self._plans)
+            if index not in self._best.chosen
+        )
+        return Proof(proved, unproved, self._best.texts, self._best.after)
+
+    def _next(self, index: int, trial: _Trial) -> bool:
+        """Whether a blamed fix has another plan to try now; else it waits, or is given up when it failed by itself."""
+        self._reasons[index] = trial.blame[index]
+        following = trial.used[index] + 1
+        if following < len(self._plans[index].candidates):
+            self._choice[index] = following
+            return True
+        if index in trial.own_fault:
+            self._hopeless.add(index)
+        else:
+            self._choice[index] = 0
+        return False
+
+    def _grow(self, groups: list[list[int]]) -> None:
+        """Add to what holds as many of the waiting as hold with it, half by half."""
+        waiting = [index for group in groups for index in group]
+        if not waiting or self._left <= 0:
+            return
+        trial = self._try([*self._best.chosen, *waiting])
+        if trial.holds:
+            self._best = trial
+        elif len(groups) > 1:
+            half = len(groups) // 2
+            self._grow(groups[:half])
+            self._grow(groups[half:])
+        else:
+            for index in waiting:
+                self._reasons[index] = trial.blame.get(index) or trial.nobody or next(iter(trial.blame.values()))
+
+    def _groups(self, indices: Iterable[int]) -> list[list[int]]:
+        """Fixes of the same recipe stay together: they may need each other."""
+        groups: dict[Way, list[int]] = defaultdict(list)
+        for index in indices:
+            groups[self._way_of[id(self._plans[index].request.needs[0].variant)]].append(index)
+        return list(groups.values())
+
+    def _try(self, indices: Sequence[int]) -> _Trial:
+        chosen: dict[int, tuple[Edit, ...]] = {}
+        used: dict[int, int] = {}
+        edits: tuple[Edit, ...] = ()
+        for index in sorted(indices):
+            fitting = self._fitting(index, edits)
+            if fitting is None:
+                # It is for another batch, when the others have been applied.
+                self._overlapping.add(index)
+                self._reasons[index] = OVERLAP
+                continue
+            used[index], chosen[index] = fitting
+            edits = merge((*edits, *chosen[index]))
+        paths = dict.fromkeys(edit.span.path for edit in edits)
+        changed = apply_all({path: self._texts(path) for path in paths}, edits)
+        trial = _Trial(chosen, used, changed, self._before)
+        for path in (path for path, text in changed.items() if not _parses(path, text)):
+            trial.blame |= dict.fromkeys(_editing(chosen, path), f"{path} could not be read any more")
+        if trial.holds:
+            self._left -= 1
+            trial.after = self._evaluate(changed)
+            self._judge(trial)
+        return trial
+
+    def _fitting(self, index: int, edits: tuple[Edit, ...]) -> tuple[int, tuple[Edit, ...]] | None:
+        """The first plan of a fix, from its current one on, whose edits go together with those of the others."""
+        for choice in range(self._choice[index], len(self._plans[index].candidates)):
+            candidate = self._plans[index].candidates[choice]
+            try:
+                merge((*edits, *candidate))
+            except OverlapError:
+                continue
+            return choice, candidate
+        return None
+
+    def _judge(self, trial: _Trial) -> None:
+        """Fill in what went wrong, and who may be to blame."""
+        after = _ways(trial.after.recipes)
+        touching: dict[Way, list[int]] = defaultdict(list)
+        named: dict[Way, set[str]] = defaultdict(set)
+        for index in trial.chosen:
+            for need in self._plans[index].request.needs:
+                way = self._way_of[id(need.variant)]
+                touching[way].append(index)
+                named[way].update(need.set, need.unset)
+
+        def blame(indices: Iterable[int], reason: str) -> None:
+            found = list(indices)
+            for index in found:
+                trial.blame.setdefault(index, reason)
+            if not found:
+                trial.nobody = trial.nobody or reason
+
+        for path in [path for path in trial.after.unreadable if path not in self._before.unreadable]:
+            blame(_editing(trial.chosen, path), f"{path} could not be read any more")
+        for way in self._ways.keys() ^ after.keys():
+            found = [index for other, each in touching.items() if other[:2] == way[:2] for index in each]
+            reason = f"{way[1]} would take other ways through its code"
+            blame(found or _editing(trial.chosen, way[0]), reason)
+        self._judge_own(trial, after)
+        for way in self._ways.keys() & after.keys():
+            for path in _differences(self._ways[way], after[way]):
+                if path not in named[way]:
+                    culprits = [index for index in trial.chosen if self._names(index, path)]
+                    blame(culprits or touching[way], f"{path} would change in {way[1]}")
+        self._judge_new(trial, after, touching, blame)
+
+    def _judge_own(self, trial: _Trial, after: Mapping[Way, Variant]) -> None:
+        """Every finding must be gone, and every setting must be what its fix says."""
+        still = {(way, code) for way, code, _ in _broken(trial.after, after)}
+        for index in trial.chosen:
+            request = self._plans[index].request
+            for need in request.needs:
+                way = self._way_of[id(need.variant)]
+                if way not in after:
+                    continue
+                wrong = [path for path, value in need.set.items() if not _equal(after[way].value(path), Known(value))]
+                wrong += [path for path in need.unset if not _unset(after[way].value(path))]
+                if (way, request.code) in still or wrong:
+                    reason = (
+                        f"{wrong[0]} would not take effect in {way[1]}" if wrong else f"it would remain in {way[1]}"
+                    )
+                    trial.blame.setdefault(index, reason)
+                    trial.own_fault.add(index)
+
+    def _judge_new(
+        self,
+        trial: _Trial,
+        after: Mapping[Way, Variant],
+        touching: Mapping[Way, list[int]],
+        blame: Callable[[Iterable[int], str], None],
+    ) -> None:
+        """No new finding may be as severe as the one that is fixed, and none may come to recipes that have no fix."""
+        known = {(way, code): severity for way, code, severity in _broken(self._before, self._ways)}
+        for way, code, severity in _broken(trial.after, after):
+            earlier = known.get((way, code))
+            rank = SEVERITIES.index(severity)
+            if earlier is not None and SEVERITIES.index(earlier) <= rank:
+                continue
+            fixes = touching.get(way, [])
+            culprits = [index for index in fixes if SEVERITIES.index(self._plans[index].request.severity) >= rank]
+            if culprits or not fixes:
+                blame(culprits, f"{code} would appear in {way[1]}")
+
+    def _names(self, index: int, path: str) -> bool:
+        return any(path in need.set or path in need.unset for need in self._plans[index].request.needs)
+
+
+def _ways(recipes: Sequence[Recipe]) -> dict[Way, Variant]:
+    found: dict[Way, Variant] = {}
+    for recipe in recipes:
+        for variant in recipe.variants:
+            number = 0
+            while (way := (recipe.path, recipe.qualified_name, variant.when, number)) in found:
+                number += 1
+            found[way] = variant
+    return found
+
+
+def _broken(judged: Judged, ways: Mapping[Way, Variant]) -> list[tuple[Way, str, Severity]]:
+    way_of = {id(variant): way for way, variant in ways.items()}
+    return [(way_of[id(each.variant)], each.code, each.severity) for each in judged.broken]
+
+
+def _parses(path: str, text: str) -> bool:
+    if is_yaml(path):
+        from mfsdp_lint.fixes import yaml
+
+        return yaml.parse(path, text) is not None
+    return statements.parse(path, text) is not None
+
+
+def _editing(chosen: Mapping[int, tuple[Edit, ...]], path: str) -> list[int]:
+    return [index for index, edits in chosen.items() if any(edit.span.path == path for edit in edits)]
+
+
+def _differences(before: Variant, after: Variant) -> list[str]:
+    paths = dict.fromkeys((*before.settings, *after.settings))
+    return [path for path in paths if not _equal(before.value(path), after.value(path))]
+
+
+def _equal(left: Value, right: Value) -> bool:
+    if isinstance(left, Known) and isinstance(right, Known):
+        return same(left.value, right.value)
+    return left == right
+
+
+def _unset(value: Value) -> bool:
+    return not (isinstance(value, Known) and value.value is not None)

@@ -1,0 +1,150 @@
+"""Edits of Python: replace a value where it is written, add an argument, take a write out, add an assignment.
+
+Every function gives None where it is not certain of what it would change; then another place is tried, or no fix is
+offered. Whether an edit does what it should is not decided here: every one is proved by reading the changed text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from mfsdp_lint.finding import Edit
+from mfsdp_lint.fixes import items, roots, spelling
+from mfsdp_lint.fixes.statements import PythonFile, Scope, Statement, delete, insert_after, insert_before
+from mfsdp_lint.recipe import Origin
+from mfsdp_lint.values import Plain
+
+if TYPE_CHECKING:
+    from mfsdp_lint.fixes.concrete import Range, Write
+
+Assignments = Sequence[tuple[str, Plain]]
+"""Setting paths and the values that they should have."""
+
+
+def replace_value(file: PythonFile, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
+    """Write another value in the place where `origin` says that the setting's value stands."""
+    import libcst as cst
+
+    from mfsdp_lint.fixes.concrete import read
+
+    place = _statement(file, origin)
+    concrete = read(file, place) if place else None
+    if concrete is None:
+        return None
+    replaceable = (cst.SimpleString, cst.ConcatenatedString, cst.Name, cst.Attribute, cst.Integer, cst.Float)
+    point = file.document.range(origin.point)
+    exact = [node for node in concrete.nodes() if isinstance(node, replaceable) and concrete.places[node] == point]
+    if exact:
+        old: cst.CSTNode = exact[0]
+    else:
+        write = _write(concrete.writes(), path.rpartition(".")[2], point)
+        if write is None:
+            return None
+        old = write.value
+        number = isinstance(old, cst.UnaryOperation) and isinstance(old.expression, cst.Integer | cst.Float)
+        if not (isinstance(old, replaceable) or number):
+            return None
+    quote = old.quote[0] if isinstance(old, cst.SimpleString) else spelling.usual_quote(file)
+    return [file.document.edit(*concrete.places[old], spelling.spell(value, quote))]
+
+
+def add_arguments(file: PythonFile, origin: Origin, new: Assignments) -> list[Edit] | None:
+    """Give the call that `origin` spans, which took the declared default, keyword arguments of its own."""
+    import libcst as cst
+
+    from mfsdp_lint.fixes.concrete import read
+
+    place = _statement(file, origin)
+    concrete = read(file, place) if place else None
+    if concrete is None:
+        return None
+    span = file.document.range(origin.span)
+    call = next(
+        (node for node in concrete.nodes() if isinstance(node, cst.Call) and concrete.places[node] == span), None
+    )
+    names = [path.rpartition(".")[2] for path, _ in new]
+    if call is None or any(isinstance(argument.value, cst.GeneratorExp) for argument in call.args):
+        return None
+    if any(argument.keyword is not None and argument.keyword.value in names for argument in call.args):
+        return None
+    between = concrete.items(call)
+    quote = spelling.usual_quote(file)
+    texts = [f"{name}={spelling.spell(value, quote)}" for name, (_, value) in zip(names, new, strict=True)]
+    changes = items.append(file.document, between, texts) if between else None
+    return None if changes is None else [file.document.edit(*change) for change in changes]
+
+
+def delete_write(file: PythonFile, origin: Origin, path: str) -> list[Edit] | None:
+    """Take out what `origin` says set the setting: the statement, or the one entry or argument of it."""
+    from mfsdp_lint.fixes.concrete import is_update, read
+
+    place = _statement(file, origin)
+    concrete = read(file, place) if place else None
+    if place is None or concrete is None:
+        return None
+    write = _write(concrete.writes(), path.rpartition(".")[2], file.document.range(origin.point))
+    if write is None:
+        return None
+    if write.where == concrete.whole:
+        return delete(file, place)
+    if write.item is None:
+        return None
+    brackets, index = write.item
+    between = concrete.items(brackets)
+    if between is None:
+        return None
+    if len(between.items) == 1 and is_update(concrete.module, brackets):
+        return delete(file, place)
+    return [file.document.edit(*change) for change in items.remove(file.document, between, index)]
+
+
+def assign_after(file: PythonFile, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
+    """Assign settings on the lines behind `anchor`, the statement that sets `setting`, by the same configuration."""
+    place = _statement(file, anchor)
+    if place is None:
+        return None
+    lines: list[str] = []
+    quote = spelling.usual_quote(file)
+    for path, value in new:
+        target = None if path.startswith("env.") else roots.target_of(file, place, anchor, setting, path)
+        if target is None:
+            return None
+        lines.append(f"{target} = {spelling.spell(value, quote)}")
+    return insert_after(file, place, lines)
+
+
+def assign_at_end(file: PythonFile, scope: Scope, new: Assignments) -> list[Edit] | None:
+    """Assign settings in front of the `return NAME` that ends a function."""
+    end = roots.final_return(file, scope)
+    if end is None or any(path.startswith("env.") for path, _ in new):
+        return None
+    statement, name = end
+    quote = spelling.usual_quote(file)
+    return insert_before(file, statement, [f"{name}.{path} = {spelling.spell(value, quote)}" for path, value in new])
+
+
+def scope_of(file: PythonFile, origin: Origin) -> Scope | None:
+    """The function that `origin` lies in."""
+    place = _statement(file, origin)
+    return place.scope if place else None
+
+
+def _statement(file: PythonFile, origin: Origin) -> Statement | None:
+    return file.statement_at(file.document.range(origin.point)[0])
+
+
+def _write(writes: Iterable[Write], name: str, point: Range) -> Write | None:
+    """The write of `name` that a place speaks of: the smallest around it, or the only one inside it.
+
+    A piece that is exactly the place counts under any name: the argument `fsdp=True` of a helper.
+    """
+    every = list(writes)
+    named = [write for write in every if write.name == name]
+    around = [write for write in named if write.where[0] <= point[0] and point[1] <= write.where[1]]
+    if around:
+        return min(around, key=lambda write: write.where[1] - write.where[0])
+    inside = [write for write in named if point[0] <= write.where[0] and write.where[1] <= point[1]]
+    if len(inside) == 1:
+        return inside[0]
+    return next((write for write in every if write.item and write.where == point), None)

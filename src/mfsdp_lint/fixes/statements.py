@@ -1,0 +1,194 @@
+"""Where statements stand in a Python file: found on `ast`, inserted and deleted as text.
+
+Offsets are in characters; `ast` counts columns in UTF-8 bytes.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mfsdp_lint.finding import Edit
+from mfsdp_lint.fixes.edits import LINE_END, Text
+
+Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
+
+_REST_OF_LINE = re.compile(r"[ \t\f]*;?[ \t\f]*(#.*)?")
+_CONTINUATION = re.compile(r"\\(\r\n|\r|\n)")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A simple statement: its text's offsets, the block it belongs to, and the function (or module) around it."""
+
+    node: ast.stmt
+    start: int
+    end: int
+    block: Sequence[ast.stmt]
+    index: int
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PythonFile:
+    """A Python file's text and tree. The same only as itself, so that what is known of it can be remembered."""
+
+    document: Text
+    tree: ast.Module
+
+    def offset(self, line: int, byte_column: int) -> int:
+        """The offset of a place as `ast` gives it."""
+        start = self.document.lines.offset(line, 1)
+        text = self.document.text[start : self.document.line_end(start)]
+        if text.isascii():
+            return start + byte_column
+        return start + len(text.encode()[:byte_column].decode(errors="replace"))
+
+    def range(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        """The offsets of a node's start and end."""
+        end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        return self.offset(node.lineno, node.col_offset), self.offset(end_line, end_column)
+
+    def source(self, node: ast.expr) -> str:
+        """A node's own text."""
+        start, end = self.range(node)
+        return self.document.text[start:end]
+
+    def statement_at(self, offset: int) -> Statement | None:
+        """The simple statement that `offset` lies in; None in a compound statement's head or between statements."""
+        scope: Scope = self.tree
+        block: Sequence[ast.stmt] = self.tree.body
+        while True:
+            index = next((index for index, node in enumerate(block) if self._covers([node], offset)), None)
+            if index is None:
+                return None
+            node, inner = block[index], blocks(block[index])
+            if not inner:
+                return self.statement(block, index, scope)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                scope = node
+            found = next((each for each in inner if self._covers(each, offset)), None)
+            if found is None:
+                return None
+            block = found
+
+    def statement(self, block: Sequence[ast.stmt], index: int, scope: Scope) -> Statement:
+        """One statement of a block."""
+        start, end = self.range(block[index])
+        return Statement(block[index], start, end, block, index, scope)
+
+    def _covers(self, block: Sequence[ast.stmt], offset: int) -> bool:
+        return self.range(block[0])[0] <= offset < self.range(block[-1])[1]
+
+
+def parse(path: str, text: str) -> PythonFile | None:
+    """The file's tree; None when it is no Python."""
+    try:
+        return PythonFile(Text(path, text), ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def blocks(node: ast.stmt) -> list[list[ast.stmt]]:
+    """The blocks of statements inside a compound statement; none for a simple one."""
+    found: list[list[ast.stmt]] = []
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if isinstance(block, list) and block:
+            found.append(block)
+    parts = (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))
+    return found + [part.body for part in parts]
+
+
+def walk_scope(scope: Scope) -> Iterator[ast.AST]:
+    """Every node of a function (or module) in the order of the text, without those of functions inside it."""
+    waiting: list[ast.AST] = list(reversed(scope.body))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            waiting.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def insert_after(file: PythonFile, statement: Statement, new: Sequence[str]) -> list[Edit] | None:
+    """Insert statements behind the line that `statement` is on, indented as it is; one edit for each.
+
+    In the body of a one-line `if x: statement` they join that line. None when the end of the line cannot be told.
+    """
+    document, text = file.document, file.document.text
+    first, last = _on_one_line(file, statement)
+    line_end = document.line_end(last.end)
+    if not _REST_OF_LINE.fullmatch(text, last.end, line_end):
+        return None
+    indentation = _indentation(file, first)
+    if indentation is None:
+        return [document.edit(last.end, last.end, f"; {each}") for each in new]
+    newline = document.newline(last.end)
+    if line_end == len(text):
+        return [document.edit(line_end, line_end, f"{newline}{indentation}{each}") for each in new]
+    at = document.next_line(line_end)
+    return [document.edit(at, at, f"{indentation}{each}{newline}") for each in new]
+
+
+def insert_before(file: PythonFile, statement: Statement, new: Sequence[str]) -> list[Edit] | None:
+    """Insert statements in front of `statement`: on lines of their own where it begins its line."""
+    document = file.document
+    first, _ = _on_one_line(file, statement)
+    indentation = _indentation(file, first)
+    if indentation is None or first.start != statement.start:
+        return [document.edit(statement.start, statement.start, f"{each}; ") for each in new]
+    newline, at = document.newline(statement.start), document.line_start(statement.start)
+    return [document.edit(at, at, f"{indentation}{each}{newline}") for each in new]
+
+
+def delete(file: PythonFile, statement: Statement) -> list[Edit]:
+    """Take a statement out, with its line and that line's comment when it has the line to itself.
+
+    A block that would be left empty gets `pass`.
+    """
+    document, text = file.document, file.document.text
+    block, index = statement.block, statement.index
+    if len(block) == 1 and block is not file.tree.body:
+        return [document.edit(statement.start, statement.end, "pass")]
+    first, last = _on_one_line(file, statement)
+    line_end = document.line_end(statement.end)
+    alone = first.start == last.start and _REST_OF_LINE.fullmatch(text, statement.end, line_end)
+    if alone and _indentation(file, first) is not None:
+        start, end = document.line_start(statement.start), document.next_line(statement.end)
+        if end == line_end and start:
+            # The last line of a file that does not end in a line ending: the one before it goes, too.
+            return [document.edit(start - len(document.newline(document.line_start(start - 1))), end, "")]
+        return [document.edit(start, end, "")]
+    if last.start != statement.start:
+        return [document.edit(statement.start, file.range(block[index + 1])[0], "")]
+    if first.start != statement.start:
+        return [document.edit(file.range(block[index - 1])[1], statement.end, "")]
+    return [document.edit(statement.start, statement.end, "pass")]
+
+
+def _on_one_line(file: PythonFile, statement: Statement) -> tuple[Statement, Statement]:
+    """The first and the last statement of the logical line: `a; b; c`."""
+    first = last = statement.index
+    while first > 0 and _joined(file, statement.block[first - 1], statement.block[first]):
+        first -= 1
+    while last + 1 < len(statement.block) and _joined(file, statement.block[last], statement.block[last + 1]):
+        last += 1
+    block, scope = statement.block, statement.scope
+    return file.statement(block, first, scope), file.statement(block, last, scope)
+
+
+def _joined(file: PythonFile, left: ast.stmt, right: ast.stmt) -> bool:
+    gap = file.document.text[file.range(left)[1] : file.range(right)[0]]
+    return LINE_END.search(_CONTINUATION.sub("", gap)) is None
+
+
+def _indentation(file: PythonFile, statement: Statement) -> str | None:
+    """What stands in front of the first statement of a line; None when that is not white space alone."""
+    text, line_start = file.document.text, file.document.line_start(statement.start)
+    before = text[line_start : statement.start]
+    if before.strip(" \t\f") or text[:line_start].rstrip("\r\n").endswith("\\"):
+        return None
+    # A form feed sets Python's idea of the column back to zero.
+    return before.rpartition("\f")[2]

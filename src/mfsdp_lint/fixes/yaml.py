@@ -1,0 +1,320 @@
+"""Edits of YAML override files: replace a scalar, add an entry or a section, take an entry out.
+
+Places come from PyYAML's marks; nothing but the touched tokens changes. Like its Python twin, every function gives None
+where it is not certain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import yaml
+
+from mfsdp_lint.finding import Edit
+from mfsdp_lint.fixes import items
+from mfsdp_lint.fixes.edits import Text
+from mfsdp_lint.recipe import Origin
+from mfsdp_lint.values import Plain
+
+Assignments = Sequence[tuple[str, Plain]]
+
+Tree = dict[str, "str | Tree"]
+"""New entries by key: the spelled value, or those of a new section."""
+
+_ALIAS = re.compile(r"[ \t]*(\*[^\s,\[\]{}]+)")
+_PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One `key: value` of a mapping. `words` is the dotted way from the document's root to it."""
+
+    key: yaml.ScalarNode
+    value: yaml.Node
+    parent: yaml.MappingNode
+    index: int
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class YamlFile:
+    """A YAML file's text and its documents."""
+
+    document: Text
+    roots: tuple[yaml.Node, ...]
+
+    def entries(self, root: yaml.Node) -> list[Entry]:
+        """Every entry of a document with a plain key, the outer ones first."""
+        return list(_entries(root, ()))
+
+    def around(self, origin: Origin | None) -> tuple[yaml.MappingNode, Entry | None] | None:
+        """The document that an origin lies in, and the innermost entry there; the only document without an origin."""
+        roots = [root for root in self.roots if isinstance(root, yaml.MappingNode)]
+        if origin is None:
+            return (roots[0], None) if len(self.roots) == len(roots) == 1 else None
+        offset = self.document.range(origin.point)[0]
+        for root in roots:
+            if root.start_mark.index <= offset <= root.end_mark.index:
+                inside = [each for each in self.entries(root) if self._holds(each, offset)]
+                return root, inside[-1] if inside else None
+        return None
+
+    def end(self, entry: Entry) -> int:
+        """Where an entry's text ends, comments and blank lines behind it left out."""
+        if alias := self.alias(entry):
+            return alias[1]
+        node = entry.value
+        if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+            last = node.value[-1]
+            if isinstance(node, yaml.MappingNode) and isinstance(last[0], yaml.ScalarNode):
+                return self.end(Entry(last[0], last[1], node, len(node.value) - 1, ()))
+            text = self.document.text[: node.end_mark.index]
+            return len(text.rstrip())
+        if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
+            return len(self.document.text[: node.end_mark.index].rstrip())
+        return max(int(node.end_mark.index), self.colon(entry) + 1)
+
+    def colon(self, entry: Entry) -> int:
+        """Where the colon behind an entry's key stands."""
+        return self.document.text.find(":", entry.key.end_mark.index)
+
+    def alias(self, entry: Entry) -> tuple[int, int] | None:
+        """The offsets of `*name`, when the entry's value is one."""
+        if entry.value.start_mark.index >= entry.key.end_mark.index:
+            return None
+        match = _ALIAS.match(self.document.text, self.colon(entry) + 1)
+        return match.span(1) if match else None
+
+    def _holds(self, entry: Entry, offset: int) -> bool:
+        return bool(entry.key.start_mark.index <= offset < self.end(entry))
+
+
+def parse(path: str, text: str) -> YamlFile | None:
+    """The file's documents; None when it is no YAML."""
+    try:
+        return YamlFile(Text(path, text), tuple(yaml.compose_all(text, Loader=yaml.SafeLoader)))
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return None
+
+
+def replace_value(file: YamlFile, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
+    """Write another value in the place where `origin` says that the setting's value stands."""
+    entry = _entry(file, origin, path)
+    text = file.document.text
+    if entry is None:
+        return None
+    if alias := file.alias(entry):
+        return [file.document.edit(*alias, spell(value))]
+    node = entry.value
+    if not isinstance(node, yaml.ScalarNode) or node.style in ("|", ">"):
+        return None
+    start, end = node.start_mark.index, node.end_mark.index
+    properties = _PROPERTIES.match(text, start, end)
+    start = properties.end() if properties else start
+    if "!" in text[node.start_mark.index : start]:
+        return None
+    if start == end:
+        return [file.document.edit(start, end, " " + spell(value))]
+    return [file.document.edit(start, end, spell(value, old=text[start:end]))]
+
+
+def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assignments) -> list[Edit] | None:
+    """Add settings to the document that `origin` (of `setting`) lies in, beside those of their section.
+
+    A section that is not there is added at the end; in a document with dotted keys the settings are, with dotted keys.
+    """
+    found = file.around(origin)
+    if found is None:
+        return None
+    root, anchor = found
+    above = _above(anchor, setting)
+    if above is None or any(path.startswith("env.") for path, _ in new):
+        return None
+    grouped: dict[int, tuple[yaml.MappingNode | Entry, Tree]] = {}
+    for path, value in new:
+        words = (*above, *path.split("."))
+        if any(each.words == words for each in file.entries(root)):
+            return None
+        depth, section = _section(file, root, words)
+        if section is None:
+            return None
+        rest = words[depth:]
+        if section is root and _dotted(root):
+            rest = (".".join(rest),)
+        _, tree = grouped.setdefault(id(section), (section, {}))
+        for word in rest[:-1]:
+            branch = tree.setdefault(word, {})
+            if isinstance(branch, str):
+                return None
+            tree = branch
+        tree[rest[-1]] = spell(value)
+    changes: list[items.Change] = []
+    for section, tree in grouped.values():
+        more = _append(file, section, tree)
+        if more is None:
+            return None
+        changes += more
+    return [file.document.edit(*change) for change in changes]
+
+
+def delete_write(file: YamlFile, origin: Origin, path: str) -> list[Edit] | None:
+    """Take out the entry that `origin` says set the setting; a section that is left empty becomes `{}`."""
+    entry = _entry(file, origin, path)
+    if entry is None:
+        return None
+    document, parent = file.document, entry.parent
+    if parent.flow_style:
+        return [document.edit(*change) for change in items.remove(document, _flow(file, parent), entry.index)]
+    start, end = entry.key.start_mark.index, file.end(entry)
+    line_start, line_end = document.line_start(start), document.line_end(end)
+    rest = document.text[end:line_end].strip()
+    if document.text[line_start:start].strip() or (rest and not rest.startswith("#")):
+        return None
+    if len(parent.value) > 1:
+        return [document.edit(line_start, document.next_line(end), "")]
+    owner = next((each for root in file.roots for each in file.entries(root) if each.value is parent), None)
+    if owner is None or file.alias(owner):
+        return None
+    return [document.edit(file.colon(owner) + 1, file.colon(owner) + 1, " {}"), *_line(document, line_start, end)]
+
+
+def spell(value: Plain, old: str = "") -> str:
+    """A plain value in YAML, in the style of the scalar that it replaces."""
+    match value:
+        case bool():
+            word = str(value)
+            return word if old in ("True", "False") else word.upper() if old in ("TRUE", "FALSE") else word.lower()
+        case None:
+            return "null"
+        case str():
+            if old[:1] in ("'", '"'):
+                return _quoted(value, old[0])
+            return value if _bare(value) else _quoted(value, '"')
+        case int() | float():
+            return repr(value)
+    return yaml.safe_dump(value, default_flow_style=True, width=10**6).strip()
+
+
+def _quoted(value: str, quote: str) -> str:
+    if quote == "'" and value.isprintable():
+        return "'" + value.replace("'", "''") + "'"
+    return yaml.safe_dump(value, default_style='"', width=10**6, allow_unicode=True).strip()
+
+
+def _bare(value: str) -> bool:
+    """Whether a string can stand without quotes, in flow mappings as well."""
+    if not re.fullmatch(r"[A-Za-z0-9_./][A-Za-z0-9_./ -]*", value) or value != value.strip():
+        return False
+    return bool(yaml.safe_load(value) == value)
+
+
+def _entries(node: yaml.Node, words: tuple[str, ...], seen: frozenset[int] = frozenset()) -> Iterator[Entry]:
+    if not isinstance(node, yaml.MappingNode) or id(node) in seen:
+        return
+    for index, (key, value) in enumerate(node.value):
+        if isinstance(key, yaml.ScalarNode):
+            here = (*words, *str(key.value).split("."))
+            yield Entry(key, value, node, index, here)
+            # What an alias stands for is written elsewhere.
+            if value.start_mark.index >= key.end_mark.index:
+                yield from _entries(value, here, seen | {id(node)})
+
+
+def _entry(file: YamlFile, origin: Origin, path: str) -> Entry | None:
+    """The entry that an origin points into, when it is the setting's own."""
+    found = file.around(origin)
+    entry = found[1] if found else None
+    return entry if entry and entry.words[-1] == path.rpartition(".")[2] else None
+
+
+def _above(anchor: Entry | None, setting: str | None) -> tuple[str, ...] | None:
+    """The keys that stand above the configuration in the document: () when it is the document."""
+    if anchor is None or setting is None:
+        return ()
+    words = tuple(setting.split("."))
+    return anchor.words[: -len(words)] if anchor.words[-len(words) :] == words else None
+
+
+def _dotted(root: yaml.MappingNode) -> bool:
+    return any("." in str(key.value) for key, _ in root.value if isinstance(key, yaml.ScalarNode))
+
+
+def _section(
+    file: YamlFile, root: yaml.MappingNode, words: tuple[str, ...]
+) -> tuple[int, yaml.MappingNode | Entry | None]:
+    """The innermost mapping that has a place for a setting, and how many of its words lead there.
+
+    A section without a value gives its entry; one that is written as an alias, or is no mapping, gives None.
+    """
+    for depth in range(len(words) - 1, 0, -1):
+        for entry in reversed(file.entries(root)):
+            if entry.words != words[:depth]:
+                continue
+            if file.alias(entry):
+                return depth, None
+            if isinstance(entry.value, yaml.MappingNode):
+                return depth, entry.value
+            empty = entry.value.start_mark.index == entry.value.end_mark.index
+            return depth, entry if empty and not entry.parent.flow_style else None
+    return 0, root
+
+
+def _append(file: YamlFile, section: yaml.MappingNode | Entry, tree: Tree) -> list[items.Change] | None:
+    """Add entries to a mapping in its own style, or to a section that has none yet."""
+    document = file.document
+    if isinstance(section, Entry):
+        first, end, step = section.key.start_mark.index, file.colon(section) + 1, "  "
+    elif section.flow_style:
+        quote = getattr(section.value[0][0], "style", None) if section.value else None
+        return items.append(document, _flow(file, section), _flow_lines(tree, quote or ""))
+    elif not section.value or not isinstance(section.value[-1][0], yaml.ScalarNode):
+        return None
+    else:
+        key, value = section.value[-1]
+        first, step = section.value[0][0].start_mark.index, ""
+        end = file.end(Entry(key, value, section, len(section.value) - 1, ()))
+    line_start, line_end = document.line_start(first), document.line_end(end)
+    indentation = document.text[line_start:first]
+    if indentation.strip():
+        return None
+    newline = document.newline(line_start)
+    return [
+        (line_end, line_end, "".join(newline + line for line in _block_lines({key: value}, indentation + step)))
+        for key, value in tree.items()
+    ]
+
+
+def _block_lines(tree: Tree, indentation: str) -> list[str]:
+    lines: list[str] = []
+    for key, value in tree.items():
+        if isinstance(value, str):
+            lines.append(f"{indentation}{key}: {value}")
+        else:
+            lines += [f"{indentation}{key}:", *_block_lines(value, indentation + "  ")]
+    return lines
+
+
+def _flow_lines(tree: Tree, quote: str) -> list[str]:
+    """The entries for a flow mapping, their keys in quotes where the mapping's own are (as in JSON)."""
+    lines: list[str] = []
+    for key, value in tree.items():
+        if quote and isinstance(value, str) and _bare(value):
+            value = _quoted(value, quote)
+        text = value if isinstance(value, str) else "{" + ", ".join(_flow_lines(value, quote)) + "}"
+        lines.append(f"{quote}{key}{quote}: {text}")
+    return lines
+
+
+def _flow(file: YamlFile, node: yaml.MappingNode) -> items.Items:
+    places = []
+    for index, (key, value) in enumerate(node.value):
+        end = file.end(Entry(key, value, node, index, ())) if isinstance(key, yaml.ScalarNode) else value.end_mark.index
+        places.append((int(key.start_mark.index), int(end)))
+    start = file.document.text.find("{", node.start_mark.index)
+    return items.Items(start, int(node.end_mark.index) - 1, places)
+
+
+def _line(document: Text, start: int, end: int) -> list[Edit]:
+    return [document.edit(start, document.next_line(end), "")]

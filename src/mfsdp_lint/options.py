@@ -1,0 +1,138 @@
+"""What a run was asked to do: `[tool.mfsdp-lint]` overlaid by the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+OutputFormat = Literal["full", "concise", "json", "github"]
+OUTPUT_FORMATS: tuple[OutputFormat, ...] = get_args(OutputFormat)
+
+TABLE = "tool.mfsdp-lint"
+
+
+class UsageError(Exception):
+    """A user's mistake: the message says what is wrong, where, and what to do. Exit code 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`select` empty means every rule. `diff` shows what `fix` would do and writes nothing, whatever `fix` says."""
+
+    paths: tuple[str, ...] = (".",)
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    search_path: tuple[str, ...] = ()
+    target_bridge: str | None = None
+    fix: bool = False
+    unsafe_fixes: bool = False
+    diff: bool = False
+    output_format: OutputFormat = "full"
+
+
+_LISTS = ("select", "ignore", "exclude", "search_path")
+_SWITCHES = ("fix", "unsafe_fixes", "diff")
+_CONFIGURABLE = tuple(field.name for field in fields(Options) if field.name != "paths")
+
+
+def merge(arguments: Mapping[str, Any], configuration: Mapping[str, Any]) -> Options:
+    """Options from the command line's values by field name (None: not given) over those of the configuration."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    return Options(**{**configuration, **given})
+
+
+def read_configuration(file: str | None = None) -> dict[str, Any]:
+    """The configuration by field name: of `file`, else of the nearest pyproject.toml with our table, upwards from here.
+
+    `search-path` is relative to the file that says it. Raises UsageError with file and key.
+    """
+    if file is not None:
+        table = _read_table(file)
+        if table is None:
+            raise UsageError(f"{file}: has no [{TABLE}] table")
+        return _checked(table, file)
+    for candidate in _pyproject_files():
+        table = _read_table(candidate)
+        if table is not None:
+            return _checked(table, candidate)
+    return {}
+
+
+def _pyproject_files() -> list[str]:
+    """Every pyproject.toml that there may be, from the current directory upwards, as a relative path."""
+    depth = os.getcwd().rstrip(os.sep).count(os.sep)
+    candidates = [os.path.join(*[os.pardir] * up, "pyproject.toml") for up in range(depth + 1)]
+    return [candidate for candidate in candidates if os.path.isfile(candidate)]
+
+
+def _read_table(file: str) -> object | None:
+    """The [tool.mfsdp-lint] table as TOML has it, None where there is none."""
+    try:
+        with open(file, "rb") as stream:
+            content = stream.read()
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}") from None
+    if b"mfsdp-lint" not in content:  # spares the parser, and whoever has a broken pyproject.toml without our table
+        return None
+    try:
+        tool = _parse_toml(content.decode("utf-8")).get("tool")
+    except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
+        raise UsageError(f"{file}: {error}") from None
+    return tool.get("mfsdp-lint") if isinstance(tool, dict) else None
+
+
+def _parse_toml(text: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    document: dict[str, Any] = tomllib.loads(text)
+    return document
+
+
+def _checked(table: object, file: str) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        raise UsageError(f"{file}: [{TABLE}] must be a table")
+    return dict(_checked_entry(key, value, file) for key, value in table.items())
+
+
+def _checked_entry(key: str, value: object, file: str) -> tuple[str, Any]:
+    name = key.replace("-", "_")
+    where = f"{file}: [{TABLE}] {key}"
+    if name not in _CONFIGURABLE or "_" in key:
+        raise UsageError(f"{where}: no such setting{_did_you_mean(key)}")
+    if name in _LISTS:
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise UsageError(f"{where}: expected a list of strings, got {_spell(value)}")
+        return name, tuple(_beside(file, item) for item in value) if name == "search_path" else tuple(value)
+    if name in _SWITCHES:
+        if not isinstance(value, bool):
+            raise UsageError(f"{where}: expected true or false, got {_spell(value)}")
+        return name, value
+    if not isinstance(value, str):
+        raise UsageError(f"{where}: expected a string, got {_spell(value)}")
+    if name == "output_format" and value not in OUTPUT_FORMATS:
+        raise UsageError(f"{where}: expected one of {', '.join(OUTPUT_FORMATS)}, got {_spell(value)}")
+    return name, value
+
+
+def _did_you_mean(key: str) -> str:
+    from difflib import get_close_matches
+
+    known = [name.replace("_", "-") for name in _CONFIGURABLE]
+    nearest = get_close_matches(key.replace("_", "-"), known, n=1)
+    return f"; did you mean {nearest[0]}?" if nearest else f" (known: {', '.join(known)})"
+
+
+def _spell(value: object) -> str:
+    import json
+
+    return json.dumps(value, default=str)
+
+
+def _beside(file: str, path: str) -> str:
+    return os.path.normpath(os.path.join(os.path.dirname(file), path))

@@ -1,0 +1,371 @@
+"""Reading and writing attributes and entries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mfsdp_lint.readers.python.classes import (
+    ClassObject,
+    base_name,
+    bases,
+    enum_members,
+    is_enum,
+    lookup,
+    mro,
+    namespace,
+    opaque,
+)
+from mfsdp_lint.readers.python.machine import HAZY, Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.modules import Module
+from mfsdp_lint.readers.python.objects import (
+    CONSTANTS,
+    MISSING,
+    Bound,
+    Choice,
+    Descriptor,
+    DictObject,
+    EnumMember,
+    External,
+    Function,
+    Instance,
+    ListObject,
+    Native,
+    Object,
+    Partial,
+    Super,
+    Unknown,
+)
+
+
+def get_attribute(machine: Machine, value: Object, name: str, frame: Frame, node: Any = None) -> Object:
+    """`value.name`. Raises Raised("AttributeError") where Python would."""
+    if isinstance(value, Instance):
+        found = value.fields.get(name, MISSING)
+        if found is not MISSING and not isinstance(found, Choice):
+            return found
+        return _instance_attribute(machine, value, name, frame, node, found)
+    if isinstance(value, Unknown):
+        settled = machine.settle(value)
+        if settled is not value:
+            return get_attribute(machine, settled, name, frame, node)
+        return _child(machine, value, name, f"{value.text}.{name}" if value.text else name)
+    if isinstance(value, Module):
+        return module_attribute(machine, value, name)
+    if isinstance(value, External):
+        return value.name.rpartition(".")[2] if name == "__name__" else External(f"{value.name}.{name}")
+    if isinstance(value, ClassObject):
+        return _class_attribute(machine, value, name, frame, node)
+    if isinstance(value, Choice):
+        return _over(machine, value, lambda option: get_attribute(machine, option, name, frame, node))
+    if isinstance(value, EnumMember):
+        return _member_attribute(machine, value, name, frame, node)
+    if isinstance(value, Super):
+        return _super_attribute(machine, value, name, frame, node)
+    if isinstance(value, (Function, Native, Partial, Bound)):
+        return _function_attribute(machine, value, name)
+    if isinstance(value, (*CONSTANTS, tuple, frozenset, ListObject, DictObject)):
+        return _builtin_attribute(machine, value, name)
+    return machine.unknown(name)
+
+
+def _child(machine: Machine, value: Unknown, key: Any, text: str) -> Object:
+    # The same attribute of the same unknown value is the same unknown value.
+    found = value.fields.get(key, MISSING)
+    if found is MISSING:
+        found = machine.unknown(text)
+        machine.put(value, key, found)
+    return found
+
+
+def _over(machine: Machine, choice: Choice, read: Any) -> Object:
+    found = []
+    for option in choice.options:
+        try:
+            found.append(read(option))
+        except Raised:
+            continue
+    if not found:
+        raise Raised("AttributeError", "no option has it")
+    return join(machine, found)
+
+
+def _instance_attribute(machine: Machine, value: Instance, name: str, frame: Frame, node: Any, found: Object) -> Object:
+    if found is not MISSING:
+        present = [option for option in found.options if option is not MISSING]
+        return found if len(present) == len(found.options) else join(machine, present)
+    if name == "__class__":
+        return value.cls
+    if name == "__dict__":
+        return DictObject(dict(value.fields), machine.tick())
+    if isinstance(value.cls, Choice):
+        return _attribute_of_candidates(machine, value, name, frame, node)
+    attribute, _ = lookup(machine, value.cls, name)
+    if attribute is not MISSING:
+        return _bind(machine, attribute, value, value.cls, frame, node)
+    hook, _ = lookup(machine, value.cls, "__getattr__")
+    if isinstance(hook, Function):
+        from mfsdp_lint.readers.python.calls import call
+
+        return call(machine, hook, [value, name], {}, node, frame)
+    if value.writes.get(HAZY) or opaque(machine, value.cls):
+        found = machine.unknown(f"{value.cls.name}.{name}")
+        machine.put(value, name, found)
+        return found
+    raise Raised("AttributeError", f"'{value.cls.name}' object has no attribute '{name}'")
+
+
+def _attribute_of_candidates(machine: Machine, value: Instance, name: str, frame: Frame, node: Any) -> Object:
+    found: list[Object] = []
+    for cls in value.cls.options:
+        attribute, _ = lookup(machine, cls, name)
+        if attribute is not MISSING:
+            found.append(_bind(machine, attribute, value, cls, frame, node))
+        elif opaque(machine, cls):
+            found.append(machine.unknown(name))
+    if not found:
+        raise Raised("AttributeError", f"no attribute '{name}'")
+    return join(machine, found) if len(found) == len(value.cls.options) else machine.unknown(name)
+
+
+def _bind(machine: Machine, attribute: Object, owner: Object, cls: Object, frame: Frame, node: Any) -> Object:
+    if isinstance(attribute, Function):
+        return Bound(attribute, owner)
+    if isinstance(attribute, Descriptor):
+        if attribute.kind == "property":
+            from mfsdp_lint.readers.python.calls import call
+
+            return call(machine, attribute.function, [owner], {}, node, frame)
+        return attribute.function if attribute.kind == "staticmethod" else Bound(attribute.function, cls)
+    if isinstance(attribute, Partial) and getattr(attribute.function, "name", "") == "dataclasses.field":
+        return attribute.keywords.get("default", machine.unknown("field"))
+    return attribute
+
+
+def _class_attribute(machine: Machine, cls: ClassObject, name: str, frame: Frame, node: Any) -> Object:
+    if is_enum(machine, cls):
+        members = enum_members(machine, cls)
+        if name in members:
+            return members[name]
+        if name == "__members__":
+            return DictObject(dict(members), machine.tick())
+    attribute, _ = lookup(machine, cls, name)
+    if attribute is not MISSING:
+        if isinstance(attribute, Descriptor):
+            return Bound(attribute.function, cls) if attribute.kind == "classmethod" else attribute.function
+        if isinstance(attribute, Partial) and getattr(attribute.function, "name", "") == "dataclasses.field":
+            return attribute.keywords.get("default", machine.unknown(name))
+        return attribute
+    if name in ("__name__", "__qualname__"):
+        return cls.name
+    if name == "__module__":
+        return cls.module.name
+    if name == "__mro__":
+        return tuple(mro(machine, cls))
+    if name == "__bases__":
+        return tuple(bases(machine, cls))
+    if opaque(machine, cls) or name.startswith("__"):
+        return machine.unknown(f"{cls.name}.{name}")
+    raise Raised("AttributeError", f"type object '{cls.name}' has no attribute '{name}'")
+
+
+def _member_attribute(machine: Machine, member: EnumMember, name: str, frame: Frame, node: Any) -> Object:
+    if name in ("name", "_name_"):
+        return member.name
+    if name in ("value", "_value_"):
+        return member.value
+    if isinstance(member.cls, ClassObject):
+        if name == "__class__":
+            return member.cls
+        attribute, _ = lookup(machine, member.cls, name)
+        if attribute is not MISSING:
+            return _bind(machine, attribute, member, member.cls, frame, node)
+        if isinstance(member.value, (*CONSTANTS, tuple)) and hasattr(type(member.value), name):
+            return _builtin_attribute(machine, member.value, name)
+    return machine.unknown(name)
+
+
+def _super_attribute(machine: Machine, value: Super, name: str, frame: Frame, node: Any) -> Object:
+    cls = value.owner.cls if isinstance(value.owner, (Instance, EnumMember)) else value.owner
+    for candidate in cls.options if isinstance(cls, Choice) else (cls,):
+        if not isinstance(candidate, ClassObject):
+            continue
+        attribute, _ = lookup(machine, candidate, name, after=value.after)
+        if attribute is not MISSING:
+            return _bind(machine, attribute, value.owner, candidate, frame, node)
+        if name in ("__init__", "__post_init__", "__init_subclass__", "__setattr__", "__getattribute__"):
+            return Bound(External(f"object.{name}"), value.owner)
+        if not opaque(machine, candidate):
+            raise Raised("AttributeError", f"'super' object has no attribute '{name}'")
+    return machine.unknown(f"super().{name}")
+
+
+def _function_attribute(machine: Machine, value: Object, name: str) -> Object:
+    if isinstance(value, Partial):
+        if name == "func":
+            return value.function
+        if name == "args":
+            return tuple(value.arguments)
+        if name == "keywords":
+            return DictObject(dict(value.keywords), machine.tick())
+    if isinstance(value, Function) and name in value.defaults and name == "__wrapped__":
+        return value.defaults[name]
+    if name in ("__name__", "__qualname__"):
+        target = value.function if isinstance(value, Bound) else value
+        return getattr(target, "name", machine.unknown(name))
+    if isinstance(value, Function) and name == "__module__":
+        return value.module.name
+    return machine.unknown(name)
+
+
+def _builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
+    python_type = list if isinstance(value, ListObject) else dict if isinstance(value, DictObject) else type(value)
+    if type(value).__name__ == "SetObject":
+        python_type = set
+    if name == "__class__":
+        return Native(f"builtins.{python_type.__name__}", lambda *a, **k: machine.unknown())
+    if not hasattr(python_type, name):
+        raise Raised("AttributeError", f"'{python_type.__name__}' object has no attribute '{name}'")
+    if isinstance(value, (int, float, complex)) and name in ("real", "imag", "numerator", "denominator"):
+        return getattr(value, name)
+    return Bound(name, value)
+
+
+def module_attribute(machine: Machine, module: Module, name: str) -> Object:
+    """A global name of a module, or a submodule; Raised("AttributeError") where there is neither."""
+    from mfsdp_lint.readers.python.imports import resolve_global
+
+    found = resolve_global(machine, module, name)
+    if found is MISSING:
+        raise Raised("AttributeError", f"module '{module.name}' has no attribute '{name}'")
+    return found
+
+
+def has_attribute(machine: Machine, value: Object, name: str, frame: Frame, node: Any = None) -> bool | None:
+    """`hasattr(value, name)`; None when that cannot be known."""
+    if isinstance(value, Unknown) and machine.settle(value) is value:
+        return True if name in value.writes else None
+    if isinstance(value, External):
+        return None
+    if isinstance(value, Instance):
+        if name in value.fields:
+            found = value.fields[name]
+            return None if isinstance(found, Choice) and MISSING in found.options else True
+        if isinstance(value.cls, Choice):
+            answers = {_class_has(machine, cls, name) for cls in value.cls.options}
+            return answers.pop() if len(answers) == 1 else None
+        hook, _ = lookup(machine, value.cls, "__getattr__")
+        if not isinstance(hook, Function):
+            return (
+                _class_has(machine, value.cls, name)
+                if not value.writes.get(HAZY)
+                else (_class_has(machine, value.cls, name) or None)
+            )
+    if isinstance(value, Choice):
+        options = {has_attribute(machine, option, name, frame, node) for option in value.options}
+        return options.pop() if len(options) == 1 else None
+    try:
+        found = get_attribute(machine, value, name, frame, node)
+    except Raised as error:
+        return False if error.name == "AttributeError" else None
+    return None if isinstance(found, Unknown) and not found.not_none and not isinstance(value, Instance) else True
+
+
+def _class_has(machine: Machine, cls: Object, name: str) -> bool | None:
+    if lookup(machine, cls, name)[0] is not MISSING:
+        return True
+    return None if opaque(machine, cls) else False
+
+
+def set_attribute(
+    machine: Machine,
+    target: Object,
+    name: str,
+    value: Object,
+    frame: Frame,
+    node: Any,
+    focus: Any = None,
+    how: str = "assigned",
+) -> None:
+    """`target.name = value`, with the statement that does it as the origin."""
+    if isinstance(target, Instance):
+        cls = target.cls
+        if isinstance(cls, ClassObject):
+            hook, _ = lookup(machine, cls, "__setattr__")
+            if isinstance(hook, Function):
+                _through_hook(machine, hook, target, name, value, frame, node, focus, how)
+                return
+            attribute, _ = lookup(machine, cls, name)
+            if isinstance(attribute, Descriptor) and attribute.kind == "property":
+                if attribute.setter is not None:
+                    from mfsdp_lint.readers.python.calls import call
+
+                    call(machine, attribute.setter, [target, value], {}, node, frame)
+                    return
+                raise Raised("AttributeError", f"property '{name}' has no setter")
+        write(machine, target, name, value, frame, node, focus, how)
+    elif isinstance(target, Unknown):
+        settled = machine.settle(target)
+        if settled is not target:
+            set_attribute(machine, settled, name, value, frame, node, focus, how)
+        else:
+            write(machine, target, name, value, frame, node, focus, how)
+    elif isinstance(target, Choice):
+        # Which object is written is not known: each may be, or not.
+        for option in target.options:
+            if isinstance(option, (Instance, Unknown)):
+                old = option.fields.get(name, MISSING)
+                write(
+                    machine,
+                    option,
+                    name,
+                    value if old is MISSING else join(machine, [value, old]),
+                    frame,
+                    node,
+                    focus,
+                    how,
+                )
+    elif isinstance(target, Module):
+        machine.put(target, name, value)
+    elif isinstance(target, ClassObject):
+        namespace(machine, target)
+        machine.put(target, name, value)
+    elif isinstance(target, Function):
+        target.defaults[name] = value
+    elif isinstance(target, CONSTANTS):
+        raise Raised("AttributeError", f"'{type(target).__name__}' object has no attribute '{name}'")
+
+
+def write(
+    machine: Machine, target: Any, key: Any, value: Object, frame: Frame, node: Any, focus: Any, how: str
+) -> None:
+    """Write one attribute or entry and record who did."""
+    machine.put(target, key, value)
+    machine.record(target, key, machine.note(frame, node, focus, how, value, target.writes.get(key)))
+
+
+def _through_hook(
+    machine: Machine,
+    hook: Function,
+    target: Instance,
+    name: str,
+    value: Object,
+    frame: Frame,
+    node: Any,
+    focus: Any,
+    how: str,
+) -> None:
+    # The class's own __setattr__ stores the value (and may store others along with it); the origin is the outer statement.
+    from mfsdp_lint.readers.python.calls import call
+
+    mark = len(machine.journal)
+    call(machine, hook, [target, name, value], {}, node, frame)
+    earlier = {key: old for owner, fields, key, old in machine.journal[mark:] if fields is target.writes}
+    for key in [key for owner, fields, key, _ in machine.journal[mark:] if owner is target and fields is target.fields]:
+        machine.record(target, key, machine.note(frame, node, focus, how, target.fields.get(key), earlier.get(key)))
+
+
+def class_names(machine: Machine, cls: Object) -> list[str]:
+    """The dotted names of a class and all its bases."""
+    if isinstance(cls, ClassObject):
+        return [base.qualified_name if isinstance(base, ClassObject) else base_name(base) for base in mro(machine, cls)]
+    return [base_name(cls)]

@@ -1,0 +1,377 @@
+"""Calls: binding arguments, running functions, remembering what helpers return."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from mfsdp_lint.readers.python.classes import ClassObject, instantiate
+from mfsdp_lint.readers.python.containers import GeneratorCall, method
+from mfsdp_lint.readers.python.machine import DEPTH_LIMIT, Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.objects import (
+    MISSING,
+    Bound,
+    Choice,
+    Descriptor,
+    DictObject,
+    EnumMember,
+    External,
+    Function,
+    Instance,
+    Native,
+    Object,
+    Partial,
+    Unknown,
+    is_constant,
+)
+
+NO_FOCUS: Mapping[str, Any] = {}
+HUGGINGFACE = {"from_hf_pretrained", "from_hf_config", "from_auto_config", "to_megatron_provider", "get_model_config"}
+"""Methods whose result depends on a model's configuration on the Hugging Face hub (see huggingface.py)."""
+
+
+def call(
+    machine: Machine,
+    function: Object,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
+    focus: Mapping[str, Any] = NO_FOCUS,
+) -> Object:
+    """`function(*arguments, **keywords)`. Raises Raised where the program would."""
+    if isinstance(function, Function):
+        return call_function(machine, function, arguments, keywords, node, frame)
+    if isinstance(function, ClassObject):
+        return instantiate(machine, function, arguments, keywords, node, frame, focus)
+    if isinstance(function, Native):
+        return function.call(machine, arguments, keywords, frame, node)
+    if isinstance(function, Bound):
+        return _call_bound(machine, function, arguments, keywords, node, frame)
+    if isinstance(function, Partial):
+        return _call_partial(machine, function, arguments, keywords, node, frame, focus)
+    if isinstance(function, External):
+        from mfsdp_lint.readers.python.library import LIBRARY
+
+        modelled = LIBRARY.get(function.name)
+        if modelled is not None:
+            return modelled(machine, arguments, keywords, frame, node)
+        return unfollowed(machine, function.name, arguments, keywords, frame, node)
+    if isinstance(function, Choice):
+        return _call_one_of(machine, function, arguments, keywords, node, frame)
+    if isinstance(function, Instance) and isinstance(function.cls, ClassObject):
+        from mfsdp_lint.readers.python.attributes import get_attribute
+
+        return call(machine, get_attribute(machine, function, "__call__", frame), arguments, keywords, node, frame)
+    if isinstance(function, Descriptor):
+        return call(machine, function.function, arguments, keywords, node, frame)
+    if isinstance(function, (str, int, float, type(None), tuple, DictObject)):
+        raise Raised("TypeError", f"'{type(function).__name__}' object is not callable")
+    settled = machine.settle(function)
+    if settled is not function:
+        return call(machine, settled, arguments, keywords, node, frame, focus)
+    return unfollowed(machine, getattr(function, "text", ""), arguments, keywords, frame, node)
+
+
+def _call_bound(
+    machine: Machine, bound: Bound, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    function, owner = bound.function, bound.owner
+    if isinstance(function, str):
+        return method(machine, owner, function, arguments, keywords, frame, node)
+    if isinstance(function, External):
+        return _object_method(machine, function.name, owner, arguments, frame, node)
+    return call(machine, function, [owner, *arguments], keywords, node, frame)
+
+
+def _object_method(
+    machine: Machine, name: str, owner: Object, arguments: list[Object], frame: Frame, node: Any
+) -> Object:
+    if (
+        name == "object.__setattr__"
+        and len(arguments) == 2
+        and isinstance(owner, Instance)
+        and isinstance(arguments[0], str)
+    ):
+        from mfsdp_lint.readers.python.attributes import write
+
+        write(machine, owner, arguments[0], arguments[1], frame, node, None, "assigned")
+    return None
+
+
+def _call_partial(
+    machine: Machine,
+    partial: Partial,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
+    focus: Mapping[str, Any],
+) -> Object:
+    return call(
+        machine,
+        partial.function,
+        [*partial.arguments, *arguments],
+        {**partial.keywords, **keywords},
+        node,
+        frame,
+        focus,
+    )
+
+
+def _call_one_of(
+    machine: Machine, choice: Choice, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    mark = len(machine.journal)
+    found = []
+    for option in choice.options:
+        try:
+            found.append(call(machine, option, arguments, keywords, node, frame))
+        except Raised:
+            continue
+    if machine.touched_older(mark, frame.born):
+        for value in [*arguments, *keywords.values()]:
+            machine.havoc(value)
+    if not found:
+        raise Raised("TypeError", "not callable")
+    return join(machine, found)
+
+
+def unfollowed(
+    machine: Machine, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    """A call whose code is not at hand: its result is unknown, and so is everything it may have changed."""
+    from mfsdp_lint.readers.python.library import changes_nothing
+
+    machine.unfollowed += 1
+    if not changes_nothing(name):
+        machine.launched.extend(_configurations(machine, name, [*arguments, *keywords.values()]))
+        for value in [*arguments, *keywords.values()]:
+            machine.havoc(value)
+    return machine.unknown(f"{name}()")
+
+
+def _configurations(machine: Machine, name: str, values: list[Object]) -> list[tuple[Object, Object]]:
+    from mfsdp_lint.readers.python.entries import is_container
+
+    return [
+        (value, machine.copy(value, 0))
+        for value in values
+        if isinstance(value, Instance) and is_container(machine, value)
+    ]
+
+
+# -- functions of the program ---------------------------------------------------------------------------------------
+
+
+def evaluate_defaults(machine: Machine, function: Function, parameters: ast.arguments, frame: Frame) -> None:
+    """The default values of a function's parameters, evaluated where it is defined."""
+    from mfsdp_lint.readers.python.expressions import evaluate
+
+    named = [*parameters.posonlyargs, *parameters.args]
+    for parameter, default in zip(named[len(named) - len(parameters.defaults) :], parameters.defaults):
+        function.defaults[parameter.arg] = evaluate(machine, default, frame)
+    for parameter, keyword_default in zip(parameters.kwonlyargs, parameters.kw_defaults):
+        if keyword_default is not None:
+            function.defaults[parameter.arg] = evaluate(machine, keyword_default, frame)
+
+
+def call_function(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    """Run a function of the program, or give back what it returned for the same arguments before."""
+    if function.unwrapped is not None:
+        return _call_wrapped(machine, function, arguments, keywords, node, frame)
+    if function.name in HUGGINGFACE:
+        modelled = _huggingface_model(function)
+        if modelled is not None:
+            return modelled(machine, function, arguments, node, frame)
+    key = _memory_key(machine, function, arguments, keywords)
+    if key is not None:
+        remembered = machine.memory.get(key, MISSING)
+        if remembered is not MISSING:
+            result, called = remembered
+            machine.called.update(called)
+            return machine.copy(result)
+    machine.step()
+    machine.called.add(function)
+    if machine.depth >= DEPTH_LIMIT:
+        return unfollowed(machine, function.name, arguments, keywords, frame, node)
+    mark, forks, born = len(machine.journal), len(machine.taken), machine.clock + 1
+    before, unfollowed_before = machine.called, machine.unfollowed
+    machine.called = set()
+    machine.depth += 1
+    try:
+        result = _run(machine, function, arguments, keywords, node, frame)
+    finally:
+        machine.depth -= 1
+        called = machine.called
+        machine.called = before | called
+    if (
+        key is not None
+        and len(machine.taken) == forks
+        and not isinstance(result, (GeneratorCall, Unknown, Choice))
+        and not machine.touched_older(mark, born)
+        and (machine.unfollowed == unfollowed_before or not _uncertain(result))
+    ):
+        machine.memory[key] = (machine.copy(result), called)
+    return result
+
+
+def _huggingface_model(function: Function) -> Any:
+    from mfsdp_lint.readers.python.huggingface import model_of
+
+    return model_of(function)
+
+
+def _uncertain(result: Object) -> bool:
+    # An unknown that came from outside may differ from call to call; two callers must not share it.
+    return isinstance(result, (Unknown, Choice))
+
+
+def _memory_key(machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> Any:
+    if machine.module_level or machine.tracing or function.closure is not None:
+        return None
+    for value in arguments:
+        if not _memorable(value):
+            return None
+    for value in keywords.values():
+        if not _memorable(value):
+            return None
+    return function, tuple(map(_typed, arguments)), tuple((name, _typed(value)) for name, value in keywords.items())
+
+
+def _memorable(value: Object) -> bool:
+    return is_constant(value) or isinstance(value, (Function, ClassObject, External, EnumMember))
+
+
+def _typed(value: Object) -> Any:
+    return type(value), value
+
+
+def _call_wrapped(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    kind = function.unwrapped
+    if kind == "contextmanager":
+        result = _run(machine, function, arguments, keywords, node, frame)
+        if isinstance(result, GeneratorCall):
+            result.managed = True
+        return result
+    return call(machine, kind, arguments, keywords, node, frame)
+
+
+def _run(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    inner = Frame(function.module, function.name, function.closure, frame, node, machine.tick())
+    inner.cls = function.cls
+    bind(machine, function, arguments, keywords, inner)
+    if isinstance(function.node, ast.Lambda):
+        from mfsdp_lint.readers.python.expressions import evaluate
+
+        return evaluate(machine, function.node.body, inner)
+    if function.is_async:
+        return machine.unknown(f"{function.name}()", not_none=True)
+    if is_generator(function):
+        return _generator(machine, function, inner)
+    return run_body(machine, function, inner)
+
+
+def run_body(machine: Machine, function: Function, frame: Frame) -> Object:
+    """Run a function's statements in its frame; what it returns."""
+    from mfsdp_lint.readers.python.statements import run_block
+
+    signal = run_block(machine, function.node.body, frame)
+    return signal[1] if signal is not None and signal[0] == "return" else None
+
+
+def _generator(machine: Machine, function: Function, frame: Frame) -> GeneratorCall:
+    def run(on_yield: Any) -> Object:
+        frame.on_yield = on_yield
+        return run_body(machine, function, frame)
+
+    return GeneratorCall(run)
+
+
+def is_generator(function: Function) -> bool:
+    """Whether the function's own body (not that of a nested function) yields."""
+    if function.is_generator is None:
+        function.is_generator = _yields(function.node.body)
+    return function.is_generator
+
+
+def _yields(nodes: list[Any]) -> bool:
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            pending.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def bind(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], frame: Frame
+) -> None:
+    """Bind call arguments to parameters as Python does; raises Raised("TypeError") where they do not fit."""
+    parameters: ast.arguments = function.node.args
+    fields = frame.fields
+    positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
+    fields.update(zip(positional, arguments))
+    extra = arguments[len(positional) :]
+    if parameters.vararg is not None:
+        fields[parameters.vararg.arg] = tuple(extra)
+    elif extra:
+        raise Raised(
+            "TypeError",
+            f"{function.name}() takes {len(positional)} positional arguments but {len(arguments)} were given",
+        )
+    names = {*positional[len(parameters.posonlyargs) :], *(parameter.arg for parameter in parameters.kwonlyargs)}
+    rest: dict[Any, Object] = {}
+    open_ended = False
+    for name, value in keywords.items():
+        if name == "**":
+            open_ended = True
+        elif name in names:
+            if name in fields:
+                raise Raised("TypeError", f"{function.name}() got multiple values for argument '{name}'")
+            fields[name] = value
+        else:
+            rest[name] = value
+    _bind_rest(machine, function, parameters, rest, open_ended, frame)
+    for name in (*positional, *(parameter.arg for parameter in parameters.kwonlyargs)):
+        found = fields.get(name, MISSING)
+        if found is not MISSING and not isinstance(found, Choice):
+            continue
+        if isinstance(found, Choice) and MISSING not in found.options:
+            continue
+        default = function.defaults.get(name, MISSING)
+        if isinstance(found, Choice):
+            options = [option for option in found.options if option is not MISSING]
+            fields[name] = join(machine, options if default is MISSING else [*options, default])
+        elif open_ended:
+            fields[name] = machine.unknown(name)
+        elif default is MISSING:
+            raise Raised("TypeError", f"{function.name}() missing required argument: '{name}'")
+        else:
+            fields[name] = default
+
+
+def _bind_rest(
+    machine: Machine,
+    function: Function,
+    parameters: ast.arguments,
+    rest: dict[Any, Object],
+    open_ended: bool,
+    frame: Frame,
+) -> None:
+    if parameters.kwarg is not None:
+        holder = DictObject(rest, machine.tick())
+        if open_ended:
+            holder.writes["<hazy>"] = True
+        frame.fields[parameters.kwarg.arg] = holder
+    elif rest:
+        raise Raised("TypeError", f"{function.name}() got an unexpected keyword argument '{next(iter(rest))}'")

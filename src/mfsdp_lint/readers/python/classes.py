@@ -1,0 +1,485 @@
+"""Classes of the evaluated program: bases, dataclass fields, enumerations, and making instances.
+
+Upstream behaviour: CPython's dataclasses (fields of base dataclasses first, `kw_only`, `default_factory`, `InitVar`,
+`__post_init__`), enum, typing.NamedTuple and typing.TypedDict.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mfsdp_lint.readers.python.machine import HAZY, Frame, Machine, Raised
+from mfsdp_lint.readers.python.objects import (
+    MISSING,
+    Choice,
+    Descriptor,
+    DictObject,
+    EnumMember,
+    External,
+    Function,
+    Instance,
+    Object,
+    Partial,
+)
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.modules import Module
+
+PLAIN_BASES = {
+    "object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "typing.NamedTuple",
+    "typing.TypedDict", "typing_extensions.TypedDict", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag",
+    "enum.IntFlag", "str", "int", "float", "BaseException", "Exception", "ValueError", "RuntimeError", "TypeError",
+    "KeyError", "dict", "list", "tuple",
+}  # fmt: skip
+ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
+DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
+
+
+class FieldSpec(NamedTuple):
+    """One dataclass field: its default (or MISSING), or the factory that makes it."""
+
+    name: str
+    default: Object = MISSING
+    factory: Object = MISSING
+    init: bool = True
+    keyword_only: bool = False
+
+
+class ClassObject:
+    """A class. Its body runs when something of it is first needed.
+
+    `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
+    """
+
+    __slots__ = (
+        "_fields",
+        "_mro",
+        "_namespace",
+        "bases_of",
+        "born",
+        "closure",
+        "data",
+        "fields",
+        "members",
+        "module",
+        "name",
+        "node",
+        "qualified_name",
+        "writes",
+    )
+
+    def __init__(self, name: str, module: Module, node: ast.ClassDef | None, closure: Frame | None) -> None:
+        self.name = name
+        self.module = module
+        self.node = node
+        self.closure = closure
+        self.qualified_name = f"{module.name}.{name}"
+        self.born = 0
+        self.fields: dict[Any, Object] = {}
+        self.writes: dict[Any, Any] = {}
+        self.bases_of: list[Object] | None = None
+        self.members: dict[str, EnumMember] | None = None
+        self.data: Any = None
+        self._namespace = False
+        self._mro: list[Object] | None = None
+        self._fields: list[FieldSpec] | None = None
+
+    def __repr__(self) -> str:
+        return f"Class({self.qualified_name})"
+
+
+def namespace(machine: Machine, cls: ClassObject) -> dict[Any, Object]:
+    """The attributes that the class body itself defines."""
+    if not cls._namespace:
+        cls._namespace = True
+        if cls.data is not None:
+            cls.data.fill(machine, cls)
+        else:
+            _run_body(machine, cls)
+    return cls.fields
+
+
+def _run_body(machine: Machine, cls: ClassObject) -> None:
+    from mfsdp_lint.readers.python.statements import run_isolated
+
+    assert cls.node is not None
+    frame = Frame(cls.module, cls.name, cls.closure)
+    frame.is_class = True
+    frame.cls = cls
+    frame.fields = cls.fields
+    run_isolated(machine, cls.node.body, frame)
+
+
+def bases(machine: Machine, cls: ClassObject) -> list[Object]:
+    """The base classes, evaluated once."""
+    if cls.bases_of is None:
+        cls.bases_of = []
+        if cls.node is not None:
+            cls.bases_of = _evaluated_bases(machine, cls)
+    return cls.bases_of
+
+
+def _evaluated_bases(machine: Machine, cls: ClassObject) -> list[Object]:
+    from mfsdp_lint.readers.python.expressions import evaluate
+
+    frame = cls.closure or Frame(cls.module)
+    found: list[Object] = []
+    assert cls.node is not None
+    for node in cls.node.bases:
+        target = node.value if isinstance(node, ast.Subscript) else node
+        try:
+            found.append(evaluate(machine, target, frame))
+        except Raised:
+            found.append(External("?"))
+    return found
+
+
+def mro(machine: Machine, cls: ClassObject) -> list[Object]:
+    """The method resolution order (C3, as Python's); bases that are not at hand stay as they are."""
+    if cls._mro is None:
+        cls._mro = [cls]
+        lists = [mro(machine, base)[:] if isinstance(base, ClassObject) else [base] for base in bases(machine, cls)]
+        cls._mro += _merge([*lists, list(bases(machine, cls))])
+    return cls._mro
+
+
+def _merge(lists: list[list[Object]]) -> list[Object]:
+    merged: list[Object] = []
+    lists = [one for one in lists if one]
+    while lists:
+        head = next((one[0] for one in lists if not any(_holds(rest[1:], one[0]) for rest in lists)), lists[0][0])
+        merged.append(head)
+        lists = [rest for rest in ([item for item in one if not _same(item, head)] for one in lists) if rest]
+    return merged
+
+
+def _same(left: Object, right: Object) -> bool:
+    return left is right or (isinstance(left, External) and left == right)
+
+
+def _holds(items: list[Object], wanted: Object) -> bool:
+    return any(_same(item, wanted) for item in items)
+
+
+def base_name(base: Object) -> str:
+    """The dotted name of a base that is no class of the program."""
+    return getattr(base, "name", "?")
+
+
+def opaque(machine: Machine, cls: ClassObject) -> bool:
+    """Whether a base is out of sight, so that the class may have more than it shows."""
+    for base in mro(machine, cls):
+        if isinstance(base, ClassObject):
+            if base.data is not None and base.data.opaque:
+                return True
+        elif base_name(base) not in PLAIN_BASES:
+            return True
+    return False
+
+
+def lookup(machine: Machine, cls: ClassObject, name: str, after: Object = None) -> tuple[Object, Object]:
+    """The attribute of a class and the class that has it, along the MRO (behind `after`); (MISSING, None) where there is none."""
+    started = after is None
+    for base in mro(machine, cls):
+        if not started:
+            started = base is after
+            continue
+        if isinstance(base, ClassObject):
+            found = namespace(machine, base).get(name, MISSING)
+            if found is not MISSING:
+                return found, base
+    return MISSING, None
+
+
+def is_subclass(machine: Machine, cls: Object, other: Object) -> bool | None:
+    """Whether `cls` is `other` or derives from it; None when that cannot be known."""
+    if _same(cls, other):
+        return True
+    if not isinstance(cls, ClassObject):
+        return None
+    found = mro(machine, cls)
+    if any(_same(base, other) for base in found):
+        return True
+    name = qualified(other)
+    if any(qualified(base) == name for base in found):
+        return True
+    if isinstance(other, ClassObject) and not opaque(machine, cls):
+        return False
+    if isinstance(other, ClassObject) and all(
+        isinstance(b, ClassObject) or base_name(b) in PLAIN_BASES or not _may_be(b, other) for b in found
+    ):
+        return False
+    return None if opaque(machine, cls) else False
+
+
+def _may_be(base: Object, other: ClassObject) -> bool:
+    # A base from another package cannot derive from a class of this tree.
+    return base_name(base).split(".")[0] == other.qualified_name.split(".")[0]
+
+
+def qualified(cls: Object) -> str:
+    """The dotted name of a class, for comparison."""
+    return cls.qualified_name if isinstance(cls, ClassObject) else base_name(cls)
+
+
+def is_dataclass(machine: Machine, cls: ClassObject) -> bool:
+    """Whether the class itself is decorated as a dataclass."""
+    if cls.data is not None:
+        return True
+    assert cls.node is not None
+    return _dataclass_decorator(machine, cls) is not None
+
+
+def _dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | None:
+    from mfsdp_lint.readers.python.expressions import evaluate
+
+    assert cls.node is not None
+    for decorator in cls.node.decorator_list:
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if (
+            isinstance(target, (ast.Name, ast.Attribute))
+            and (target.id if isinstance(target, ast.Name) else target.attr) == "dataclass"
+        ):
+            try:
+                value = evaluate(machine, target, cls.closure or Frame(cls.module))
+            except Raised:
+                continue
+            if getattr(value, "name", "") in DATACLASS:
+                return decorator
+    return None
+
+
+def has_fields(machine: Machine, cls: ClassObject) -> bool:
+    """Whether instances are made from dataclass fields."""
+    return any(isinstance(base, ClassObject) and is_dataclass(machine, base) for base in mro(machine, cls))
+
+
+def is_enum(machine: Machine, cls: ClassObject) -> bool:
+    """Whether the class is an enumeration."""
+    return any(base_name(base) in ENUM_BASES for base in mro(machine, cls) if not isinstance(base, ClassObject))
+
+
+def has_base(machine: Machine, cls: ClassObject, *names: str) -> bool:
+    """Whether a base out of sight has one of these dotted names."""
+    return any(base_name(base) in names for base in mro(machine, cls) if not isinstance(base, ClassObject))
+
+
+def fields_of(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
+    """The dataclass fields in the order of the constructor's parameters, those of base classes first."""
+    if cls._fields is None:
+        found: dict[str, FieldSpec] = {}
+        for base in reversed(mro(machine, cls)):
+            if isinstance(base, ClassObject) and (
+                is_dataclass(machine, base) or has_base(machine, base, "typing.NamedTuple")
+            ):
+                for spec in _own_fields(machine, base):
+                    found[spec.name] = spec
+        cls._fields = list(found.values())
+    return cls._fields
+
+
+def _own_fields(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
+    if cls.data is not None:
+        found: list[FieldSpec] = cls.data.field_specs(machine, cls)
+        return found
+    assert cls.node is not None
+    decorator = _dataclass_decorator(machine, cls)
+    keyword_only = isinstance(decorator, ast.Call) and any(
+        keyword.arg == "kw_only" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+        for keyword in decorator.keywords
+    )
+    own = namespace(machine, cls)
+    specs = []
+    for node in cls.node.body:
+        if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
+            continue
+        annotation = ast.unparse(node.annotation)
+        if "ClassVar" in annotation:
+            continue
+        if annotation.rpartition(".")[2] == "KW_ONLY":
+            keyword_only = True
+            continue
+        specs.append(_spec(node.target.id, own.get(node.target.id, MISSING), keyword_only))
+    return specs
+
+
+def _spec(name: str, value: Object, keyword_only: bool) -> FieldSpec:
+    if isinstance(value, Partial) and getattr(value.function, "name", "") == "dataclasses.field":
+        options: Mapping[str, Object] = value.keywords
+        return FieldSpec(
+            name,
+            options.get("default", MISSING),
+            options.get("default_factory", MISSING),
+            options.get("init", True) is not False,
+            bool(options.get("kw_only", keyword_only) is True),
+        )
+    if isinstance(value, (Function, Descriptor)):
+        value = MISSING if isinstance(value, Descriptor) else value
+    return FieldSpec(name, value, keyword_only=keyword_only)
+
+
+def enum_members(machine: Machine, cls: ClassObject) -> dict[str, EnumMember]:
+    """The members of an enumeration by name."""
+    if cls.members is None:
+        cls.members = {}
+        for name, value in namespace(machine, cls).items():
+            if name.startswith("_") or isinstance(value, (Function, Descriptor, ClassObject)):
+                continue
+            if isinstance(value, External) and value.name == "enum.auto()":
+                value = len(cls.members) + 1
+            twin = next(
+                (
+                    member
+                    for member in cls.members.values()
+                    if type(member.value) is type(value) and member.value == value
+                ),
+                None,
+            )
+            cls.members[name] = twin or EnumMember(cls, name, value)
+    return cls.members
+
+
+def instantiate(
+    machine: Machine,
+    cls: ClassObject,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
+    focus: Mapping[str, Any],
+) -> Object:
+    """`cls(*arguments, **keywords)`. Raises Raised where Python would."""
+    from mfsdp_lint.readers.python.calls import call
+
+    if is_enum(machine, cls):
+        return _member_by_value(machine, cls, arguments)
+    if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
+        return DictObject(dict(keywords), machine.tick())
+    instance = Instance(cls, machine.tick(), machine.note(frame, node, None, "default", None, None))
+    constructor, owner = lookup(machine, cls, "__init__")
+    if isinstance(constructor, Function) and not (
+        has_fields(machine, cls) and _generated_is_nearer(machine, cls, owner)
+    ):
+        call(machine, constructor, [instance, *arguments], keywords, node, frame)
+        return instance
+    if has_fields(machine, cls) or has_base(machine, cls, "typing.NamedTuple"):
+        _fill_fields(machine, instance, arguments, keywords, node, frame, focus)
+        return instance
+    for name, value in keywords.items():
+        _set(machine, instance, name, value, node, frame, focus)
+    if opaque(machine, cls):
+        machine.record(instance, HAZY, True)
+    return instance
+
+
+def _generated_is_nearer(machine: Machine, cls: ClassObject, owner: Object) -> bool:
+    for base in mro(machine, cls):
+        if isinstance(base, ClassObject) and is_dataclass(machine, base):
+            return base is not owner
+        if base is owner:
+            return False
+    return False
+
+
+def _member_by_value(machine: Machine, cls: ClassObject, arguments: list[Object]) -> Object:
+    members = enum_members(machine, cls)
+    if len(arguments) == 1:
+        wanted = arguments[0]
+        if isinstance(wanted, EnumMember):
+            return wanted
+        for member in members.values():
+            if type(member.value) is type(wanted) and member.value == wanted:
+                return member
+    return machine.unknown(cls.name, not_none=True)
+
+
+def _set(
+    machine: Machine, instance: Instance, name: str, value: Object, node: Any, frame: Frame, focus: Mapping[str, Any]
+) -> None:
+    instance.fields[name] = value
+    instance.writes[name] = machine.note(frame, node, focus.get(name), "argument", value, None)
+
+
+def _fill_fields(
+    machine: Machine,
+    instance: Instance,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
+    focus: Mapping[str, Any],
+) -> None:
+    from mfsdp_lint.readers.python.calls import call
+
+    specs = fields_of(machine, instance.cls)
+    positional = [spec.name for spec in specs if spec.init and not spec.keyword_only]
+    if len(arguments) > len(positional):
+        raise Raised("TypeError", f"{instance.cls.name}() takes {len(positional)} positional arguments")
+    given = dict(zip(positional, arguments))
+    unexpected = keywords.keys() & given.keys()
+    if unexpected:
+        raise Raised("TypeError", f"{instance.cls.name}() got multiple values for argument '{min(unexpected)}'")
+    given.update(keywords)
+    hooked = isinstance(lookup(machine, instance.cls, "__setattr__")[0], Function)
+    later: list[tuple[str, Object]] = []
+    for spec in specs:
+        value = given.pop(spec.name, MISSING) if spec.init else MISSING
+        if isinstance(value, Choice) and any(option is MISSING for option in value.options):
+            value = _maybe_default(machine, value, spec, frame, node)
+        if value is not MISSING:
+            _set(machine, instance, spec.name, value, node, frame, focus)
+        else:
+            value = default(machine, spec, frame, node)
+            if value is MISSING:
+                if spec.init and not (keywords.get("**") is not None):
+                    raise Raised("TypeError", f"{instance.cls.name}() missing argument '{spec.name}'")
+                value = machine.unknown(spec.name)
+            instance.fields[spec.name] = value
+        if hooked:
+            later.append((spec.name, value))
+    given.pop("**", None)
+    for name, value in given.items():
+        # A name that this version's class does not have: Python would refuse it, a newer version may take it.
+        _set(machine, instance, name, value, node, frame, focus)
+    if hooked:
+        _replay_setattr(machine, instance, later, node, frame)
+    hook, _ = lookup(machine, instance.cls, "__post_init__")
+    if isinstance(hook, Function):
+        call(machine, hook, [instance], {}, node, frame)
+
+
+def _replay_setattr(
+    machine: Machine, instance: Instance, values: list[tuple[str, Object]], node: Any, frame: Frame
+) -> None:
+    # The generated __init__ assigns field by field, in order, so a class's own __setattr__ sees each of them.
+    from mfsdp_lint.readers.python.calls import call
+
+    hook, _ = lookup(machine, instance.cls, "__setattr__")
+    for name, value in values:
+        write = instance.writes.get(name)
+        call(machine, hook, [instance, name, value], {}, node, frame)
+        if write is not None:
+            instance.writes[name] = write
+        elif instance.fields.get(name) is value:
+            instance.writes.pop(name, None)
+
+
+def _maybe_default(machine: Machine, value: Choice, spec: FieldSpec, frame: Frame, node: Any) -> Object:
+    from mfsdp_lint.readers.python.machine import join
+
+    given = [option for option in value.options if option is not MISSING]
+    fallback = default(machine, spec, frame, node)
+    return join(machine, given if fallback is MISSING else [*given, fallback])
+
+
+def default(machine: Machine, spec: FieldSpec, frame: Frame, node: Any) -> Object:
+    """The default value of a field, made anew where it has a factory; MISSING where it has none."""
+    from mfsdp_lint.readers.python.calls import call
+
+    if spec.default is not MISSING:
+        return spec.default
+    if spec.factory is not MISSING:
+        return call(machine, spec.factory, [], {}, node, frame)
+    return MISSING

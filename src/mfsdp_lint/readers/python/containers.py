@@ -1,0 +1,526 @@
+"""Lists, dictionaries, sets and strings: entries, iteration and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mfsdp_lint.readers.python.classes import ClassObject, enum_members, is_enum
+from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.objects import (
+    CONSTANTS,
+    MISSING,
+    Choice,
+    DictObject,
+    EnumMember,
+    External,
+    Instance,
+    ListObject,
+    Object,
+    SetObject,
+    Unknown,
+    is_constant,
+)
+
+LONGEST = 10_000
+"""Sequences longer than this are not walked."""
+
+
+class GeneratorCall:
+    """A call of a generator function: its body runs when something iterates over it (or enters it with `with`)."""
+
+    __slots__ = ("managed", "run")
+
+    def __init__(self, run: Callable[[Callable[[Object], Object]], Object]) -> None:
+        self.run = run
+        self.managed = False
+
+
+def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
+    """The elements of an iterable in order, or None where they are not known. Raises Raised where it is none."""
+    value = machine.settle(value)
+    if isinstance(value, ListObject):
+        return value.items
+    if isinstance(value, (tuple, frozenset)):
+        return list(value)
+    if isinstance(value, DictObject):
+        if value.writes.get("<hazy>") or any(
+            isinstance(item, Choice) and MISSING in item.options for item in value.fields.values()
+        ):
+            return None
+        return list(value.fields)
+    if isinstance(value, (str, bytes, range)):
+        return list(value) if len(value) <= LONGEST else None
+    if isinstance(value, GeneratorCall):
+        found: list[Object] = []
+
+        def collect(item: Object) -> Object:
+            machine.step()
+            found.append(item)
+            return None
+
+        value.run(collect)
+        return found
+    if isinstance(value, ClassObject) and is_enum(machine, value):
+        return list(enum_members(machine, value).values())
+    if isinstance(value, (int, float, complex, type(None))):
+        raise Raised("TypeError", f"'{type(value).__name__}' object is not iterable")
+    return None
+
+
+def make_set(machine: Machine, items: list[Object] | None) -> Object:
+    """A set of the given elements; one whose elements are not known where they cannot be told apart."""
+    if items is None or not all(isinstance(item, EnumMember) or is_constant(item) for item in items):
+        return SetObject(None, machine.tick())  # type: ignore[arg-type]
+    return SetObject(list(dict.fromkeys(items)), machine.tick())
+
+
+def _key(machine: Machine, key: Object) -> Object:
+    from mfsdp_lint.readers.python.expressions import plain
+
+    key = machine.settle(key)
+    return plain(key) if not (isinstance(key, EnumMember)) else plain(key)
+
+
+def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any) -> Object:
+    """`holder[key]`. Raises Raised where Python would."""
+    holder, key = machine.settle(holder), _key(machine, key)
+    if isinstance(holder, Choice):
+        return _over(
+            machine, [lambda option=option: entry(machine, option, key, frame, node) for option in holder.options]
+        )  # type: ignore[misc]
+    if isinstance(key, Choice) and isinstance(holder, (DictObject, ListObject, tuple)):
+        return _over(
+            machine, [lambda option=option: entry(machine, holder, option, frame, node) for option in key.options]
+        )  # type: ignore[misc]
+    if isinstance(holder, DictObject):
+        return _dict_entry(machine, holder, key)
+    if isinstance(holder, (ListObject, tuple, str, bytes, range)):
+        return _sequence_entry(machine, holder, key)
+    if isinstance(holder, Unknown):
+        if is_constant(key):
+            found = holder.fields.get(("entry", key), MISSING)
+            if found is MISSING:
+                found = machine.unknown(f"{holder.text}[{key!r}]")
+                machine.put(holder, ("entry", key), found)
+            return found
+        return machine.unknown()
+    if isinstance(holder, ClassObject):
+        if is_enum(machine, holder) and isinstance(key, str):
+            members = enum_members(machine, holder)
+            if key in members:
+                return members[key]
+            raise Raised("KeyError", key)
+        return holder
+    if isinstance(holder, External):
+        return External(holder.name) if not holder.name.startswith("os.environ") else machine.unknown(holder.name)
+    if isinstance(holder, Instance):
+        from mfsdp_lint.readers.python.attributes import get_attribute
+        from mfsdp_lint.readers.python.calls import call
+
+        return call(machine, get_attribute(machine, holder, "__getitem__", frame), [key], {}, node, frame)
+    if isinstance(holder, (int, float, complex, type(None))):
+        raise Raised("TypeError", f"'{type(holder).__name__}' object is not subscriptable")
+    return machine.unknown()
+
+
+def _over(machine: Machine, reads: list[Callable[[], Object]]) -> Object:
+    found = []
+    error: Raised | None = None
+    for read in reads:
+        try:
+            found.append(read())
+        except Raised as raised:
+            error = raised
+    if not found and error is not None:
+        raise error
+    return join(machine, found)
+
+
+def _dict_entry(machine: Machine, holder: DictObject, key: Object) -> Object:
+    if isinstance(key, (Unknown, ListObject)) or not _hashable(key):
+        return machine.unknown()
+    found = holder.fields.get(key, MISSING)
+    if found is MISSING:
+        if holder.writes.get("<hazy>"):
+            found = machine.unknown(str(key))
+            machine.put(holder, key, found)
+            return found
+        raise Raised("KeyError", repr(key) if is_constant(key) else "")
+    if isinstance(found, Choice) and MISSING in found.options:
+        return join(machine, [option for option in found.options if option is not MISSING])
+    return found
+
+
+def _hashable(key: Object) -> bool:
+    if isinstance(key, tuple):
+        return all(map(_hashable, key))
+    return not isinstance(key, (Unknown, Choice, ListObject, DictObject))
+
+
+def _sequence_entry(machine: Machine, holder: Object, key: Object) -> Object:
+    items = holder.items if isinstance(holder, ListObject) else holder
+    if items is None or not isinstance(key, (int, slice)):
+        if isinstance(key, (str, float, type(None))):
+            raise Raised("TypeError", "indices must be integers or slices")
+        return machine.unknown()
+    try:
+        found = items[key]
+    except (IndexError, ValueError) as error:
+        raise Raised(type(error).__name__, str(error)) from None
+    return ListObject(found, machine.tick()) if isinstance(found, list) and isinstance(key, slice) else found
+
+
+def set_entry(
+    machine: Machine, holder: Object, key: Object, value: Object, frame: Frame, node: Any, focus: Any = None
+) -> None:
+    """`holder[key] = value`, with the statement that does it as the origin."""
+    from mfsdp_lint.readers.python.attributes import write
+
+    holder, key = machine.settle(holder), _key(machine, key)
+    if isinstance(holder, DictObject):
+        if _hashable(key):
+            write(machine, holder, key, value, frame, node, focus, "assigned")
+        else:
+            machine.record(holder, "<hazy>", True)
+            for known in list(holder.fields):
+                machine.put(holder, known, join(machine, [holder.fields[known], machine.unknown()]))
+    elif isinstance(holder, ListObject):
+        _set_item(machine, holder, key, value)
+    elif isinstance(holder, Unknown):
+        if is_constant(key):
+            write(machine, holder, ("entry", key), value, frame, node, focus, "assigned")
+        else:
+            machine.havoc(holder)
+    elif isinstance(holder, Instance):
+        from mfsdp_lint.readers.python.attributes import get_attribute
+        from mfsdp_lint.readers.python.calls import call
+
+        call(machine, get_attribute(machine, holder, "__setitem__", frame), [key, value], {}, node, frame)
+    elif isinstance(holder, Choice):
+        for option in holder.options:
+            machine.havoc(option)
+    elif isinstance(holder, CONSTANTS) or isinstance(holder, tuple):
+        raise Raised("TypeError", "object does not support item assignment")
+
+
+def _set_item(machine: Machine, holder: ListObject, key: Object, value: Object) -> None:
+    if holder.items is None:
+        return
+    items = list(holder.items)
+    if isinstance(key, slice):
+        more = value.items if isinstance(value, ListObject) else list(value) if isinstance(value, tuple) else None
+        if more is None:
+            machine.put(holder, "items", None)
+            return
+        value = more
+    elif not isinstance(key, int):
+        machine.put(holder, "items", None)
+        return
+    try:
+        items[key] = value
+    except (IndexError, ValueError) as error:
+        raise Raised(type(error).__name__, str(error)) from None
+    machine.put(holder, "items", items)
+
+
+def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
+    """`del holder[key]`."""
+    holder, key = machine.settle(holder), _key(machine, key)
+    if isinstance(holder, DictObject):
+        if not _hashable(key):
+            machine.havoc(holder)
+        elif key in holder.fields:
+            machine.drop(holder, key)
+        elif not holder.writes.get("<hazy>"):
+            raise Raised("KeyError", repr(key))
+    elif isinstance(holder, ListObject) and holder.items is not None:
+        items = list(holder.items)
+        try:
+            del items[key]
+        except (IndexError, TypeError) as error:
+            raise Raised(type(error).__name__, str(error)) from None
+        machine.put(holder, "items", items)
+    else:
+        machine.havoc(holder)
+
+
+def method(
+    machine: Machine,
+    owner: Object,
+    name: str,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    frame: Frame,
+    node: Any,
+) -> Object:
+    """`owner.name(...)` of a built-in type."""
+    owner = machine.settle(owner)
+    arguments = [machine.settle(argument) for argument in arguments]
+    if isinstance(owner, DictObject):
+        return _dict_method(machine, owner, name, arguments, keywords, frame, node)
+    if isinstance(owner, SetObject):
+        return _set_method(machine, owner, name, arguments, frame)
+    if isinstance(owner, ListObject):
+        return _list_method(machine, owner, name, arguments, keywords, frame)
+    return _constant_method(machine, owner, name, arguments, keywords, frame)
+
+
+def _constant_method(
+    machine: Machine, owner: Any, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame
+) -> Object:
+    if name == "join" and isinstance(owner, str) and len(arguments) == 1:
+        items = iterate(machine, arguments[0], frame)
+        if items is None or not all(isinstance(item, str) for item in items):
+            return machine.unknown("", not_none=True)
+        return owner.join(items)
+    if name == "format" and isinstance(owner, str) and (len(owner) > 1000 or "{:" in owner):
+        return machine.unknown("", not_none=True)
+    if name in ("zfill", "ljust", "rjust", "center", "expandtabs") and any(
+        isinstance(item, int) and item > LONGEST for item in arguments
+    ):
+        return machine.unknown("", not_none=True)
+    plain_arguments = [
+        tuple(item.items) if isinstance(item, ListObject) and item.items is not None else item for item in arguments
+    ]
+    if not all(map(is_constant, plain_arguments)) or not all(map(is_constant, keywords.values())):
+        if isinstance(owner, tuple) and name in ("index", "count"):
+            return machine.unknown("", not_none=True)
+        return machine.unknown("", not_none=True)
+    try:
+        found = getattr(owner, name)(*plain_arguments, **keywords)
+    except Exception as error:
+        raise Raised(type(error).__name__, str(error)) from None
+    if isinstance(found, list):
+        return ListObject(found, machine.tick())
+    return found if is_constant(found) else machine.unknown("", not_none=True)
+
+
+def _dict_method(
+    machine: Machine,
+    owner: DictObject,
+    name: str,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    frame: Frame,
+    node: Any,
+) -> Object:
+    hazy = bool(owner.writes.get("<hazy>"))
+    match name, arguments:
+        case "get", [key, *rest]:
+            fallback = rest[0] if rest else keywords.get("default")
+            return _get(machine, owner, _key(machine, key), fallback)
+        case "pop", [key, *rest]:
+            found = _get(machine, owner, _key(machine, key), rest[0] if rest else MISSING)
+            if found is MISSING:
+                raise Raised("KeyError", str(key))
+            if _hashable(key):
+                machine.drop(owner, _key(machine, key))
+            return found
+        case "setdefault", [key, *rest]:
+            found = _get(machine, owner, _key(machine, key), MISSING)
+            if found is MISSING:
+                found = rest[0] if rest else None
+                set_entry(machine, owner, key, found, frame, node)
+            return found
+        case "keys", []:
+            items = iterate(machine, owner, frame)
+            return ListObject(items, machine.tick()) if items is None else SetObject(items, machine.tick())
+        case "values", []:
+            return ListObject(
+                None if iterate(machine, owner, frame) is None else list(owner.fields.values()), machine.tick()
+            )  # type: ignore[arg-type]
+        case "items", []:
+            return ListObject(
+                None if iterate(machine, owner, frame) is None else list(owner.fields.items()), machine.tick()
+            )  # type: ignore[arg-type]
+        case "copy", []:
+            copied = DictObject(dict(owner.fields), machine.tick())
+            copied.writes = dict(owner.writes)
+            return copied
+        case "update", _:
+            _update(machine, owner, arguments, keywords, frame, node)
+            return None
+        case "clear", []:
+            for key in list(owner.fields):
+                machine.drop(owner, key)
+            return None
+        case "popitem", [] if not hazy:
+            if not owner.fields:
+                raise Raised("KeyError", "popitem(): dictionary is empty")
+            key = list(owner.fields)[-1]
+            value = owner.fields[key]
+            machine.drop(owner, key)
+            return (key, value)
+        case "fromkeys", [keys, *rest]:
+            items = iterate(machine, keys, frame)
+            return (
+                machine.unknown()
+                if items is None
+                else DictObject(dict.fromkeys(items, rest[0] if rest else None), machine.tick())
+            )
+    return machine.unknown()
+
+
+def _get(machine: Machine, owner: DictObject, key: Object, fallback: Object) -> Object:
+    if isinstance(key, Choice):
+        return join(machine, [_get(machine, owner, option, fallback) for option in key.options])
+    if not _hashable(key):
+        return machine.unknown()
+    found = owner.fields.get(key, MISSING)
+    if found is MISSING:
+        return machine.unknown(str(key)) if owner.writes.get("<hazy>") else fallback
+    if isinstance(found, Choice) and MISSING in found.options:
+        return join(machine, [fallback if option is MISSING else option for option in found.options])
+    return found
+
+
+def _update(
+    machine: Machine, owner: DictObject, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> None:
+    from mfsdp_lint.readers.python.attributes import write
+
+    for argument in arguments:
+        if isinstance(argument, DictObject):
+            for key, value in argument.fields.items():
+                source = argument.writes.get(key)
+                focus = (
+                    source.focus
+                    if source is not None and source is not True and source.module is frame.module
+                    else None
+                )
+                write(machine, owner, key, value, frame, node, focus, "assigned")
+            if argument.writes.get("<hazy>"):
+                machine.record(owner, "<hazy>", True)
+            continue
+        pairs = iterate(machine, argument, frame)
+        if pairs is None or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+            machine.havoc(owner)
+            continue
+        for pair in pairs:
+            set_entry(machine, owner, pair[0], pair[1], frame, node)
+    for key, value in keywords.items():
+        if key == "**":
+            machine.havoc(owner)
+        else:
+            write(machine, owner, key, value, frame, node, None, "assigned")
+
+
+def _list_method(
+    machine: Machine, owner: ListObject, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame
+) -> Object:
+    items = owner.items
+    if items is None:
+        return (
+            machine.unknown()
+            if name not in ("append", "extend", "insert", "remove", "clear", "sort", "reverse")
+            else None
+        )
+    match name, arguments:
+        case "append", [item]:
+            machine.put(owner, "items", [*items, item])
+            return None
+        case "extend", [more]:
+            added = iterate(machine, more, frame)
+            machine.put(owner, "items", None if added is None else items + added)
+            return None
+        case "insert", [int(index), item]:
+            changed = list(items)
+            changed.insert(index, item)
+            machine.put(owner, "items", changed)
+            return None
+        case "pop", [] | [int()]:
+            changed = list(items)
+            try:
+                found = changed.pop(*arguments)
+            except IndexError as error:
+                raise Raised("IndexError", str(error)) from None
+            machine.put(owner, "items", changed)
+            return found
+        case "copy", []:
+            return ListObject(items, machine.tick())
+        case "clear", []:
+            machine.put(owner, "items", [])
+            return None
+        case "reverse", []:
+            machine.put(owner, "items", items[::-1])
+            return None
+        case "index" | "count" | "remove", [item]:
+            return _search(machine, owner, name, items, item)
+        case "sort", []:
+            from mfsdp_lint.readers.python.library import sort
+
+            machine.put(owner, "items", sort(machine, items, keywords, frame))
+            return None
+    machine.put(owner, "items", None)
+    return machine.unknown()
+
+
+def _search(machine: Machine, owner: ListObject, name: str, items: list[Object], item: Object) -> Object:
+    from mfsdp_lint.readers.python.comparisons import equal
+
+    answers = [equal(machine, one, item) for one in items]
+    if name == "count":
+        return sum(map(bool, answers)) if None not in answers else machine.unknown("", not_none=True)
+    position = next((index for index, answer in enumerate(answers) if answer is not False), None)
+    if position is None:
+        raise Raised("ValueError", "not in list")
+    if answers[position] is None:
+        if name == "remove":
+            machine.put(owner, "items", None)
+            return None
+        return machine.unknown("", not_none=True)
+    if name == "index":
+        return position
+    machine.put(owner, "items", [*items[:position], *items[position + 1 :]])
+    return None
+
+
+def _set_method(machine: Machine, owner: SetObject, name: str, arguments: list[Object], frame: Frame) -> Object:
+    items = owner.items
+    others = (
+        [iterate(machine, argument, frame) for argument in arguments]
+        if name not in ("add", "discard", "remove")
+        else []
+    )
+    if items is None or None in others or not all(map(is_constant, arguments if not others else [])):
+        if name in ("add", "discard", "remove", "update", "clear", "pop"):
+            machine.put(owner, "items", None)
+            return None
+        return machine.unknown("", not_none=True)
+    if any(not (is_constant(item) or isinstance(item, EnumMember)) for other in others for item in other or []):
+        return machine.unknown("", not_none=True)
+    known = dict.fromkeys(items)
+    match name:
+        case "add":
+            known[arguments[0]] = None
+        case "discard":
+            known.pop(arguments[0], None)
+        case "remove":
+            if arguments[0] not in known:
+                raise Raised("KeyError", str(arguments[0]))
+            known.pop(arguments[0])
+        case "update":
+            for other in others:
+                known.update(dict.fromkeys(other or []))
+        case "clear":
+            known = {}
+        case "copy":
+            return SetObject(list(items), machine.tick())
+        case "union":
+            return make_set(machine, [*items, *(item for other in others for item in other or [])])
+        case "intersection":
+            return make_set(machine, [item for item in items if all(item in (other or []) for other in others)])
+        case "difference":
+            return make_set(machine, [item for item in items if not any(item in (other or []) for other in others)])
+        case "issubset":
+            return set(items) <= set(others[0] or [])
+        case "issuperset":
+            return set(items) >= set(others[0] or [])
+        case "isdisjoint":
+            return set(items).isdisjoint(others[0] or [])
+        case _:
+            machine.put(owner, "items", None)
+            return machine.unknown()
+    machine.put(owner, "items", list(known))
+    return None

@@ -1,0 +1,268 @@
+"""Entry points: which functions, scripts and modules of a file configure a training run, and what they yield."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mfsdp_lint.readers.python.attributes import class_names
+from mfsdp_lint.readers.python.calls import call
+from mfsdp_lint.readers.python.classes import ClassObject
+from mfsdp_lint.readers.python.imports import ensure_ran, resolve_global
+from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
+from mfsdp_lint.readers.python.modules import Module
+from mfsdp_lint.readers.python.objects import MISSING, Choice, DictObject, Function, Instance, Object, Unknown
+from mfsdp_lint.readers.python.settings import Spans, TreeSettings
+from mfsdp_lint.recipe import Kind, Recipe, Variant
+from mfsdp_lint.values import Plain
+
+RUN_LIMIT = 16
+"""Ways through one entry point that are looked at."""
+
+CONTAINER = "ConfigContainer"
+SECTIONS = {
+    "model",
+    "ddp",
+    "dist",
+    "checkpoint",
+    "optimizer",
+    "train",
+    "mixed_precision",
+    "comm_overlap",
+    "rng",
+    "env_vars",
+}
+"""Parts of the configuration that tell a changed unknown object apart from any other."""
+
+
+def is_container(machine: Machine, value: Object) -> bool:
+    """Whether an object is a configuration container (Megatron-Bridge's ConfigContainer or a class derived from it)."""
+    if not isinstance(value, Instance) or isinstance(value.cls, Choice):
+        return False
+    return any(name.rpartition(".")[2] == CONTAINER for name in class_names(machine, value.cls))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that can be run to get a configuration."""
+
+    name: str
+    module: Module
+    kind: Kind
+    line: int
+    function: Function | None = None
+    arguments: Mapping[str, Plain] | None = None
+
+    @property
+    def qualified_name(self) -> str:
+        """Dotted, from the import root."""
+        return f"{self.module.name}.{self.name}"
+
+
+def functions(machine: Machine, module: Module) -> list[Entry]:
+    """The functions that a module itself defines at its top level."""
+    ensure_ran(machine, module)
+    found = []
+    for node in module.tree.body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        value = resolve_global(machine, module, node.name)
+        if isinstance(value, Function) and value.node is node:
+            found.append(Entry(node.name, module, "function", node.lineno, value))
+    return found
+
+
+def needs_arguments(entry: Entry) -> bool:
+    """Whether a parameter has no default."""
+    assert entry.function is not None
+    parameters = entry.function.node.args
+    names = [p.arg for p in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)]
+    return any(name not in entry.function.defaults for name in names)
+
+
+def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
+    """All ways through an entry point as one recipe; None where it yields no configuration."""
+    pending: list[tuple[bool, ...]] = [()]
+    variants: list[Variant] = []
+    partial = False
+    runs = 0
+    while pending:
+        prefix = pending.pop()
+        runs += 1
+        if runs > RUN_LIMIT:
+            return None
+        machine.begin(prefix)
+        try:
+            root = _configuration(machine, entry)
+        except (Raised, RecursionError):
+            root = None
+        except (OutOfSteps, CannotMerge):
+            machine.finish()
+            return None
+        taken = machine.taken
+        for position in range(len(taken) - 1, len(prefix) - 1, -1):
+            pending.append((*(outcome for outcome, _ in taken[:position]), not taken[position][0]))
+        if root is not None:
+            partial = partial or not isinstance(root, Instance)
+            variants.append(_variant(machine, root, spans))
+    machine.finish()
+    if not variants:
+        return None
+    arguments = dict(entry.arguments or {})
+    return Recipe(
+        entry.name, entry.qualified_name, entry.module.path, entry.line, entry.kind, tuple(variants), partial, arguments
+    )
+
+
+def _variant(machine: Machine, root: Object, spans: Spans) -> Variant:
+    environment = machine.environment
+    if machine.touched_older(0, machine.started + 1):
+        # Something that modules share was changed: keep it as it is now, before that is undone.
+        copies: dict[int, Object] = {}
+        root = machine.copy(root, 0, copies)
+        environment = machine.copy(environment, 0, copies)
+    when = tuple(words for _, words in machine.taken)
+    return Variant(TreeSettings(machine, root, environment, spans), when)
+
+
+def _configuration(machine: Machine, entry: Entry) -> Object:
+    if entry.kind == "function":
+        return _from_function(machine, entry)
+    if entry.kind == "module":
+        return resolve_global(machine, entry.module, entry.name)
+    return _from_script(machine, entry)
+
+
+def _from_function(machine: Machine, entry: Entry) -> Object:
+    function = entry.function
+    assert function is not None
+    keywords, given = _arguments(machine, function, entry.arguments or {})
+    frame = Frame(entry.module, "", None, None, None)
+    result = call(machine, function, [], keywords, function.node, frame)
+    if _yields_configuration(machine, result):
+        return result
+    if isinstance(result, tuple):
+        for item in result:
+            if is_container(machine, item):
+                return item
+    for value in given:
+        if _changed_from_outside(value):
+            return value
+    return _launched(machine)
+
+
+def _arguments(
+    machine: Machine, function: Function, given: Mapping[str, Plain]
+) -> tuple[dict[str, Object], list[Unknown]]:
+    parameters = function.node.args
+    keywords: dict[str, Object] = {}
+    unknown: list[Unknown] = []
+    names = [p.arg for p in (*parameters.args, *parameters.kwonlyargs)]
+    for name in names:
+        if name in given:
+            keywords[name] = to_object(machine, given[name])
+        elif name not in function.defaults:
+            value = machine.unknown(name)
+            unknown.append(value)
+            keywords[name] = value
+    for name in given.keys() - set(names):
+        keywords[name] = to_object(machine, given[name])
+    return keywords, unknown
+
+
+def to_object(machine: Machine, value: Plain) -> Object:
+    """A plain value as the evaluator has it."""
+    from mfsdp_lint.readers.python.objects import ListObject
+
+    if isinstance(value, list):
+        return ListObject([to_object(machine, item) for item in value], machine.tick())
+    if isinstance(value, dict):
+        return DictObject({key: to_object(machine, item) for key, item in value.items()}, machine.tick())
+    return value
+
+
+def _yields_configuration(machine: Machine, value: Object) -> bool:
+    return is_container(machine, value) or _changed_from_outside(value)
+
+
+def _changed_from_outside(value: Object) -> bool:
+    """An unknown object into which settings were written: a configuration that comes from elsewhere."""
+    if not isinstance(value, Unknown):
+        return False
+    return any(
+        name in SECTIONS and isinstance(part, (Unknown, DictObject)) and bool(part.writes)
+        for name, part in value.fields.items()
+        if isinstance(name, str)
+    ) or any(name in SECTIONS for name in value.writes if isinstance(name, str))
+
+
+def _launched(machine: Machine) -> Object:
+    if not machine.launched:
+        return None
+    return machine.launched[-1][1]
+
+
+def script(machine: Machine, module: Module) -> Entry | None:
+    """A module's `if __name__ == "__main__":` part as an entry point."""
+    for node in module.tree.body:
+        if isinstance(node, ast.If) and "__name__" in ast.dump(node.test) and "__main__" in ast.dump(node.test):
+            return Entry(module.name.rpartition(".")[2], module, "script", node.lineno)
+    return None
+
+
+def _from_script(machine: Machine, entry: Entry) -> Object:
+    from mfsdp_lint.readers.python.statements import run_block
+
+    source = entry.module
+    main = Module(source.path, source.name, source.tree)
+    main.ran = True
+    main.born = machine.tick()
+    main.fields["__name__"] = "__main__"
+    frame = Frame(main, born=main.born)
+    frame.fields = main.fields
+    try:
+        run_block(machine, source.tree.body, frame)
+    except Raised as error:
+        if error.name != "SystemExit":
+            raise
+    launched = _launched(machine)
+    if launched is not None:
+        return launched
+    found = [value for value in main.fields.values() if is_container(machine, value)]
+    return found[-1] if found else None
+
+
+def module_configurations(machine: Machine, module: Module) -> Iterable[Entry]:
+    """Configurations that a module keeps in a global name."""
+    ensure_ran(machine, module)
+    lines = {
+        target.id: node.lineno
+        for node in module.tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for name, line in lines.items():
+        value: Any = module.fields.get(name, MISSING)
+        if is_container(machine, value):
+            yield Entry(name, module, "module", line)
+
+
+def class_entries(machine: Machine, module: Module) -> list[Entry]:
+    """Methods of a module's classes that say they return a configuration container."""
+    found = []
+    for node in module.tree.body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for method in node.body:
+            if (
+                isinstance(method, ast.FunctionDef)
+                and method.returns is not None
+                and CONTAINER in ast.unparse(method.returns)
+            ):
+                cls = resolve_global(machine, module, node.name)
+                if isinstance(cls, ClassObject) and cls.node is node and not method.name.startswith("_"):
+                    found.append(Entry(f"{node.name}.{method.name}", module, "function", method.lineno))
+    return found

@@ -1,0 +1,642 @@
+"""The value of an expression."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from mfsdp_lint.readers.python.attributes import get_attribute
+from mfsdp_lint.readers.python.branches import known_truth, truth
+from mfsdp_lint.readers.python.calls import call
+from mfsdp_lint.readers.python.comparisons import compare
+from mfsdp_lint.readers.python.containers import entry, iterate
+from mfsdp_lint.readers.python.imports import resolve_global
+from mfsdp_lint.readers.python.library import BUILTINS
+from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.objects import (
+    CONSTANTS,
+    MISSING,
+    Choice,
+    DictObject,
+    EnumMember,
+    External,
+    Function,
+    ListObject,
+    Object,
+    SetObject,
+    Unknown,
+)
+
+BIG = 1_000_000
+"""Numbers and sequences larger than this are not computed."""
+
+BINARY: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.BitAnd: operator.and_,
+}
+
+
+def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Object:
+    """The value of `node` in `frame`. Raises Raised where Python would raise."""
+    return EVALUATORS[type(node)](machine, node, frame)
+
+
+def _constant(machine: Machine, node: ast.Constant, frame: Frame) -> Object:
+    return node.value
+
+
+def load_name(machine: Machine, name: str, frame: Frame) -> Object:
+    """The value of a name: local, of an enclosing function, global, or built in."""
+    here: Frame | None = frame
+    while here is not None:
+        found = here.fields.get(name, MISSING)
+        if found is not MISSING and here.fields is not here.module.fields and name not in here.outer:
+            if isinstance(found, Choice) and any(option is MISSING for option in found.options):
+                return join(machine, [option for option in found.options if option is not MISSING])
+            return found
+        here = here.enclosing
+        while here is not None and here.is_class:
+            here = here.enclosing
+    found = resolve_global(machine, frame.module, name)
+    if found is not MISSING:
+        if isinstance(found, Choice) and any(option is MISSING for option in found.options):
+            return join(machine, [option for option in found.options if option is not MISSING])
+        return found
+    builtin = BUILTINS.get(name)
+    if builtin is not None:
+        return builtin
+    raise Raised("NameError", f"name '{name}' is not defined")
+
+
+def _name(machine: Machine, node: ast.Name, frame: Frame) -> Object:
+    found = frame.fields.get(node.id, MISSING)
+    if found is MISSING or type(found) is Choice or frame.fields is frame.module.fields or frame.outer:
+        return load_name(machine, node.id, frame)
+    return found
+
+
+def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> Object:
+    return get_attribute(machine, evaluate(machine, node.value, frame), node.attr, frame, node)
+
+
+def _call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
+    function = evaluate(machine, node.func, frame)
+    if (
+        (isinstance(function, External)
+        and function.name == "super")
+        or (isinstance(node.func, ast.Name) and node.func.id == "super")
+    ):
+        return _super(machine, node, frame, function)
+    arguments: list[Object] = []
+    for item in node.args:
+        if isinstance(item, ast.Starred):
+            items = iterate(machine, evaluate(machine, item.value, frame), frame)
+            if items is None:
+                return _call_with_unknown(machine, node, frame, function, arguments)
+            arguments.extend(items)
+        else:
+            arguments.append(evaluate(machine, item, frame))
+    keywords: dict[str, Object] = {}
+    focus: dict[str, Any] = {}
+    for keyword in node.keywords:
+        value = evaluate(machine, keyword.value, frame)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = value
+            focus[keyword.arg] = keyword
+        else:
+            _spread(machine, value, keywords, focus, frame)
+    return call(machine, function, arguments, keywords, node, frame, focus)
+
+
+def _spread(machine: Machine, value: Object, keywords: dict[str, Object], focus: dict[str, Any], frame: Frame) -> None:
+    value = machine.settle(value)
+    if isinstance(value, DictObject):
+        for key, item in value.fields.items():
+            if isinstance(key, str):
+                keywords[key] = item
+                write = value.writes.get(key)
+                if write is not None and write is not True and write.module is frame.module:
+                    focus[key] = write.focus or write.node
+        if value.writes.get("<hazy>"):
+            keywords["**"] = value
+    else:
+        keywords["**"] = value
+
+
+def _call_with_unknown(
+    machine: Machine, node: ast.Call, frame: Frame, function: Object, arguments: list[Object]
+) -> Object:
+    from mfsdp_lint.readers.python.calls import unfollowed
+
+    keywords = {keyword.arg or "**": evaluate(machine, keyword.value, frame) for keyword in node.keywords}
+    return unfollowed(machine, ast.unparse(node.func), arguments, keywords, frame, node)
+
+
+def _super(machine: Machine, node: ast.Call, frame: Frame, function: Object) -> Object:
+    from mfsdp_lint.readers.python.objects import Super
+
+    if len(node.args) == 2:
+        return Super(evaluate(machine, node.args[0], frame), evaluate(machine, node.args[1], frame))
+    here: Frame | None = frame
+    while here is not None and here.cls is None:
+        here = here.enclosing
+    if here is None or not here.fields:
+        return machine.unknown("super()")
+    owner = next(iter(here.fields.values()))
+    return Super(here.cls, owner)
+
+
+def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Object:
+    return binary(machine, type(node.op), evaluate(machine, node.left, frame), evaluate(machine, node.right, frame))
+
+
+def binary(machine: Machine, kind: type, left: Object, right: Object) -> Object:
+    """`left <operator> right`."""
+    left, right = plain(machine.settle(left)), plain(machine.settle(right))
+    if isinstance(left, Choice) or isinstance(right, Choice):
+        return _binary_over(machine, kind, left, right)
+    if isinstance(left, ListObject) and not isinstance(left, SetObject):
+        return _list_operation(machine, kind, left, right)
+    if (
+        isinstance(right, ListObject)
+        and kind is ast.Mult
+        and isinstance(left, int)
+        and not isinstance(right, SetObject)
+    ):
+        return _list_operation(machine, kind, right, left)
+    if isinstance(left, SetObject) and isinstance(right, SetObject):
+        return _set_operation(machine, kind, left, right)
+    if isinstance(left, DictObject) and isinstance(right, DictObject) and kind is ast.BitOr:
+        merged = DictObject({**left.fields, **right.fields}, machine.tick())
+        merged.writes = {**left.writes, **right.writes}
+        return merged
+    if isinstance(left, (*CONSTANTS, tuple)) and isinstance(right, (*CONSTANTS, tuple)):
+        return _constant_operation(machine, kind, left, right)
+    return machine.unknown("", not_none=True)
+
+
+def _constant_operation(machine: Machine, kind: type, left: Any, right: Any) -> Object:
+    if _too_big(kind, left, right):
+        return machine.unknown("", not_none=True)
+    if kind is ast.Mod and isinstance(left, (str, bytes)) and not _all_constant(right):
+        return machine.unknown("", not_none=True)
+    try:
+        return BINARY[kind](left, right)
+    except (TypeError, ValueError, ArithmeticError, KeyError, MemoryError) as error:
+        raise Raised(type(error).__name__, str(error)) from None
+
+
+def _all_constant(value: Any) -> bool:
+    return all(map(_all_constant, value)) if isinstance(value, tuple) else isinstance(value, CONSTANTS)
+
+
+def _too_big(kind: type, left: Any, right: Any) -> bool:
+    if kind is ast.Pow:
+        return isinstance(left, int) and isinstance(right, int) and (abs(left) > BIG or abs(right) > 256)
+    if kind is ast.LShift:
+        return isinstance(right, int) and right > 256
+    if kind is ast.Mult:
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, (str, bytes, tuple)) and isinstance(other, int) and len(one) * other > BIG:
+                return True
+        return isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > 4096
+    if kind is ast.Mod and isinstance(left, (str, bytes)):
+        return len(left) > 10_000 or "*" in str(left) or any(len(run) > 3 for run in _digit_runs(str(left)))
+    return False
+
+
+def _digit_runs(text: str) -> list[str]:
+    return "".join(c if c.isdigit() else " " for c in text).split()
+
+
+def _list_operation(machine: Machine, kind: type, left: ListObject, right: Object) -> Object:
+    if kind is ast.Add and isinstance(right, ListObject):
+        both = None if left.items is None or right.items is None else left.items + right.items
+        return ListObject(both, machine.tick())  # type: ignore[arg-type]
+    if kind is ast.Mult and isinstance(right, int):
+        if left.items is None or len(left.items) * right > BIG:
+            return ListObject(None, machine.tick())  # type: ignore[arg-type]
+        return ListObject(left.items * right, machine.tick())
+    if isinstance(right, (*CONSTANTS, tuple)):
+        raise Raised("TypeError", "unsupported operand types")
+    return machine.unknown("", not_none=True)
+
+
+def _set_operation(machine: Machine, kind: type, left: SetObject, right: SetObject) -> Object:
+    if left.items is None or right.items is None:
+        return machine.unknown("", not_none=True)
+    try:
+        one, other = dict.fromkeys(left.items), dict.fromkeys(right.items)
+    except TypeError:
+        return machine.unknown("", not_none=True)
+    if kind is ast.BitOr:
+        found = [*one, *(item for item in other if item not in one)]
+    elif kind is ast.BitAnd:
+        found = [item for item in one if item in other]
+    elif kind is ast.Sub:
+        found = [item for item in one if item not in other]
+    elif kind is ast.BitXor:
+        found = [*(item for item in one if item not in other), *(item for item in other if item not in one)]
+    else:
+        raise Raised("TypeError", "unsupported operand types")
+    return SetObject(found, machine.tick())
+
+
+def _binary_over(machine: Machine, kind: type, left: Object, right: Object) -> Object:
+    lefts = left.options if isinstance(left, Choice) else (left,)
+    rights = right.options if isinstance(right, Choice) else (right,)
+    if len(lefts) * len(rights) > 64:
+        return machine.unknown("", not_none=True)
+    found = []
+    for one in lefts:
+        for other in rights:
+            try:
+                found.append(binary(machine, kind, one, other))
+            except Raised:
+                continue
+    if not found:
+        raise Raised("TypeError", "unsupported operand types")
+    return join(machine, found)
+
+
+def plain(value: Object) -> Object:
+    """An enumeration member that is a string or number at heart (`class F(str, Enum)`) as that value."""
+    if isinstance(value, EnumMember) and not isinstance(value.cls, External) and value.cls is not None:
+        from mfsdp_lint.readers.python.classes import base_name
+
+        names = {base_name(base) for base in value.cls._mro or ()}
+        if names & {"str", "int", "enum.IntEnum", "enum.StrEnum", "enum.IntFlag"}:
+            return value.value
+    return value
+
+
+def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Object:
+    value = machine.settle(evaluate(machine, node.operand, frame))
+    if isinstance(node.op, ast.Not):
+        known = known_truth(machine, value, frame, node)
+        if known is None:
+            return _negated(machine, value)
+        return not known
+    if isinstance(value, Choice):
+        return join(machine, [_sign(machine, node.op, option) for option in value.options])
+    return _sign(machine, node.op, value)
+
+
+def _negated(machine: Machine, value: Object) -> Object:
+    if isinstance(value, Unknown):
+        found = value.fields.get("<not>")
+        if found is None:
+            found = machine.unknown(f"not {value.text}", not_none=True)
+            found.fields["<not of>"] = value
+            machine.put(value, "<not>", found)
+        return found
+    return Choice((True, False))
+
+
+def _sign(machine: Machine, op: ast.unaryop, value: Object) -> Object:
+    if not isinstance(value, (int, float, complex)):
+        if isinstance(value, (str, bytes, tuple, type(None))):
+            raise Raised("TypeError", "bad operand type for unary operator")
+        return machine.unknown("", not_none=True)
+    try:
+        return -value if isinstance(op, ast.USub) else +value if isinstance(op, ast.UAdd) else ~value  # type: ignore[operator]
+    except TypeError as error:
+        raise Raised("TypeError", str(error)) from None
+
+
+def _boolean(machine: Machine, node: ast.BoolOp, frame: Frame) -> Object:
+    is_and = isinstance(node.op, ast.And)
+    open_values: list[Object] = []
+    value: Object = None
+    for item in node.values:
+        try:
+            value = evaluate(machine, item, frame)
+        except Raised:
+            if not open_values:
+                raise
+            # Reached only if the operands before it did not decide, and then the program stops here.
+            return _either(machine, open_values[:-1], open_values[-1], is_and)
+        known = known_truth(machine, value, frame, item)
+        if known is None:
+            open_values.append(value)
+        elif known is not is_and:
+            return value if not open_values else _either(machine, open_values, value, is_and)
+    if open_values and open_values[-1] is value:
+        open_values.pop()
+    return value if not open_values else _either(machine, open_values, value, is_and)
+
+
+def _either(machine: Machine, open_values: list[Object], value: Object, is_and: bool) -> Object:
+    """`a or b` and `a and b` where `a` is not known: b's value where that is certain, else unknown."""
+    options: list[Object] = [value]
+    for one in open_values:
+        for option in one.options if isinstance(one, Choice) else (one,):
+            known = truth(machine, option)
+            if known is None:
+                if isinstance(option, Unknown):
+                    combined = tuple(id(item) for item in [*open_values, value])
+                    return _combination(machine, open_values, value, is_and, combined)
+                options.append(option)
+            elif known is not is_and:
+                options.append(option)
+    return join(machine, options)
+
+
+def _combination(machine: Machine, open_values: list[Object], value: Object, is_and: bool, key: Any) -> Object:
+    owner = next(item for item in open_values if isinstance(item, Unknown) or isinstance(item, Choice))
+    not_none = not is_and and not (value is None or isinstance(value, (Unknown, Choice)))
+    found = machine.unknown("", not_none=not_none)
+    if isinstance(owner, Unknown):
+        found.text = owner.text
+        # Python gives False for `unknown and False`, whatever the unknown is: only its truth is certain.
+        known = truth(machine, value)
+        if known is not None and known is not is_and:
+            machine.learn(("truth", id(found)), known)
+    return found
+
+
+def _if_expression(machine: Machine, node: ast.IfExp, frame: Frame) -> Object:
+    from mfsdp_lint.readers.python.branches import choose
+
+    return choose(
+        machine,
+        node.test,
+        frame,
+        lambda: evaluate(machine, node.body, frame),
+        lambda: evaluate(machine, node.orelse, frame),
+    )
+
+
+def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Object:
+    left = evaluate(machine, node.left, frame)
+    result: Object = True
+    for op, right_node in zip(node.ops, node.comparators):
+        right = evaluate(machine, right_node, frame)
+        result = compare(machine, op, left, right, frame, node)
+        if result is False:
+            return False
+        if result is not True and len(node.ops) > 1:
+            return machine.unknown(ast.unparse(node), not_none=True)
+        left = right
+    return result
+
+
+def _tuple(machine: Machine, node: ast.Tuple, frame: Frame) -> Object:
+    items = _elements(machine, node.elts, frame)
+    return machine.unknown("", not_none=True) if items is None else tuple(items)
+
+
+def _list(machine: Machine, node: ast.List, frame: Frame) -> Object:
+    return ListObject(_elements(machine, node.elts, frame), machine.tick())  # type: ignore[arg-type]
+
+
+def _set(machine: Machine, node: ast.Set, frame: Frame) -> Object:
+    from mfsdp_lint.readers.python.containers import make_set
+
+    items = _elements(machine, node.elts, frame)
+    return make_set(machine, items)
+
+
+def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Object] | None:
+    items: list[Object] = []
+    for item in nodes:
+        if isinstance(item, ast.Starred):
+            more = iterate(machine, evaluate(machine, item.value, frame), frame)
+            if more is None:
+                return None
+            items.extend(more)
+        else:
+            items.append(evaluate(machine, item, frame))
+    return items
+
+
+def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Object:
+    result = DictObject({}, machine.tick())
+    result.made = machine.note(frame, node, None, "default", None, None)
+    for key_node, value_node in zip(node.keys, node.values):
+        value = evaluate(machine, value_node, frame)
+        if key_node is None:
+            value = machine.settle(value)
+            if isinstance(value, DictObject):
+                result.fields.update(value.fields)
+                result.writes.update(value.writes)
+            else:
+                result.writes["<hazy>"] = True
+                for key in list(result.fields):
+                    result.fields[key] = machine.unknown(str(key))
+            continue
+        key = plain(machine.settle(evaluate(machine, key_node, frame)))
+        if not _hashable(key):
+            result.writes["<hazy>"] = True
+            continue
+        result.fields[key] = value
+        result.writes[key] = machine.note(frame, value_node, value_node, "assigned", value, None)
+    return result
+
+
+def _hashable(key: Object) -> bool:
+    if isinstance(key, (Unknown, Choice, ListObject, DictObject)):
+        return False
+    return all(map(_hashable, key)) if isinstance(key, tuple) else True
+
+
+def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Object:
+    value = evaluate(machine, node.value, frame)
+    return entry(machine, value, evaluate(machine, node.slice, frame), frame, node)
+
+
+def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Object:
+    parts = [
+        None if part is None else machine.settle(evaluate(machine, part, frame))
+        for part in (node.lower, node.upper, node.step)
+    ]
+    if all(part is None or isinstance(part, int) for part in parts):
+        return slice(*parts)
+    return machine.unknown("slice", not_none=True)
+
+
+def _formatted(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Object:
+    texts: list[str] = []
+    known = True
+    for part in node.values:
+        value = _constant_text(machine, part, frame)
+        if value is None:
+            known = False
+        else:
+            texts.append(value)
+    return "".join(texts) if known else machine.unknown("", not_none=True)
+
+
+def _constant_text(machine: Machine, part: ast.expr, frame: Frame) -> str | None:
+    from mfsdp_lint.readers.python.library import as_text
+
+    if isinstance(part, ast.Constant):
+        return str(part.value)
+    assert isinstance(part, ast.FormattedValue)
+    value = machine.settle(evaluate(machine, part.value, frame))
+    spec = ""
+    if part.format_spec is not None:
+        found = evaluate(machine, part.format_spec, frame)
+        if not isinstance(found, str) or any(len(run) > 3 for run in _digit_runs(found)):
+            return None
+        spec = found
+    if part.conversion == ord("r"):
+        return None if not isinstance(value, CONSTANTS) else format(repr(value), spec)
+    if spec and isinstance(value, CONSTANTS):
+        try:
+            return format(value, spec)
+        except (ValueError, TypeError) as error:
+            raise Raised(type(error).__name__, str(error)) from None
+    text = as_text(machine, value)
+    return None if text is None or (spec and not isinstance(value, CONSTANTS)) else text
+
+
+def _lambda(machine: Machine, node: ast.Lambda, frame: Frame) -> Object:
+    from mfsdp_lint.readers.python.calls import evaluate_defaults
+
+    function = Function(node, frame.module, _closure(frame), "<lambda>")
+    evaluate_defaults(machine, function, node.args, frame)
+    return function
+
+
+def _closure(frame: Frame) -> Frame | None:
+    return None if frame.fields is frame.module.fields else frame
+
+
+def _walrus(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Object:
+    from mfsdp_lint.readers.python.statements import assign_name
+
+    value = evaluate(machine, node.value, frame)
+    here = frame
+    while here.function == "<comprehension>" and here.enclosing is not None:
+        here = here.enclosing
+    assign_name(machine, node.target.id, value, here)
+    return value
+
+
+def _comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
+    found: list[Object] = []
+    inner = Frame(frame.module, "<comprehension>", frame, frame.caller, frame.node, machine.tick())
+    exact = _generate(machine, node, node.generators, inner, found)
+    if isinstance(node, ast.DictComp):
+        return _dict_from_pairs(machine, found, exact)
+    items: Any = found if exact else None
+    if isinstance(node, ast.SetComp):
+        from mfsdp_lint.readers.python.containers import make_set
+
+        return make_set(machine, items)
+    return ListObject(items, machine.tick())
+
+
+def _dict_from_pairs(machine: Machine, pairs: list[Object], exact: bool) -> Object:
+    result = DictObject({}, machine.tick())
+    for key, value in pairs:
+        key = plain(machine.settle(key))
+        if not _hashable(key):
+            exact = False
+            continue
+        result.fields[key] = value
+    if not exact:
+        result.writes["<hazy>"] = True
+        for key in result.fields:
+            result.fields[key] = machine.unknown(str(key))
+    return result
+
+
+def _generate(
+    machine: Machine, node: Any, generators: list[ast.comprehension], frame: Frame, found: list[Object]
+) -> bool:
+    from mfsdp_lint.readers.python.statements import assign
+
+    if not generators:
+        machine.step()
+        if isinstance(node, ast.DictComp):
+            found.append((evaluate(machine, node.key, frame), evaluate(machine, node.value, frame)))
+        else:
+            found.append(evaluate(machine, node.elt, frame))
+        return True
+    first, rest = generators[0], generators[1:]
+    items = iterate(machine, evaluate(machine, first.iter, frame), frame)
+    if items is None:
+        return False
+    exact = True
+    for item in items:
+        machine.step()
+        assign(machine, first.target, item, frame, node)
+        keep: bool | None = True
+        for test in first.ifs:
+            keep = known_truth(machine, evaluate(machine, test, frame), frame, test)
+            if keep is not True:
+                break
+        if keep is None:
+            return False
+        if keep:
+            exact = _generate(machine, node, rest, frame, found) and exact
+    return exact
+
+
+def _starred(machine: Machine, node: ast.Starred, frame: Frame) -> Object:
+    return evaluate(machine, node.value, frame)
+
+
+def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Object:
+    value = evaluate(machine, node.value, frame) if node.value is not None else None
+    if frame.on_yield is None:
+        return machine.unknown("yield")
+    return frame.on_yield(value)
+
+
+def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Object:
+    items = iterate(machine, evaluate(machine, node.value, frame), frame)
+    if frame.on_yield is None or items is None:
+        raise Raised("Unsupported", "yield from an unknown iterable")
+    for item in items:
+        frame.on_yield(item)
+    return None
+
+
+def _await(machine: Machine, node: ast.Await, frame: Frame) -> Object:
+    evaluate(machine, node.value, frame)
+    return machine.unknown("await")
+
+
+EVALUATORS: dict[type, Callable[[Machine, Any, Frame], Object]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Call: _call,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.IfExp: _if_expression,
+    ast.Compare: _compare,
+    ast.Tuple: _tuple,
+    ast.List: _list,
+    ast.Set: _set,
+    ast.Dict: _dict,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.JoinedStr: _formatted,
+    ast.Lambda: _lambda,
+    ast.NamedExpr: _walrus,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.Starred: _starred,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield_from,
+    ast.Await: _await,
+}

@@ -1,0 +1,181 @@
+"""Model providers that depend on a Hugging Face model: one of the registered ones.
+
+`AutoBridge.from_hf_pretrained(name)` reads the model's config.json to pick a bridge class, whose `provider_bridge` makes the
+provider (Megatron-Bridge, models/conversion/auto_bridge.py and model_bridge.py, 0.2.0 to head). The file is not at hand when
+linting, so the provider is one of those that the registered bridges make: a field on which they agree is known.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mfsdp_lint.readers.python.calls import call
+from mfsdp_lint.readers.python.classes import ClassObject, lookup
+from mfsdp_lint.readers.python.imports import resolve_global
+from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised, join
+from mfsdp_lint.readers.python.modules import Module
+from mfsdp_lint.readers.python.objects import MISSING, Choice, Function, Instance, Object, Unknown
+from mfsdp_lint.upstream.huggingface import architecture
+
+AUTO_BRIDGE = "AutoBridge"
+PROVIDER_METHODS = {"to_megatron_provider": "provider_bridge", "get_model_config": "model_config_bridge"}
+REGISTRY = "register_bridge"
+MODEL_ID = "<model id>"
+
+
+def model_of(function: Function) -> Callable[..., Object] | None:
+    """The model of a method of AutoBridge whose result depends on a Hugging Face configuration."""
+    if not isinstance(function.cls, ClassObject) or function.cls.name != AUTO_BRIDGE:
+        return None
+    if function.name.startswith("from_hf_") or function.name == "from_auto_config":
+        return _bridge
+    if function.name in PROVIDER_METHODS:
+        return _provider
+    return None
+
+
+def _bridge(machine: Machine, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
+    bridge = Instance(function.cls, machine.tick(), machine.note(frame, node, None, "default", None, None))
+    pretrained = machine.unknown("hf_pretrained", not_none=True)
+    bridge.fields["hf_pretrained"] = pretrained
+    model = arguments[1] if len(arguments) > 1 else None
+    pretrained.fields[MODEL_ID] = model if isinstance(model, str) else None
+    return bridge
+
+
+def _provider(machine: Machine, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
+    wanted = architecture(_model_id(arguments)) if arguments else None
+    key = ("providers", function.module.path, function.name, wanted)
+    template = machine.memory.get(key, MISSING)
+    if template is MISSING:
+        template = _one_of(machine, function, wanted)
+        machine.memory[key] = template
+    if template is None:
+        return machine.unknown("provider", not_none=True)
+    return machine.copy(template)
+
+
+def _model_id(arguments: list[Object]) -> str:
+    bridge = arguments[0]
+    pretrained = bridge.fields.get("hf_pretrained") if isinstance(bridge, Instance) else None
+    model = pretrained.fields.get(MODEL_ID) if isinstance(pretrained, Unknown) else None
+    return model if isinstance(model, str) else ""
+
+
+def _one_of(machine: Machine, function: Function, wanted: str | None) -> Object:
+    registered = list(_registered(machine, function))
+    named = [cls for cls in registered if wanted is not None and wanted in _sources(machine, cls)]
+    found = []
+    for cls in named or registered:
+        provider = _make(machine, cls, PROVIDER_METHODS[function.name])
+        found.extend(
+            option
+            for option in (provider.options if isinstance(provider, Choice) else (provider,))
+            if isinstance(option, Instance)
+        )
+    return merged(machine, found) if found else None
+
+
+def _make(machine: Machine, cls: ClassObject, method: str) -> Object:
+    from mfsdp_lint.readers.python.statements import isolated
+
+    bridge = Instance(cls, 0)
+    source, _ = lookup(machine, cls, method)
+    if not isinstance(source, Function):
+        return None
+    frame = Frame(cls.module)
+
+    def make() -> Object:
+        pretrained = machine.unknown("hf_pretrained", not_none=True)
+        return call(machine, source, [bridge, pretrained], {}, None, frame)
+
+    try:
+        return isolated(machine, make)
+    except (Raised, CannotMerge, OutOfSteps, RecursionError):
+        return None
+
+
+def merged(machine: Machine, found: list[Instance]) -> Instance:
+    """One object that may be any of those found."""
+    if len(found) == 1:
+        return found[0]
+    classes: list[Object] = []
+    for one in found:
+        for cls in one.cls.options if isinstance(one.cls, Choice) else (one.cls,):
+            if not any(cls is known for known in classes):
+                classes.append(cls)
+    made = Instance(classes[0] if len(classes) == 1 else Choice(tuple(classes)), 0, found[0].made)
+    names = dict.fromkeys(name for one in found for name in one.fields)
+    for name in names:
+        values = [one.fields.get(name, MISSING) for one in found]
+        made.fields[name] = _joined(machine, values)
+        writes = [one.writes[name] for one in found if name in one.writes]
+        if writes and len(writes) == len(found):
+            made.writes[name] = writes[0]
+    return made
+
+
+def _joined(machine: Machine, values: list[Object]) -> Object:
+    nested = [value for value in values if isinstance(value, Instance)]
+    if len(nested) == len(values) and len({id(value) for value in nested}) > 1:
+        return merged(machine, nested)
+    return join(machine, values)
+
+
+def _registered(machine: Machine, function: Function) -> Iterator[ClassObject]:
+    """The bridge classes of the package that the AutoBridge class belongs to, in the order of their files."""
+    package = os.path.dirname(os.path.dirname(function.module.path))
+    for path in _python_files(package):
+        if REGISTRY not in _text(machine, path):
+            continue
+        module = machine.finder.load(path)
+        if module is not None:
+            yield from _classes(machine, module)
+
+
+def _sources(machine: Machine, cls: ClassObject) -> set[str]:
+    """The names of the Hugging Face classes that a bridge class is registered for."""
+    assert cls.node is not None
+    found = set()
+    for decorator in cls.node.decorator_list:
+        if isinstance(decorator, ast.Call) and REGISTRY in ast.unparse(decorator.func):
+            for keyword in decorator.keywords:
+                if keyword.arg == "source":
+                    found.add(_class_name(machine, keyword.value, cls))
+    return found
+
+
+def _class_name(machine: Machine, node: ast.expr, cls: ClassObject) -> str:
+    from mfsdp_lint.readers.python.expressions import evaluate
+
+    try:
+        value = evaluate(machine, node, Frame(cls.module))
+    except Raised:
+        return ""
+    return value if isinstance(value, str) else str(getattr(value, "name", "")).rpartition(".")[2]
+
+
+def _python_files(folder: str) -> Iterator[str]:
+    for above, folders, files in os.walk(folder):
+        folders.sort()
+        yield from (os.path.join(above, name) for name in sorted(files) if name.endswith(".py"))
+
+
+def _text(machine: Machine, path: str) -> str:
+    try:
+        return machine.finder.sources.text(path)
+    except Exception:
+        return ""
+
+
+def _classes(machine: Machine, module: Module) -> Iterator[ClassObject]:
+    for node in module.tree.body:
+        if isinstance(node, ast.ClassDef) and any(
+            REGISTRY in ast.unparse(decorator) for decorator in node.decorator_list
+        ):
+            cls = resolve_global(machine, module, node.name)
+            if isinstance(cls, ClassObject):
+                yield cls

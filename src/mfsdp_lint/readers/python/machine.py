@@ -1,0 +1,338 @@
+"""The state of one evaluation: what was written, what was decided, how much was done.
+
+All changes go through `Machine.put`, so that any of them can be undone: branches that cannot be decided are tried one
+after the other, every recipe starts from untouched modules, and a helper call is only remembered when it changed nothing
+that it did not make itself.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mfsdp_lint.readers.python.modules import Module, ModuleFinder
+from mfsdp_lint.readers.python.objects import (
+    MISSING,
+    Choice,
+    DictObject,
+    Function,
+    Instance,
+    ListObject,
+    Object,
+    SetObject,
+    Unknown,
+    Write,
+    is_constant,
+)
+
+STEP_LIMIT = 400_000
+DEPTH_LIMIT = 60
+FORK_LIMIT = 3
+FORCED_FORK_LIMIT = 6
+CHOICE_LIMIT = 12
+HAZY = "<hazy>"
+"""Key under `writes` of an object that something out of sight may have changed."""
+
+
+class Raised(Exception):
+    """The evaluated program raises here."""
+
+    def __init__(self, name: str, text: str = "") -> None:
+        super().__init__(text)
+        self.name = name
+        self.text = text
+        self.value: Object = None
+
+
+class OutOfSteps(Exception):
+    """The evaluation was longer than a recipe can be; nothing is known of it."""
+
+
+class CannotMerge(Exception):
+    """Two sides of an undecided branch leave the block in different ways."""
+
+
+class Frame:
+    """The local names of one call (or of a module's top level, or of a class body), and where it was called from."""
+
+    __slots__ = (
+        "born",
+        "caller",
+        "cls",
+        "enclosing",
+        "fields",
+        "function",
+        "is_class",
+        "module",
+        "node",
+        "on_yield",
+        "outer",
+    )
+
+    def __init__(
+        self,
+        module: Module,
+        function: str = "",
+        enclosing: Frame | None = None,
+        caller: Frame | None = None,
+        node: ast.AST | None = None,
+        born: int = 0,
+    ) -> None:
+        self.module = module
+        self.function = function
+        self.enclosing = enclosing
+        self.caller = caller
+        self.node = node
+        self.born = born
+        self.fields: dict[Any, Object] = {}
+        self.cls: Object = None
+        self.is_class = False
+        self.on_yield: Any = None
+        self.outer: dict[str, Any] = {}
+
+
+class _Facts:
+    """What was decided about unknown values on this way through the program."""
+
+    __slots__ = ("born", "fields")
+
+    def __init__(self) -> None:
+        self.fields: dict[Any, Object] = {}
+        self.born = -1
+
+
+class Machine:
+    """The state that all parts of the evaluator share."""
+
+    def __init__(self, finder: ModuleFinder, knowledge: Any = None, tracing: bool = False) -> None:
+        self.finder = finder
+        self.knowledge = knowledge
+        self.tracing = tracing
+        self.journal: list[tuple[Any, dict[Any, Any], Any, Any]] = []
+        self.memory: dict[Any, Any] = {}
+        self.upstream_modules: dict[str, Any] = {}
+        self.called: set[Function] = set()
+        self.overrides: dict[str, Object] = {}
+        self.clock = 0
+        self.module_level = 0
+        self.unfollowed = 0
+        self.started = 0
+        self.begin(())
+
+    # -- one way through a program --------------------------------------------------------------------------------
+
+    def begin(self, decisions: tuple[bool, ...]) -> None:
+        """Start one way through an entry point, taking the given sides of its first undecided branches."""
+        self.finish()
+        self.started = self.clock
+        self.decisions = decisions
+        self.taken: list[tuple[bool, str]] = []
+        self.facts = _Facts()
+        self.environment = DictObject({}, self.tick())
+        self.launched: list[tuple[Object, Object]] = []
+        self.steps = 0
+        self.depth = 0
+        self.trial = 0
+
+    def finish(self) -> None:
+        """End one way through a program: what it changed of shared objects is undone, what it made stays as it is."""
+        journal = self.journal
+        while journal:
+            owner, fields, key, old = journal.pop()
+            if 0 <= owner.born <= self.started:
+                if old is MISSING:
+                    fields.pop(key, None)
+                else:
+                    fields[key] = old
+
+    def tick(self) -> int:
+        """A new, larger number: the time of birth of an object, or the order of a write."""
+        if self.module_level:
+            return 0
+        self.clock += 1
+        return self.clock
+
+    def step(self) -> None:
+        """Count one statement, call or turn of a loop; raises OutOfSteps past the limit."""
+        self.steps += 1
+        if self.steps > STEP_LIMIT:
+            raise OutOfSteps
+
+    # -- writing and undoing --------------------------------------------------------------------------------------
+
+    def put(self, owner: Any, key: Any, value: Object) -> None:
+        """Write one attribute, entry or local name of `owner`."""
+        fields = owner.fields
+        self.journal.append((owner, fields, key, fields.get(key, MISSING)))
+        fields[key] = value
+
+    def drop(self, owner: Any, key: Any) -> None:
+        """Remove one attribute, entry or local name of `owner`."""
+        fields = owner.fields
+        if key in fields:
+            self.journal.append((owner, fields, key, fields.pop(key)))
+
+    def record(self, owner: Any, key: Any, write: Any) -> None:
+        """Remember who wrote `key` of `owner`."""
+        writes = owner.writes
+        self.journal.append((owner, writes, key, writes.get(key, MISSING)))
+        writes[key] = write
+
+    def rollback(self, mark: int) -> None:
+        """Undo everything since the journal was `mark` entries long."""
+        journal = self.journal
+        while len(journal) > mark:
+            _, fields, key, old = journal.pop()
+            if old is MISSING:
+                fields.pop(key, None)
+            else:
+                fields[key] = old
+
+    def changes(self, mark: int) -> dict[tuple[int, Any], tuple[Any, dict[Any, Any], Any, Any]]:
+        """The state of every place written since `mark`, by place."""
+        found = {}
+        for owner, fields, key, _ in self.journal[mark:]:
+            found[(id(fields), key)] = (owner, fields, key, fields.get(key, MISSING))
+        return found
+
+    def touched_older(self, mark: int, born: int) -> bool:
+        """Whether anything written since `mark` belongs to an object that was there before `born`."""
+        return any(0 <= owner.born < born for owner, _, _, _ in self.journal[mark:])
+
+    def note(
+        self, frame: Frame, node: ast.AST | None, focus: ast.AST | None, how: str, value: Object, earlier: Any
+    ) -> Write:
+        """The record of a write that happens now."""
+        frames: tuple[Any, ...] = ()
+        if self.tracing:
+            here: Frame | None = frame
+            chain = []
+            while here is not None and here.node is not None and here.caller is not None:
+                chain.append((here.caller.module, here.node, here.caller.function))
+                here = here.caller
+            frames = tuple(chain)
+        self.clock += 1
+        return Write(
+            frame.module,
+            node,
+            focus,
+            frame.function,
+            how,
+            value,
+            self.clock,
+            earlier if isinstance(earlier, Write) else None,
+            frames,
+        )
+
+    # -- what is known --------------------------------------------------------------------------------------------
+
+    def unknown(self, text: str = "", not_none: bool = False) -> Unknown:
+        """A fresh value of which nothing is known."""
+        return Unknown(self.tick(), text, not_none)
+
+    def learn(self, key: Any, value: Object) -> None:
+        """Remember on this way what was decided about an unknown value."""
+        self.put(self.facts, key, value)
+
+    def settle(self, value: Object) -> Object:
+        """What `value` turned out to be on this way, if that was decided."""
+        if isinstance(value, Unknown):
+            known = self.facts.fields.get(("is", id(value)), MISSING)
+            if known is not MISSING:
+                return known
+        return value
+
+    def havoc(self, value: Object, seen: set[int] | None = None) -> None:
+        """Forget what `value` and everything reachable from it holds: something out of sight may have changed it."""
+        seen = set() if seen is None else seen
+        if id(value) in seen or isinstance(value, (str, int, float, type(None))):
+            return
+        seen.add(id(value))
+        match value:
+            case Instance() | DictObject():
+                self.record(value, HAZY, True)
+                for key, item in list(value.fields.items()):
+                    if isinstance(item, (Instance, DictObject, ListObject)):
+                        self.havoc(item, seen)
+                    else:
+                        self.put(value, key, self.unknown(str(key)))
+            case ListObject():
+                for item in value.items or []:
+                    self.havoc(item, seen)
+                self.put(value, "items", None)
+            case Unknown():
+                for key in list(value.fields):
+                    self.drop(value, key)
+            case Choice(options=options):
+                for option in options:
+                    self.havoc(option, seen)
+            case tuple():
+                for item in value:
+                    self.havoc(item, seen)
+
+    # -- copies ---------------------------------------------------------------------------------------------------
+
+    def copy(self, value: Object, since: int = 0, copies: dict[int, Object] | None = None) -> Object:
+        """A deep copy; objects that are older than `since` are shared, not copied."""
+        copies = {} if copies is None else copies
+        if isinstance(value, (str, int, float, type(None), Function)):
+            return value
+        known = copies.get(id(value))
+        if known is not None:
+            return known
+        result: Any
+        match value:
+            case Instance() if value.born >= since:
+                result = Instance(value.cls, self.tick(), value.made)
+            case DictObject() if value.born >= since:
+                result = DictObject({}, self.tick())
+                result.made = value.made
+            case Unknown() if value.born >= since and value.fields:
+                result = Unknown(self.tick(), value.text, value.not_none)
+            case ListObject() if value.born >= since:
+                result = (SetObject if isinstance(value, SetObject) else ListObject)([], self.tick())
+                copies[id(value)] = result
+                items = value.items
+                result.fields["items"] = items if items is None else [self.copy(item, since, copies) for item in items]
+                return result
+            case tuple() if not is_constant(value):
+                return tuple(self.copy(item, since, copies) for item in value)
+            case Choice(options=options):
+                return Choice(tuple(self.copy(option, since, copies) for option in options))
+            case _:
+                return value
+        copies[id(value)] = result
+        result.writes = value.writes.copy()
+        fields = value.fields.copy()
+        for key, item in fields.items():
+            if not isinstance(item, (str, int, float, type(None))):
+                fields[key] = self.copy(item, since, copies)
+        result.fields = fields
+        return result
+
+
+def join(machine: Machine, values: list[Object]) -> Object:
+    """A value that may be any of `values`."""
+    options: list[Object] = []
+    for value in values:
+        for option in value.options if isinstance(value, Choice) else (value,):
+            if not any(identical(option, known) for known in options):
+                options.append(option)
+    if len(options) == 1:
+        return options[0]
+    if len(options) > CHOICE_LIMIT:
+        return machine.unknown("", all(option is not None and option is not MISSING for option in options))
+    return Choice(tuple(options))
+
+
+def identical(left: Object, right: Object) -> bool:
+    """The same value: the same object, or equal constants of one type."""
+    if left is right:
+        return True
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, (str, int, float, bytes, bool)):
+        return bool(left == right)
+    if isinstance(left, tuple):
+        return len(left) == len(right) and all(map(identical, left, right))
+    return type(left).__name__ in ("External", "frozenset") and bool(left == right)

@@ -1,0 +1,206 @@
+"""From an import statement to a source file, without importing anything."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mfsdp_lint.sources import Sources, Unreadable
+
+STDLIB = sys.stdlib_module_names
+PROJECT_MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+SOURCE_FOLDERS = ("", "src")
+
+
+class Module:
+    """One parsed source file.
+
+    `name` is its dotted name from the import root. `scope` are its global names; they are filled when the evaluator
+    runs its top level (`ran`). `upstream` names the release when the file lies in an installed or given upstream tree.
+    """
+
+    __slots__ = ("born", "fields", "is_package", "name", "path", "ran", "stars", "tree", "upstream")
+
+    def __init__(self, path: str, name: str, tree: ast.Module) -> None:
+        self.path = path
+        self.name = name
+        self.tree = tree
+        self.is_package = os.path.basename(path) == "__init__.py"
+        self.fields: dict[Any, Any] = {}
+        self.ran = False
+        self.born = 0
+        self.stars: list[Module] = []
+        self.upstream: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Module({self.name})"
+
+
+def parse(path: str, text: str) -> ast.Module:
+    """The syntax tree of a file; raises Unreadable with the place where it is no Python."""
+    try:
+        return ast.parse(text, path)
+    except SyntaxError as error:
+        raise Unreadable(path, error.lineno or 1, error.offset or 1, f"not valid Python: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        reason = "nested too deeply" if isinstance(error, (RecursionError, MemoryError)) else str(error)
+        raise Unreadable(path, 1, 1, f"not valid Python: {reason}") from None
+
+
+class ModuleFinder:
+    """Finds and remembers the modules that files import.
+
+    A name is looked for from the folder of the importing file upwards (and in `src` there), up to the root of its
+    project, then in `search_path`. What is not found there is not at hand.
+    """
+
+    def __init__(self, sources: Sources, search_path: Sequence[str] = ()) -> None:
+        self.sources = sources
+        self.search_path = tuple(search_path)
+        self.by_path: dict[str, Module | None] = {}
+        self.spellings: dict[str, str] = {}
+        self._roots: dict[str, tuple[str, ...]] = {}
+        self._found: dict[tuple[str, str], str | None] = {}
+        self._entries: dict[str, frozenset[str]] = {}
+
+    def load(self, path: str, name: str | None = None) -> Module | None:
+        """The module in a file, parsed once; None when it cannot be read or parsed."""
+        key = os.path.abspath(path)
+        if key not in self.by_path:
+            path = self.spellings.get(key, path)
+            try:
+                tree = parse(path, self.sources.text(path))
+            except Unreadable:
+                self.by_path[key] = None
+            else:
+                self.by_path[key] = Module(path, name or self.dotted_name(path, tree), tree)
+        return self.by_path[key]
+
+    def spell(self, paths: Sequence[str]) -> None:
+        """Have these files appear under the paths that the user gave, however an import reaches them."""
+        self.spellings.update((os.path.abspath(path), path) for path in paths)
+
+    def resolve(self, name: str, importer: str) -> Module | None:
+        """The module that `import name` in the file `importer` means, if its source is at hand."""
+        path = self.find(name, importer)
+        return self.load(path, name) if path else None
+
+    def find(self, name: str, importer: str) -> str | None:
+        """The file of a dotted module name (a package's `__init__.py`)."""
+        folder = os.path.dirname(importer)
+        key = (folder, name)
+        if key not in self._found:
+            self._found[key] = self._search(name, folder)
+        return self._found[key]
+
+    def _search(self, name: str, folder: str) -> str | None:
+        parts = name.split(".")
+        if parts[0] in STDLIB:
+            return None
+        for root in self.roots(folder):
+            path = self._in_root(root, parts)
+            if path:
+                return path
+        return None
+
+    def _in_root(self, root: str, parts: list[str]) -> str | None:
+        folder = root
+        for part in parts[:-1]:
+            if part not in self._list(folder):
+                return None
+            folder = os.path.join(folder, part)
+        last = parts[-1]
+        entries = self._list(folder)
+        if last in entries:
+            package = os.path.join(folder, last, "__init__.py")
+            if "__init__.py" in self._list(os.path.join(folder, last)):
+                return os.path.normpath(package)
+        if f"{last}.py" in entries:
+            return os.path.normpath(os.path.join(folder, f"{last}.py"))
+        return None
+
+    def _list(self, folder: str) -> frozenset[str]:
+        if folder not in self._entries:
+            try:
+                self._entries[folder] = frozenset(os.listdir(folder or "."))
+            except OSError:
+                self._entries[folder] = frozenset()
+        return self._entries[folder]
+
+    def roots(self, folder: str) -> tuple[str, ...]:
+        """The folders in which a file in `folder` may find top-level modules, nearest first."""
+        if folder not in self._roots:
+            near = [
+                os.path.join(above, source) if source else above
+                for above in self._upwards(folder)
+                for source in SOURCE_FOLDERS
+            ]
+            self._roots[folder] = (*near, *self.search_path)
+        return self._roots[folder]
+
+    def _upwards(self, folder: str) -> Iterator[str]:
+        here = folder
+        absolute = os.path.abspath(folder)
+        while True:
+            yield here
+            if any(marker in self._list(here) for marker in PROJECT_MARKERS):
+                return
+            parent = os.path.dirname(absolute)
+            if parent == absolute:
+                return
+            # Keep paths as the user wrote them for as long as they have folders to take off.
+            here = (
+                os.path.dirname(here) if os.path.dirname(here) and os.path.basename(here) not in ("..", ".") else parent
+            )
+            absolute = parent
+
+    def dotted_name(self, path: str, tree: ast.Module) -> str:
+        """The module name of a file that was not found by import: from the nearest root that its own imports use."""
+        parents = self._import_roots(path, tree)
+        above = os.path.dirname(path)
+        while True:
+            if above in parents or (not parents and "__init__.py" not in self._list(above)):
+                break
+            parent = os.path.dirname(above)
+            if parent == above:
+                above = os.path.dirname(path)
+                break
+            above = parent
+        relative = os.path.relpath(path, above or ".")
+        parts = relative[: -len(".py")].split(os.sep) if relative.endswith(".py") else relative.split(os.sep)
+        return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+    def _import_roots(self, path: str, tree: ast.Module) -> set[str]:
+        folder = os.path.dirname(path)
+        found = set()
+        for node in tree.body:
+            names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level and node.module else []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            for name in names:
+                if name.split(".")[0] in STDLIB:
+                    continue
+                for root in self.roots(folder):
+                    if root not in self.search_path and root != folder and self._in_root(root, name.split(".")):
+                        found.add(root)
+                        break
+        return found
+
+
+def relative_target(module: Module, level: int, name: str | None) -> str:
+    """The file (or folder) that a relative import means, without checking that it is there."""
+    folder = os.path.dirname(module.path)
+    for _ in range(level - 1):
+        folder = os.path.dirname(folder)
+    return os.path.join(folder, *name.split(".")) if name else folder
+
+
+def submodule(finder: ModuleFinder, target: str, name: str) -> Module | None:
+    """The module in `target` (a path without suffix): a package or a file."""
+    for candidate in (os.path.join(target, "__init__.py"), target + ".py"):
+        if finder.sources.exists(candidate):
+            return finder.load(candidate, name)
+    return None

@@ -1,0 +1,321 @@
+"""Override files: YAML that changes the configuration of a Megatron-Bridge recipe.
+
+Bridge loads such a file with OmegaConf and merges it over a recipe's configuration (`process_config_with_overrides` in
+megatron/bridge/training/utils/omegaconf_utils.py, 0.2.0 to 0.6.0): mappings are merged key by key, everything else
+replaces what was there. Values are read as OmegaConf's loader does.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import yaml
+
+from mfsdp_lint.lines import Lines
+from mfsdp_lint.readers.yaml_nodes import (
+    MAX_DEPTH,
+    Alias,
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    check_syntax,
+    compose_documents,
+)
+from mfsdp_lint.recipe import Origin, Recipe, Setting, Variant
+from mfsdp_lint.values import NOT_NONE, UNKNOWN, Known, Plain, Value
+
+__all__ = ["SECTIONS", "compose_documents", "read_yaml"]
+
+SECTIONS = frozenset(
+    {
+        "rng",
+        "rerun_state_machine",
+        "train",
+        "model",
+        "optimizer",
+        "optimizer_config_override_provider",
+        "ddp",
+        "validation",
+        "scheduler",
+        "dataset",
+        "logger",
+        "tokenizer",
+        "checkpoint",
+        "dist",
+        "ft",
+        "straggler",
+        "nvrx_straggler",
+        "profiling",
+        "peft",
+        "comm_overlap",
+        "mixed_precision",
+        "tensor_inspect",
+        "inprocess_restart",
+        "env_vars",
+    }
+)
+"""The fields of `ConfigContainer` in Megatron-Bridge 0.2.0 to 0.6.0 (megatron/bridge/training/config.py)."""
+
+_TEMPLATE = re.compile(r"\{\{|\{% ")
+"""A template of Jinja or Helm: what it will be cannot be known."""
+
+_MENTION = re.compile(rf"\b(?:{'|'.join(sorted(SECTIONS))})[\"']?\s*[:.]")
+"""Where none of the sections is a key, as in most YAML files, only the syntax is looked at."""
+
+_EXPANSION = 50_000
+"""Nodes that the aliases of one document may stand for; beyond, what an alias stands for is unknown."""
+
+_LONGEST_KEY = 200
+"""Characters; no setting has a longer path, and paths are built from keys."""
+
+
+def read_yaml(path: str, text: str) -> list[Recipe]:
+    """One recipe for every document of `text` that sets something in a section of Bridge's configuration.
+
+    Anything else, a template included, gives none. Mappings are known to be set (what they hold depends on what they
+    are merged into) and all that they write is a setting of its own; lists are plain values. Interpolations, `???`
+    and foreign tags are unknown. `env_vars` become settings `env.NAME` with text values.
+
+    Origins: the span is the pair of key and value, the focus the value, both where they were written (for an alias, at
+    its anchor). The focus of an empty value is empty and directly behind the colon.
+
+    Raises Unreadable (see `compose_documents`).
+    """
+    if _TEMPLATE.search(text):
+        return []
+    if not _MENTION.search(text):
+        check_syntax(path, text)
+        return []
+    lines = Lines(text)
+    recipes = []
+    for number, root in enumerate(compose_documents(path, text), 1):
+        if not isinstance(root, Mapping) or not _is_override(root):
+            continue
+        nth = f"[{number}]" if number > 1 else ""
+        variant = Variant(_Document(path, lines).settings(root))
+        recipes.append(
+            Recipe(
+                name=posixpath.basename(path) + nth,
+                qualified_name=path + nth,
+                path=path,
+                line=lines.position(root.start)[0],
+                kind="overrides",
+                variants=(variant,),
+                partial=True,
+            )
+        )
+    return recipes
+
+
+def _is_override(root: Mapping) -> bool:
+    for key, value in root.entries:
+        if isinstance(key, Scalar):
+            section, dot, _ = key.text.partition(".")
+            if section in SECTIONS and (dot or isinstance(_target(value), Mapping)):
+                return True
+    return False
+
+
+def _target(node: Node) -> Node | None:
+    return node.target if isinstance(node, Alias) else node
+
+
+@dataclass(slots=True)
+class _Branch:
+    """One path of the configuration: what was last written to it, and what lies below."""
+
+    setting: Setting | None = None
+    below: dict[str, _Branch] = field(default_factory=dict)
+
+
+class _Document:
+    """Collects the settings of one document, in the order of the text."""
+
+    def __init__(self, path: str, lines: Lines) -> None:
+        self.path = path
+        self.lines = lines
+        self.order = 0
+        self.budget = _EXPANSION
+        self.root = _Branch()
+
+    def settings(self, root: Mapping) -> dict[str, Setting]:
+        self.merge(self.root, (), root)
+        return {setting.path: setting for setting in _settings(self.root)}
+
+    def merge(self, branch: _Branch, above: tuple[str, ...], node: Mapping) -> None:
+        """Write all entries of a mapping below a path."""
+        for key, values in self.effective(node).items():
+            parts = tuple(key.split("."))
+            if not all(parts) or len(above) + len(parts) > MAX_DEPTH or (not above and parts[0] == "env"):
+                # `env.` is where environment variables live; a key of that name is not one.
+                continue
+            place = branch
+            for part in parts:
+                place = place.below.setdefault(part, _Branch())
+            self.write(place, above + parts, values)
+
+    def write(self, branch: _Branch, parts: tuple[str, ...], values: list[Node]) -> None:
+        """Write the last of `values` to a path; the others are duplicates, of which the first is remembered."""
+        path = _path(parts)
+        first, value = values[0], values[-1]
+        if first is not value and path != "env":
+            branch.setting = self.setting(path, UNKNOWN, first, branch.setting)
+        target = self.follow(value)
+        if not isinstance(target, Mapping) or target.tag != "map":
+            known = UNKNOWN if target is None else self.value(target)
+            if parts[0] == "env_vars":
+                known = _environment(known)
+            branch.below = {}
+        elif (reference := _reference(target)) is not None:
+            known = Known(reference)
+            branch.below = {}
+        else:
+            known = NOT_NONE
+            self.merge(branch, parts, target)
+        if path != "env":  # the section of environment variables is not one of them
+            branch.setting = self.setting(path, known, value, branch.setting)
+
+    def setting(self, path: str, value: Value, node: Node, earlier: Setting | None) -> Setting:
+        self.order += 1
+        written = node.target or node if isinstance(node, Alias) else node
+        origin = Origin(
+            span=self.lines.span(self.path, written.pair, written.end),
+            how="assigned",
+            focus=self.lines.span(self.path, written.start, written.end),
+            order=self.order,
+            earlier=earlier.origin if earlier else None,
+        )
+        return Setting(path, value, origin)
+
+    def effective(self, node: Mapping) -> dict[str, list[Node]]:
+        """The entries of a mapping by key, merge keys written out; of several values the last one counts."""
+        merged: dict[str, list[Node]] = {}
+        own: dict[str, list[Node]] = {}
+        for key, value in node.entries:
+            match _target(key):
+                case Scalar(tag="merge"):
+                    for source in self.merged(value):
+                        # The first of several wins, and a later merge key over an earlier one, as in PyYAML.
+                        merged = {name: values for name, values in merged.items() if name not in source} | source
+                case Scalar(tag="str" | "int" | "float" | "bool", text=text) if len(text) <= _LONGEST_KEY:
+                    own.setdefault(text, []).append(value)
+                case _:
+                    pass
+        for name, values in own.items():
+            merged[name] = merged.pop(name, [])[-1:] + values
+        return merged
+
+    def merged(self, value: Node) -> Iterator[dict[str, list[Node]]]:
+        """The entries of what a merge key names, the one that wins last."""
+        target = self.follow(value)
+        sources = target.items[::-1] if isinstance(target, Sequence) else (value,)
+        for source in sources:
+            mapping = self.follow(source)
+            if isinstance(mapping, Mapping):
+                yield {name: values[-1:] for name, values in self.effective(mapping).items()}
+
+    def follow(self, node: Node) -> Node | None:
+        """What a node stands for; None where that is itself, too deep, or too much."""
+        if not isinstance(node, Alias):
+            return node
+        if node.weight > self.budget or node.depth > MAX_DEPTH:
+            return None
+        self.budget -= node.weight
+        return node.target
+
+    def value(self, node: Node) -> Value:
+        if isinstance(node, Scalar):
+            return _scalar(node)
+        if isinstance(node, Sequence) and node.tag == "seq":
+            items = self.plain(node)
+            return NOT_NONE if items is None else Known(items.value)
+        return UNKNOWN
+
+    def plain(self, node: Node) -> Known | None:
+        """A node as a plain value, or None where a part of it is unknown."""
+        target = self.follow(node)
+        match target:
+            case Scalar():
+                known = _scalar(target)
+                return known if isinstance(known, Known) else None
+            case Sequence(tag="seq"):
+                items: list[Plain] = []
+                for item in target.items:
+                    known_item = self.plain(item)
+                    if known_item is None:
+                        return None
+                    items.append(known_item.value)
+                return Known(items)
+            case Mapping(tag="map"):
+                entries: dict[str, Plain] = {}
+                if any(not isinstance(_target(key), Scalar) for key, _ in target.entries):
+                    return None
+                for name, values in self.effective(target).items():
+                    known_entry = self.plain(values[-1])
+                    if known_entry is None:
+                        return None
+                    entries[name] = known_entry.value
+                return Known(entries)
+            case _:
+                return None
+
+
+def _settings(branch: _Branch) -> Iterator[Setting]:
+    for below in branch.below.values():
+        if below.setting is not None:
+            yield below.setting
+        yield from _settings(below)
+
+
+def _path(parts: tuple[str, ...]) -> str:
+    """Environment variables are settings `env.NAME`, whichever section of a front-end sets them."""
+    return ".".join(("env", *parts[1:]) if parts[0] == "env_vars" else parts)
+
+
+def _environment(value: Value) -> Value:
+    """Bridge sets `str(value)` of a scalar and refuses the rest (`apply_env_vars`, 0.6.0)."""
+    if isinstance(value, Known) and isinstance(value.value, (bool, int, float, str)):
+        return Known(str(value.value))
+    return value if value == NOT_NONE else UNKNOWN
+
+
+def _reference(node: Mapping) -> str | None:
+    """`{_target_: torch.bfloat16, _call_: false}` in a dumped configuration is the thing of that name itself."""
+    entries = {key.text: value for key, value in node.entries if isinstance(key, Scalar)}
+    name, call = entries.get("_target_"), entries.get("_call_")
+    if len(entries) == len(node.entries) == 2 and isinstance(name, Scalar) and isinstance(call, Scalar):
+        return name.text if name.tag == "str" and _scalar(call) == Known(False) else None
+    return None
+
+
+_CONSTRUCTOR = yaml.constructor.SafeConstructor()
+
+_CONSTRUCT = {
+    "null": _CONSTRUCTOR.construct_yaml_null,
+    "bool": _CONSTRUCTOR.construct_yaml_bool,
+    "int": _CONSTRUCTOR.construct_yaml_int,
+    "float": _CONSTRUCTOR.construct_yaml_float,
+}
+
+
+def _scalar(node: Scalar) -> Value:
+    if node.tag == "str":
+        return _text(node.text)
+    construct = _CONSTRUCT.get(node.tag)
+    if construct is None:
+        return UNKNOWN
+    try:
+        return Known(construct(yaml.ScalarNode(node.tag, node.text)))
+    except (ValueError, KeyError, IndexError, OverflowError):  # a tag that its text does not live up to: `!!int x`
+        return UNKNOWN
+
+
+def _text(text: str) -> Value:
+    """OmegaConf's reading of text: `${…}` refers to anything, `a${…}` is some text, `???` keeps what was there."""
+    if text == "???" or (text.startswith("${") and text.endswith("}")):
+        return UNKNOWN
+    return NOT_NONE if "${" in text else Known(text)

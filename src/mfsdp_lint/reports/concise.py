@@ -1,0 +1,20 @@
+"""For editors and grep: `PATH:LINE:COLUMN: error MFSDP101 message`, one line a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mfsdp_lint.finding import Finding
+from mfsdp_lint.reports.printable import printable
+from mfsdp_lint.reports.summary import Summary, summary_line
+
+
+def render(findings: Sequence[Finding], summary: Summary) -> str:
+    """Every finding that is not suppressed, and the line of summary."""
+    lines = [_line(finding) for finding in findings if finding.suppressed is None]
+    return "\n".join([*lines, summary_line(summary)]) + "\n"
+
+
+def _line(finding: Finding) -> str:
+    where = f"{printable(finding.span.path)}:{finding.span.line}:{finding.span.column}"
+    return f"{where}: {finding.severity} {finding.code} {printable(finding.message)}"

@@ -1,0 +1,110 @@
+"""For people: the line with a mark under it, what will happen, the other places involved, and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mfsdp_lint.finding import Edit, Finding, Fix, Severity, Stage
+from mfsdp_lint.recipe import Span
+from mfsdp_lint.reports import Texts
+from mfsdp_lint.reports.printable import printable, shorten
+from mfsdp_lint.reports.snippet import Lines, Row, lines_of, snippet
+from mfsdp_lint.reports.summary import Summary, summary_line
+
+WHEN: dict[Stage, str] = {
+    "startup": "at start-up",
+    "wrap": "when the model is wrapped",
+    "first-step": "at the first training step",
+    "save": "when a checkpoint is saved",
+    "load": "when a checkpoint is loaded",
+    "never": "without an error",
+}
+
+_COLORS: dict[Severity, str] = {"error": "1;31", "warning": "1;33", "info": "1;36"}
+_BOLD, _GUTTER, _HELP = "1", "1;34", "1;32"
+
+
+def render(findings: Sequence[Finding], summary: Summary, texts: Texts, *, color: bool = False) -> str:
+    """Every finding that is not suppressed, and the line of summary."""
+    lines = lines_of(texts)
+    shown = [
+        "\n".join(_Page(lines, color, finding).rows(summary)) for finding in findings if finding.suppressed is None
+    ]
+    return "\n\n".join([*shown, summary_line(summary)]) + "\n"
+
+
+class _Page:
+    """One finding as it is shown; `gutter` is as wide as its largest line number."""
+
+    def __init__(self, lines: Lines, color: bool, finding: Finding) -> None:
+        self.lines = lines
+        self.color = color
+        self.finding = finding
+        spans = [finding.span, *(note.span for note in finding.related)]
+        self.gutter = max(len(str(span.end_line)) for span in spans)
+
+    def rows(self, summary: Summary) -> Iterable[str]:
+        finding = self.finding
+        severity = self.paint(f"{finding.severity}[{finding.code}]", _COLORS[finding.severity])
+        yield f"{severity}{self.paint(': ' + printable(finding.message), _BOLD)}"
+        yield from self.place(finding.span, "^", _COLORS[finding.severity])
+        for remark in self.remarks(summary):
+            yield f"{' ' * self.gutter} {self.paint('=', _GUTTER)} {remark}"
+        for note in finding.related:
+            yield f"{self.paint('note', _BOLD)}: {printable(note.message)}"
+            yield from self.place(note.span, "-", _GUTTER)
+        if finding.recipes:
+            yield f"{self.paint('recipes', _BOLD)}: {shorten(finding.recipes)}"
+        for line in _help(finding):
+            yield f"{self.paint('help', _HELP)}: {line}"
+
+    def remarks(self, summary: Summary) -> Iterable[str]:
+        finding = self.finding
+        if finding.consequence:
+            yield f"{WHEN[finding.stage]}: {printable(finding.consequence)}"
+        if finding.raises:
+            yield f"the error will be: {printable(finding.raises)}"
+        if finding.versions and summary.target.assumed:
+            yield f"holds for: {printable(finding.versions)}"
+
+    def place(self, span: Span, mark: str, style: str) -> Iterable[str]:
+        where = f"{printable(span.path)}:{span.line}:{span.column}"
+        yield f"{' ' * self.gutter}{self.paint('-->', _GUTTER)} {where}"
+        rows = snippet(span, self.lines(span.path), mark)
+        if rows:
+            yield self.beside(("", ""))
+        for row in rows:
+            number, content = row
+            yield self.beside((number, content if number else self.paint(content, style)))
+
+    def beside(self, row: Row) -> str:
+        number, content = row
+        return f"{self.paint(number.rjust(self.gutter) + ' |', _GUTTER)} {content}".rstrip()
+
+    def paint(self, text: str, style: str) -> str:
+        return f"\x1b[{style}m{text}\x1b[0m" if self.color and text else text
+
+
+def _help(finding: Finding) -> Iterable[str]:
+    if finding.fixable is None:
+        return
+    flags = "--fix" if finding.fixable == "safe" else "--fix --unsafe-fixes"
+    if finding.fix is None:
+        yield f"{flags} can repair this ({finding.fixable} fix)"
+    else:
+        yield f"{_describe(finding.fix)} ({finding.fixable} fix: {flags})"
+
+
+def _describe(fix: Fix) -> str:
+    """`write "fsdp_dtensor" at recipes/llama.py:14; remove recipes/llama.py:15`."""
+    return "; ".join(map(_describe_edit, fix.edits))
+
+
+def _describe_edit(edit: Edit) -> str:
+    place = f"{printable(edit.span.path)}:{edit.span.line}"
+    text = edit.text.strip()
+    if not text:
+        return f"remove what stands at {place}"
+    lines = text.splitlines()
+    more = f" and {len(lines) - 1} more lines" if len(lines) > 1 else ""
+    return f"write `{printable(lines[0])}`{more} at {place}"

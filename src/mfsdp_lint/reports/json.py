@@ -1,0 +1,79 @@
+"""For programs. Every key is always there; version 1 only ever gains keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from mfsdp_lint.finding import Edit, Finding, Fix
+from mfsdp_lint.reports.summary import Summary
+
+
+def render(findings: Sequence[Finding], summary: Summary) -> str:
+    """Every finding, suppressed ones too. Lines and columns count from 1, columns in characters; ends are exclusive."""
+    document = {
+        "version": 1,
+        "target": {
+            "bridge": summary.target.bridge,
+            "core": summary.target.core,
+            "assumed": summary.target.assumed,
+            "reason": summary.target.reason,
+        },
+        "findings": [_finding(finding) for finding in findings],
+        "summary": {
+            "files": summary.files,
+            "recipes": summary.recipes,
+            "findings": summary.findings,
+            "errors": summary.errors,
+            "warnings": summary.warnings,
+            "infos": summary.infos,
+            "suppressed": summary.suppressed,
+            "fixable": summary.fixable,
+            "held_back": summary.held_back,
+            "fixed": summary.fixed,
+        },
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity,
+        "stage": finding.stage,
+        "message": finding.message,
+        "raises": finding.raises,
+        "versions": finding.versions,
+        "enforced_by": finding.enforced_by,
+        "path": finding.span.path,
+        "line": finding.span.line,
+        "column": finding.span.column,
+        "end_line": finding.span.end_line,
+        "end_column": finding.span.end_column,
+        "recipes": [{"name": recipe.name, "severity": recipe.severity} for recipe in finding.recipes],
+        "related": [
+            {"path": note.span.path, "line": note.span.line, "message": note.message} for note in finding.related
+        ],
+        "fingerprint": finding.fingerprint,
+        "suppressed": finding.suppressed is not None,
+        "confirmed": None,
+        "fix": _fix(finding.fix),
+    }
+
+
+def _fix(fix: Fix | None) -> dict[str, Any] | None:
+    if fix is None:
+        return None
+    return {"safety": fix.safety, "edits": [_edit(edit) for edit in fix.edits]}
+
+
+def _edit(edit: Edit) -> dict[str, Any]:
+    span = edit.span
+    return {
+        "path": span.path,
+        "start": {"line": span.line, "column": span.column},
+        "end": {"line": span.end_line, "column": span.end_column},
+        "text": edit.text,
+    }

@@ -1,0 +1,80 @@
+"""What a run comes to, in figures and in one line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mfsdp_lint.finding import Finding
+from mfsdp_lint.reports.printable import count, printable
+from mfsdp_lint.upstream.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Suppressed findings count only under `suppressed`.
+
+    `fixable` is what `--fix` would remove as the run was asked (unsafe fixes only where they were asked for),
+    `held_back` what only `--unsafe-fixes` would, `fixed` what this run has removed.
+    """
+
+    target: Target
+    files: int
+    recipes: int
+    errors: int = 0
+    warnings: int = 0
+    infos: int = 0
+    suppressed: int = 0
+    fixable: int = 0
+    held_back: int = 0
+    fixed: int = 0
+
+    @property
+    def findings(self) -> int:
+        """All that are not suppressed."""
+        return self.errors + self.warnings + self.infos
+
+
+def summarise(
+    findings: Sequence[Finding], target: Target, *, files: int, recipes: int, fixed: int = 0, unsafe_fixes: bool = False
+) -> Summary:
+    """Counts what remains."""
+    shown = [finding for finding in findings if finding.suppressed is None]
+    severities = Counter(finding.severity for finding in shown)
+    fixable = Counter(finding.fixable for finding in shown)
+    return Summary(
+        target=target,
+        files=files,
+        recipes=recipes,
+        errors=severities["error"],
+        warnings=severities["warning"],
+        infos=severities["info"],
+        suppressed=len(findings) - len(shown),
+        fixable=fixable["safe"] + (fixable["unsafe"] if unsafe_fixes else 0),
+        held_back=0 if unsafe_fixes else fixable["unsafe"],
+        fixed=fixed,
+    )
+
+
+def summary_line(summary: Summary) -> str:
+    """Files, recipes, findings, fixable, held back, and what was judged against and why."""
+    checked = f"{count(summary.files, 'file')}, {count(summary.recipes, 'recipe')}"
+    judged = printable(f"judged against {summary.target.label} ({summary.target.reason})")
+    return f"{checked}: {'; '.join([*_results(summary), judged])}"
+
+
+def _results(summary: Summary) -> list[str]:
+    severities = ((summary.errors, "error"), (summary.warnings, "warning"), (summary.infos, "info"))
+    # "info" has no plural
+    found = [f"{number} {noun}" if noun == "info" else count(number, noun) for number, noun in severities if number]
+    results = [count(summary.findings, "finding") + (f" ({', '.join(found)})" if found else "")]
+    if summary.fixed:
+        results.append(f"{summary.fixed} fixed")
+    if summary.fixable:
+        results.append(f"{summary.fixable} fixable with --fix")
+    if summary.held_back:
+        results.append(f"{summary.held_back} held back as unsafe (--unsafe-fixes)")
+    if summary.suppressed:
+        results.append(f"{summary.suppressed} suppressed")
+    return results

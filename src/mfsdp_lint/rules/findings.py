@@ -1,0 +1,150 @@
+"""From violations to findings: one finding for one cause, however many recipes share it."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mfsdp_lint.finding import SEVERITIES, AffectedRecipe, Finding, Note, Safety, Severity
+from mfsdp_lint.recipe import Origin, Recipe, Span
+from mfsdp_lint.rules.check import Theirs, Violation, violations
+from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.values import Known, OneOf, Value, describe
+
+_MOST_WAYS_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A finding and the violations that it stands for, the most severe first."""
+
+    finding: Finding
+    violations: tuple[Violation, ...]
+
+    @property
+    def safety(self) -> Safety | None:
+        """Whether its fix is safe in every variant it is for; None where the rule has no fix."""
+        found = [violation.remedy.safety for violation in self.violations if violation.remedy]
+        return None if not found else "unsafe" if "unsafe" in found else "safe"
+
+
+def check(recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], theirs: Theirs) -> list[Finding]:
+    """What the rules say of the recipes at a target, by place and code. See `causes` where fixes are planned."""
+    return [cause.finding for cause in causes(violations(recipes, target, rules, theirs))]
+
+
+def causes(found: Iterable[Violation]) -> list[Cause]:
+    """Violations of one rule that point at one place, together; ordered by place and code."""
+    groups: dict[tuple[str, Span], list[Violation]] = defaultdict(list)
+    for violation in found:
+        groups[violation.rule.code, violation.primary.span].append(violation)
+    ties: Counter[tuple[str, ...]] = Counter()
+    result = []
+    for _, group in sorted(groups.items(), key=lambda item: (item[0][1], item[0][0])):
+        group.sort(key=_severity_then_place)
+        key = _cause_key(group[0])
+        ties[key] += 1
+        result.append(Cause(_finding(group, _fingerprint(key, ties[key])), tuple(group)))
+    return sorted(result, key=lambda cause: cause.finding.order)
+
+
+def _severity_then_place(violation: Violation) -> tuple[int, str, int, str]:
+    recipe = violation.recipe
+    return (SEVERITIES.index(violation.case.severity), recipe.path, recipe.line, recipe.name)
+
+
+def _finding(group: Sequence[Violation], fingerprint: str) -> Finding:
+    first = group[0]
+    rule, case, bridge = first.rule, first.case, first.target.bridge
+    return Finding(
+        code=rule.code,
+        name=rule.name,
+        severity=case.severity,
+        stage=case.stage,
+        message=_message(group),
+        span=first.primary.span,
+        consequence=case.consequence.of(first.variant),
+        raises=case.raises.at(bridge),
+        versions=case.versions.text or rule.versions.text,
+        enforced_by=case.enforced_by.at(bridge) or "nobody",
+        recipes=_affected(group),
+        related=_notes(first),
+        fingerprint=fingerprint,
+    )
+
+
+def _message(group: Sequence[Violation]) -> str:
+    first = group[0]
+    parts = [first.case.message.of(first.variant)]
+    conditions = {_condition(recipe) for recipe in _by_recipe(group)}
+    if len(conditions) == 1 and (condition := conditions.pop()):
+        parts.append(f" when {condition}")
+    fix = first.rule.fix
+    if fix and fix.else_advice and first.remedy and first.remedy.safety == "unsafe":
+        parts.append(f"; {fix.else_advice}")
+    return "".join(parts)
+
+
+def _by_recipe(group: Iterable[Violation]) -> list[list[Violation]]:
+    recipes: dict[tuple[str, int, str], list[Violation]] = defaultdict(list)
+    for violation in group:
+        recipe = violation.recipe
+        recipes[recipe.path, recipe.line, recipe.qualified_name].append(violation)
+    return [recipes[key] for key in sorted(recipes)]
+
+
+def _condition(broken: Sequence[Violation]) -> str:
+    """On which ways through its code a recipe is broken; "" where on all of them."""
+    variants = broken[0].recipe.variants
+    bad = {id(violation.variant) for violation in broken}
+    if bad >= {id(variant) for variant in variants}:
+        return ""
+    ways = [violation.variant.when for violation in broken]
+    always = [clause for clause in ways[0] if all(clause in way for way in ways)]
+    if always:
+        return " and ".join(always)
+    if len(ways) <= _MOST_WAYS_NAMED and all(ways):
+        return " or ".join(" and ".join(way) for way in ways)
+    return f"it takes one of {len(bad)} of the {len(variants)} ways through its code"
+
+
+def _affected(group: Sequence[Violation]) -> tuple[AffectedRecipe, ...]:
+    def worst(broken: Sequence[Violation]) -> Severity:
+        return min((violation.case.severity for violation in broken), key=SEVERITIES.index)
+
+    return tuple(AffectedRecipe(broken[0].recipe.name, worst(broken)) for broken in _by_recipe(group))
+
+
+def _notes(violation: Violation) -> tuple[Note, ...]:
+    """One note for every setting involved but the one pointed at, with the place where it was set."""
+    blamed = {path for setting in violation.rule.blame.value for path in setting.deciding(violation.variant)}
+    notes = []
+    for path in violation.witnesses:
+        origin = violation.variant.origin(path)
+        # A default that is merely a condition of the problem is nobody's doing and says nothing.
+        if path == violation.primary.setting or origin is None or (origin.how == "default" and path not in blamed):
+            continue
+        notes.append(Note(origin.point, _told(path, violation.variant.value(path), origin)))
+    return tuple(notes)
+
+
+def _told(path: str, value: Value, origin: Origin) -> str:
+    what = f"{path} is {describe(value)}" if isinstance(value, Known | OneOf) else f"{path} is set"
+    if origin.upstream:
+        by_default = " by default" if origin.how == "default" else ""
+        return f"{what}{by_default} in {origin.upstream} ({origin.point.path}:{origin.point.line})"
+    return f"{what} here, by default" if origin.how == "default" else f"{what} here"
+
+
+def _cause_key(violation: Violation) -> tuple[str, ...]:
+    primary = violation.primary
+    return (violation.rule.code, posixpath.normpath(primary.span.path), primary.setting, primary.function)
+
+
+def _fingerprint(key: tuple[str, ...], nth: int) -> str:
+    """Short and stable: it changes with the rule, the file, the setting and the function, not with lines or recipes."""
+    return hashlib.sha256("\0".join((*key, str(nth))).encode()).hexdigest()[:16]

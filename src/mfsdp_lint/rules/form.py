@@ -1,0 +1,267 @@
+"""The form of a rule file: from plain data (YAML, or the compiled rules) to a `Rule`, and what is wrong with it if not.
+
+The data is what `rules/*.yaml` says, field for field; model.py tells what the fields mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast, get_args
+
+from mfsdp_lint.finding import Severity, Stage
+from mfsdp_lint.rules.byversion import ByVersion
+from mfsdp_lint.rules.conditions import Condition, ConditionError, Terms, parse
+from mfsdp_lint.rules.model import Blame, Case, EnforcedBy, Evidence, Example, FixSpec, Rule, Text
+from mfsdp_lint.upstream.versions import VersionError, VersionRange, parse_range
+from mfsdp_lint.values import Plain
+
+Choice = TypeVar("Choice", bound=str)
+
+_CODE = re.compile(r"[A-Z]+\d{3}")
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_SETTING = re.compile(r"\w+(\.\w+)+")
+_EVIDENCE = re.compile(r"(bridge|megatron-lm) (\S+):(\d+)")
+_BRACE = re.compile(r"\{([^{}]*)\}?")
+
+
+class RuleError(ValueError):
+    """A rule file that does not have the form; the message names the file and the field."""
+
+
+def read_terms(data: object, file: str) -> Terms:
+    """The terms of rules/terms.yaml: name → {meaning, condition}, each of which may use the ones before it."""
+    terms: dict[str, ByVersion[Condition]] = {}
+    for name, fields in _Fields.of(data, file).items():
+        term = _Fields.of(fields, f"{file}: {name}")
+        term.text("meaning")
+        terms[name] = term.conditions("condition", terms)
+        term.done()
+    return terms
+
+
+def read_rule(data: object, file: str, terms: Terms) -> Rule:
+    """One rule. Raises RuleError for an unknown field, a missing one, or a value that is not of its kind."""
+    fields = _Fields.of(data, file)
+    message, consequence = fields.text("message", ""), fields.text("consequence", "")
+    rule = Rule(
+        code=fields.matching("code", _CODE),
+        name=fields.matching("name", _NAME),
+        summary=fields.text("summary"),
+        why=fields.text("why"),
+        applies=fields.condition("applies", terms),
+        cases=tuple(_case(case, terms, message, consequence) for case in fields.list_of_fields("cases")),
+        blame=_blame(fields.fields("blame"), terms),
+        versions=fields.range("versions"),
+        evidence=_evidence(fields.fields("evidence")),
+        fix=_fix(fields.fields("fix"), terms),
+        control=fields.settings("control"),
+        weaker_than=fields.texts("weaker_than"),
+        examples=tuple(_examples(fields.fields("examples"))),
+        file=file,
+    )
+    fields.done()
+    if not rule.cases:
+        raise RuleError(f"{file}: cases: at least one is needed")
+    return rule
+
+
+def _case(fields: _Fields, terms: Terms, message: str, consequence: str) -> Case:
+    case = Case(
+        when=fields.condition("when", terms) if "when" in fields else None,
+        severity=fields.choice("severity", Severity),
+        stage=fields.choice("stage", Stage),
+        message=fields.template("message", message),
+        consequence=fields.template("consequence", consequence),
+        enforced_by=fields.by_version("enforced_by", EnforcedBy),
+        raises=fields.by_version("raises"),
+        versions=fields.range("versions"),
+    )
+    fields.done()
+    return case
+
+
+def _blame(fields: _Fields | None, terms: Terms) -> Blame:
+    if fields is None:
+        return Blame(())
+    blame = Blame(fields.conditions_list("value", terms), fields.conditions_list("enabled_by", terms))
+    fields.done()
+    return blame
+
+
+def _fix(fields: _Fields | None, terms: Terms) -> FixSpec | None:
+    if fields is None:
+        return None
+    fix = FixSpec(
+        set=fields.settings("set"),
+        unset=fields.texts("unset"),
+        safe=fields.conditions("safe", terms),
+        else_advice=fields.text("else_advice", ""),
+    )
+    fields.done()
+    return fix
+
+
+def _evidence(fields: _Fields | None) -> Mapping[str, tuple[Evidence, ...]]:
+    if fields is None:
+        return {}
+    evidence: dict[str, tuple[Evidence, ...]] = {}
+    for version in list(fields.data):
+        places = []
+        for line in fields.texts(version):
+            match = _EVIDENCE.fullmatch(line)
+            if match is None:
+                raise fields.error(version, f"expected `bridge PATH:LINE` or `megatron-lm PATH:LINE`, not {line!r}")
+            places.append(Evidence(cast(Any, match[1]), match[2], int(match[3])))
+        evidence[version] = tuple(places)
+    return evidence
+
+
+def _examples(fields: _Fields | None) -> list[Example]:
+    if fields is None:
+        return []
+    examples = []
+    for kind in ("bad", "good"):
+        for example in fields.list_of_fields(kind):
+            examples.append(
+                Example(
+                    settings=example.settings("settings"),
+                    python=example.text("python", ""),
+                    yaml=example.text("yaml", ""),
+                    target=example.text("target", "") or None,
+                    severity=example.choice("severity", Severity) if kind == "bad" else None,
+                )
+            )
+            example.done()
+    fields.done()
+    return examples
+
+
+class _Fields:
+    """The fields of one mapping; each is taken once, and what nobody took is an error."""
+
+    def __init__(self, data: Mapping[str, object], where: str) -> None:
+        self.data = dict(data)
+        self.where = where
+
+    @classmethod
+    def of(cls, data: object, where: str) -> _Fields:
+        if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):
+            raise RuleError(f"{where}: expected a mapping with text keys")
+        return cls(data, where)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.data
+
+    def items(self) -> list[tuple[str, object]]:
+        return list(self.data.items())
+
+    def error(self, key: str, message: str) -> RuleError:
+        return RuleError(f"{self.where}: {key}: {message}")
+
+    def done(self) -> None:
+        if self.data:
+            raise RuleError(f"{self.where}: unknown field {next(iter(self.data))!r}")
+
+    def text(self, key: str, default: str | None = None) -> str:
+        value = self.data.pop(key, default)
+        if not isinstance(value, str):
+            raise self.error(key, "is missing" if value is None else "expected text")
+        return value.strip() if "\n" not in value.strip() else value
+
+    def template(self, key: str, default: str) -> Text:
+        template = self.text(key, default)
+        if not template:
+            raise self.error(key, "is missing")
+        for found in _BRACE.finditer(template):
+            if not _SETTING.fullmatch(found[1]):
+                raise self.error(key, f"{found[0]!r} names no setting")
+        return Text(template)
+
+    def matching(self, key: str, pattern: re.Pattern[str]) -> str:
+        value = self.text(key)
+        if not pattern.fullmatch(value):
+            raise self.error(key, f"{value!r} does not match {pattern.pattern}")
+        return value
+
+    def choice(self, key: str, literal: object) -> Any:
+        return self._chosen(key, self.text(key), literal)
+
+    def range(self, key: str) -> VersionRange:
+        return self._range(key, self.text(key, ""))
+
+    def condition(self, key: str, terms: Terms) -> Condition:
+        return self._condition(key, self.text(key), terms)
+
+    def conditions(self, key: str, terms: Terms) -> ByVersion[Condition]:
+        return ByVersion(
+            tuple((span, self._condition(key, text, terms)) for span, text in self._versioned(key, required=True))
+        )
+
+    def conditions_list(self, key: str, terms: Terms) -> tuple[Condition, ...]:
+        return tuple(self._condition(key, text, terms) for text in self.texts(key))
+
+    def by_version(self, key: str, literal: object = None) -> ByVersion[Any]:
+        return ByVersion(
+            tuple(
+                (span, text if literal is None else self._chosen(key, text, literal))
+                for span, text in self._versioned(key)
+            )
+        )
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self.data.pop(key, [])
+        values = [value] if isinstance(value, str) else value
+        if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
+            raise self.error(key, "expected text, or a list of texts")
+        return tuple(values)
+
+    def settings(self, key: str) -> Mapping[str, Plain]:
+        value = self.data.pop(key, {})
+        if not isinstance(value, Mapping):
+            raise self.error(key, "expected settings with their values")
+        for path in value:
+            if not isinstance(path, str) or not _SETTING.fullmatch(path):
+                raise self.error(key, f"{path!r} is not the path of a setting")
+        return cast(Mapping[str, Plain], value)
+
+    def fields(self, key: str) -> _Fields | None:
+        value = self.data.pop(key, None)
+        return None if value is None else _Fields.of(value, f"{self.where}: {key}")
+
+    def list_of_fields(self, key: str) -> list[_Fields]:
+        value = self.data.pop(key, [])
+        if not isinstance(value, list):
+            raise self.error(key, "expected a list")
+        return [_Fields.of(item, f"{self.where}: {key}[{index}]") for index, item in enumerate(value)]
+
+    def _versioned(self, key: str, required: bool = False) -> list[tuple[VersionRange, str]]:
+        """Text, or one text for each range of versions."""
+        value = self.data.pop(key, None)
+        if value is None and required:
+            raise self.error(key, "is missing")
+        if value is None:
+            return []
+        entries: list[tuple[VersionRange, str]] = []
+        for span, text in (value if isinstance(value, Mapping) else {"": value}).items():
+            if not isinstance(span, str) or not isinstance(text, str):
+                raise self.error(key, "expected text, or a text for each range of versions")
+            entries.append((self._range(key, span), text))
+        return entries
+
+    def _range(self, key: str, text: str) -> VersionRange:
+        try:
+            return parse_range(text)
+        except VersionError as problem:
+            raise self.error(key, str(problem)) from None
+
+    def _condition(self, key: str, text: str, terms: Terms) -> Condition:
+        try:
+            return parse(text, terms)
+        except ConditionError as problem:
+            raise self.error(key, str(problem)) from None
+
+    def _chosen(self, key: str, text: str, literal: object) -> Any:
+        if text not in get_args(literal):
+            raise self.error(key, f"{text!r} is none of {', '.join(get_args(literal))}")
+        return text

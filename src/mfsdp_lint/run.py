@@ -1,0 +1,154 @@
+"""One run: find the files, judge them, fix or show the fixes. Reports are made from its outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from mfsdp_lint.discover import Discovered, discover
+from mfsdp_lint.finding import Finding
+from mfsdp_lint.judgement import FILE_CODES, UNREADABLE, Judge, Judgement, file_finding
+from mfsdp_lint.options import Options, UsageError
+from mfsdp_lint.reports.summary import Summary, summarise
+from mfsdp_lint.rules.load import load_rules
+from mfsdp_lint.selection import selected
+from mfsdp_lint.sources import Problem, Sources, Unreadable, atomic_write
+from mfsdp_lint.upstream.target import UnknownVersion, resolve_target
+
+_SHOW_EDITS = ("full", "json")
+"""Formats that show the edits of a fix, which is done only once they are proved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run comes to: the findings that remain, by place and code, and what was asked for but cannot be done.
+
+    `patch` is what `--diff` shows. `sources` are the files as they are after the run.
+    """
+
+    findings: tuple[Finding, ...]
+    summary: Summary
+    sources: Sources
+    problems: tuple[str, ...] = ()
+    patch: bytes = b""
+
+    def text(self, path: str) -> str | None:
+        """The text of a file, for the reports; None where it cannot be read."""
+        try:
+            return self.sources.text(path)
+        except Unreadable:
+            return None
+
+
+def run(options: Options) -> Outcome:
+    """Does what the options ask for. Raises UsageError."""
+    discovered = discover(options.paths, options.exclude)
+    judge, codes = _prepare(options, discovered)
+    judgement = judge(Sources())
+    problems = [f"{problem.path}: {problem.message}" for problem in discovered.problems if problem.kind == "usage"]
+    patch = b""
+    fixed = 0
+    if options.fix or options.diff:
+        texts, fixed = _repaired(judgement, judge, codes, unsafe=options.unsafe_fixes)
+        if options.diff:
+            patch = _patch(texts, judgement.sources)
+        else:
+            problems += _write(texts, judgement.sources)
+        judgement = judge(judgement.sources.with_texts(texts)) if texts else judgement
+    found = _fixable(judgement, judge, codes, edits=options.output_format in _SHOW_EDITS and not options.diff)
+    found += _about_files((*judgement.problems, *discovered.problems), codes)
+    found.sort(key=lambda finding: finding.order)
+    return Outcome(
+        findings=tuple(found),
+        summary=summarise(
+            found,
+            judge.target,
+            files=len(discovered.files),
+            recipes=len(judgement.recipes),
+            fixed=fixed,
+            unsafe_fixes=options.unsafe_fixes,
+        ),
+        sources=judgement.sources,
+        problems=tuple(problems),
+        patch=patch,
+    )
+
+
+def _prepare(options: Options, discovered: Discovered) -> tuple[Judge, frozenset[str]]:
+    """The judge for these options, and the codes that are shown."""
+    try:
+        target = resolve_target(options.target_bridge)
+    except UnknownVersion as error:
+        raise UsageError(f"target-bridge: {error}") from None
+    rules = load_rules()
+    known = (*(rule.code for rule in rules), *FILE_CODES)
+    codes = selected(known, options.select, options.ignore)
+    # Selecting other rules does not hide that a file was not checked at all; ignoring it does.
+    codes |= selected(known, (), options.ignore) & {UNREADABLE}
+    selection = tuple(rule for rule in rules if rule.code in codes)
+    return Judge(tuple(discovered.files), options.search_path, target, selection), codes
+
+
+def _repaired(
+    judgement: Judgement, judge: Judge, codes: frozenset[str], *, unsafe: bool
+) -> tuple[Mapping[str, str], int]:
+    """The texts that fixes change, by path, and how many findings that fixes."""
+    if not judgement.causes:
+        return {}, 0
+    from mfsdp_lint.repair import Repair
+
+    fixed = Repair(*_by_every_rule(judgement, judge), codes).applied(unsafe=unsafe)
+    return fixed.texts, len(fixed.fixed)
+
+
+def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str], *, edits: bool) -> list[Finding]:
+    """The findings of a judgement, with what can be fixed, and the edits if these are to be shown."""
+    findings = [cause.finding for cause in judgement.causes]
+    if not findings:
+        return []
+    from mfsdp_lint.repair import Repair
+
+    repair = Repair(*_by_every_rule(judgement, judge), codes)
+    if edits:
+        fixes = repair.proved()
+        return [
+            replace(finding, fixable=fix.safety, fix=fix) if (fix := fixes.get(finding.fingerprint)) else finding
+            for finding in findings
+        ]
+    safeties = repair.plannable()
+    return [replace(finding, fixable=safeties.get(finding.fingerprint)) for finding in findings]
+
+
+def _by_every_rule(judgement: Judgement, judge: Judge) -> tuple[Judgement, Judge]:
+    """The same without a selection, for fixes must not bring in what the user merely chose not to see."""
+    rules = load_rules()
+    if judge.rules == rules:
+        return judgement, judge
+    everything = replace(judge, rules=rules)
+    return everything(judgement.sources), everything
+
+
+def _about_files(problems: Iterable[Problem], codes: frozenset[str]) -> list[Finding]:
+    """Findings about files themselves, each once."""
+    findings = [file_finding(problem) for problem in dict.fromkeys(problems) if problem.kind != "usage"]
+    return [finding for finding in findings if finding.code in codes]
+
+
+def _patch(texts: Mapping[str, str], sources: Sources) -> bytes:
+    from mfsdp_lint.fixes.patch import make_patch
+
+    return make_patch(
+        (path, sources.encode(path, sources.text(path)), sources.encode(path, text))
+        for path, text in sorted(texts.items())
+    )
+
+
+def _write(texts: Mapping[str, str], sources: Sources) -> list[str]:
+    """Writes the new texts; returns what could not be written."""
+    failed = []
+    for path, text in sorted(texts.items()):
+        try:
+            atomic_write(path, sources.encode(path, text))
+        except (OSError, Unreadable) as error:
+            failed.append(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}")
+    return failed

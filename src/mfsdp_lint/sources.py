@@ -1,0 +1,222 @@
+"""Files as text and back: read once, with line endings, byte order mark and encoding kept."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+SIZE_LIMIT = 4 * 1024 * 1024
+"""Bytes; a larger file is data, not a recipe, and is not read."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """Something that is wrong with an argument or a file itself, in one line.
+
+    `kind` says what it amounts to: `usage`: the command line is wrong (exit code 2); `unreadable`: an error finding;
+    `comment`: a suppression comment that means nothing. `line` and `column` count from 1.
+    """
+
+    path: str
+    line: int
+    column: int
+    message: str
+    kind: Literal["usage", "unreadable", "comment"] = "unreadable"
+
+
+class Unreadable(Exception):
+    """A file that cannot be read or parsed, and the place (from 1) and the reason in one line."""
+
+    def __init__(self, path: str, line: int, column: int, message: str) -> None:
+        super().__init__(path, line, column, message)
+        self.path = path
+        self.line = line
+        self.column = column
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}: {self.message}"
+
+    @property
+    def problem(self) -> Problem:
+        """The same as a value."""
+        return Problem(self.path, self.line, self.column, self.message)
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    text: str
+    encoding: str
+    bom: bytes
+
+
+_Cache = dict[str, "_Decoded | Unreadable"]
+
+
+class Sources:
+    """Reads files once and remembers them.
+
+    An `overlay` of texts stands in front of the files, for asking what would be if they were changed. A file is
+    the same file however its path is spelled, also through symbolic links.
+    """
+
+    def __init__(self, overlay: Mapping[str, str] | None = None) -> None:
+        self._cache: _Cache = {}
+        self._keys: dict[str, str] = {}
+        self._overlay = {self._key(path): text for path, text in (overlay or {}).items()}
+
+    def text(self, path: str) -> str:
+        """The text of a file: line endings as they are, without its byte order mark. Raises Unreadable."""
+        changed = self._overlay.get(self._key(path))
+        return self._decoded(path).text if changed is None else changed
+
+    def with_texts(self, texts: Mapping[str, str]) -> Sources:
+        """The same sources with (more) texts in front of the files."""
+        other = Sources.__new__(Sources)
+        other._cache = self._cache
+        other._keys = self._keys
+        other._overlay = self._overlay | {self._key(path): text for path, text in texts.items()}
+        return other
+
+    def encode(self, path: str, text: str) -> bytes:
+        """`text` as bytes in the encoding of the file as it is on disk, with its byte order mark if it has one.
+
+        A file that does not exist yet is UTF-8. Raises Unreadable where the encoding lacks a character.
+        """
+        try:
+            decoded = self._decoded(path)
+        except Unreadable:
+            if os.path.lexists(path):
+                raise
+            decoded = _Decoded("", "utf-8", b"")
+        try:
+            return decoded.bom + text.encode(decoded.encoding)
+        except UnicodeError as error:
+            start = error.start if isinstance(error, UnicodeEncodeError) else 0
+            line, column = _place(text[:start])
+            message = f"cannot be written in the file's encoding, {decoded.encoding}"
+            raise Unreadable(path, line, column, message) from None
+
+    def exists(self, path: str) -> bool:
+        """Whether there is such a file (not a directory), readable or not."""
+        return self._key(path) in self._overlay or os.path.isfile(path)
+
+    def _key(self, path: str) -> str:
+        key = self._keys.get(path)
+        if key is None:
+            key = self._keys[path] = os.path.realpath(path) if "\0" not in path else path
+        return key
+
+    def _decoded(self, path: str) -> _Decoded:
+        key = self._key(path)
+        found = self._cache.get(key)
+        if found is None:
+            try:
+                found = _decode(path, _read(path))
+            except Unreadable as error:
+                found = error
+            self._cache[key] = found
+        if isinstance(found, Unreadable):
+            # As a new exception: the path as asked for this time, and no traceback of the first time.
+            raise Unreadable(path, found.line, found.column, found.message)
+        return found
+
+
+def atomic_write(path: str, data: bytes) -> None:
+    """Replace a file's content in one step: readers see the old bytes or the new ones, whatever happens between.
+
+    A symbolic link stays and its target is replaced; the file keeps its mode. Raises OSError, and then nothing
+    has changed.
+    """
+    target = os.path.realpath(path)
+    try:
+        mode = stat.S_IMODE(os.stat(target).st_mode)
+    except FileNotFoundError:
+        mode = 0o644
+    # In the same directory, because a rename is atomic only within a file system.
+    temporary = os.path.join(os.path.dirname(target), f".mfsdp-lint-{os.urandom(6).hex()}.tmp")
+    descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def reason(path: str, error: OSError | ValueError) -> str:
+    """Why a path cannot be opened, in a few words that do not name the path."""
+    if isinstance(error, FileNotFoundError):
+        return "a link that leads nowhere" if os.path.islink(path) else "no such file or directory"
+    if isinstance(error, PermissionError):
+        return "permission denied"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror[0].lower() + error.strerror[1:]
+    return "not a possible path"
+
+
+def _read(path: str) -> bytes:
+    try:
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise Unreadable(path, 1, 1, "is a directory")
+        # Opening a pipe would wait for a writer, and a device may never end.
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable(path, 1, 1, "not a regular file")
+        with open(path, "rb") as file:
+            data = file.read(SIZE_LIMIT + 1)
+    except (OSError, ValueError) as error:
+        raise Unreadable(path, 1, 1, reason(path, error)) from None
+    if len(data) > SIZE_LIMIT:
+        raise Unreadable(path, 1, 1, f"larger than {SIZE_LIMIT // 1024 // 1024} MB")
+    return data
+
+
+def _decode(path: str, data: bytes) -> _Decoded:
+    if b"\0" in data:
+        line, column = _place(data[: data.index(b"\0")].decode("utf-8", "replace"))
+        raise Unreadable(path, line, column, "contains NUL bytes: not text, or not UTF-8")
+    bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+    encoding = _cookie(path, data) if path.endswith(".py") else "utf-8"
+    body = data[len(bom) :]
+    try:
+        return _Decoded(body.decode(encoding), encoding, bom)
+    except UnicodeDecodeError as error:
+        line, column = _place(body[: error.start].decode(encoding, "replace"))
+        name = "UTF-8" if encoding == "utf-8" else encoding
+        message = f"not {name} (byte 0x{body[error.start]:02x} at offset {len(bom) + error.start})"
+        raise Unreadable(path, line, column, message) from None
+    except (UnicodeError, LookupError, ValueError):
+        raise Unreadable(path, 1, 1, f"not text in the declared encoding, {encoding}") from None
+
+
+def _cookie(path: str, data: bytes) -> str:
+    """The encoding that a Python file declares in one of its first two lines (PEP 263)."""
+    match = re.match(rb"(?:[^\r\n]*(?:\r\n|\r|\n)?){2}", data)
+    head = match.group().splitlines(keepends=True) if match else []
+    if not any(b"coding" in line for line in head):
+        return "utf-8"
+    import tokenize  # rarely needed, and start-up time counts
+
+    lines = iter(head)
+    try:
+        encoding, _ = tokenize.detect_encoding(lambda: next(lines, b""))
+    except SyntaxError as error:
+        line = next((number for number, text in enumerate(head, 1) if b"coding" in text), 1)
+        raise Unreadable(path, line, 1, error.msg or "unknown encoding") from None
+    return "utf-8" if encoding == "utf-8-sig" else encoding
+
+
+def _place(before: str) -> tuple[int, int]:
+    """Line and column (from 1) of what follows the text `before`."""
+    ends = [match.end() for match in re.finditer(r"\r\n|\r|\n", before)]
+    return len(ends) + 1, len(before) - (ends[-1] if ends else 0) + 1

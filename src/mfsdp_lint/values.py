@@ -1,0 +1,112 @@
+"""What is known about a setting: a value, one of several, that it is set, or nothing.
+
+Four states, never a guess. Rules judge them in three-valued logic; reports print them with `describe`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+Scalar = None | bool | int | float | str
+"""A plain value. Enum members and dtypes are their dotted name as text ("torch.bfloat16", "full_iteration")."""
+
+Plain = Scalar | list["Plain"] | dict[str, "Plain"]
+"""A value as JSON has it: lists and dictionaries of scalars included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Exactly this value, whatever happens."""
+
+    value: Plain
+
+    state = "known"
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of these values (two or more, all different)."""
+
+    values: tuple[Plain, ...]
+
+    state = "one-of"
+
+
+@dataclass(frozen=True, slots=True)
+class NotNone:
+    """Set to something that cannot be known; it is not None."""
+
+    state = "set"
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nothing is known; no finding may come from it."""
+
+    state = "unknown"
+
+
+Value = Known | OneOf | NotNone | Unknown
+
+UNKNOWN = Unknown()
+NOT_NONE = NotNone()
+NONE = Known(None)
+
+
+def same(left: Plain, right: Plain) -> bool:
+    """Equality that keeps booleans apart from 0 and 1."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    return left == right
+
+
+def possible(value: Value) -> tuple[Plain, ...] | None:
+    """All values it can take, or None where they cannot be listed."""
+    match value:
+        case Known(known):
+            return (known,)
+        case OneOf(values):
+            return values
+        case _:
+            return None
+
+
+def join(values: Iterable[Value]) -> Value:
+    """What is known when any of `values` may be the real one."""
+    found: list[Plain] = []
+    open_ended = False
+    none_possible = False
+    for value in values:
+        options = possible(value)
+        if options is None:
+            open_ended = True
+            none_possible |= isinstance(value, Unknown)
+            continue
+        for option in options:
+            none_possible |= option is None
+            if not any(same(option, known) for known in found):
+                found.append(option)
+    if open_ended or not found:
+        return UNKNOWN if none_possible or not open_ended else NOT_NONE
+    return Known(found[0]) if len(found) == 1 else OneOf(tuple(found))
+
+
+def describe(value: Value) -> str:
+    """As a person would write it: `"torch_dist"`, `True`, `1 or 2`, `set`, `unknown`."""
+    match value:
+        case Known(known):
+            return spell(known)
+        case OneOf(values):
+            return " or ".join(spell(option) for option in values)
+        case NotNone():
+            return "set"
+        case _:
+            return "unknown"
+
+
+def spell(value: Plain) -> str:
+    """A plain value in Python's spelling, with double quotes."""
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return repr(value)

@@ -1,0 +1,36 @@
+"""How edits of several fixes go together."""
+
+from __future__ import annotations
+
+import pytest
+
+from mfsdp_lint.fixes.edits import OverlapError, Text, apply_all, apply_edits, merge
+
+DOCUMENT = Text("a.py", "one\r\ntwo\f2\rthree")
+
+
+def test_insertions_at_one_place_keep_their_order_and_come_before_a_replacement_there() -> None:
+    edits = [DOCUMENT.edit(5, 8, "2"), DOCUMENT.edit(5, 5, "b;"), DOCUMENT.edit(5, 5, "a;"), DOCUMENT.edit(0, 3, "1")]
+    assert apply_edits("a.py", DOCUMENT.text, edits) == "1\r\nb;a;2\f2\rthree"
+
+
+def test_equal_edits_of_two_fixes_are_made_once() -> None:
+    edit = DOCUMENT.edit(5, 5, "x")
+    assert merge([edit, DOCUMENT.edit(5, 5, "x")]) == (edit,)
+
+
+def test_different_edits_of_the_same_text_are_refused() -> None:
+    with pytest.raises(OverlapError, match=r"a\.py:2: two fixes change the same text"):
+        merge([DOCUMENT.edit(5, 8, "x"), DOCUMENT.edit(6, 7, "y")])
+
+
+def test_pieces_that_touch_do_not_overlap() -> None:
+    edits = [DOCUMENT.edit(0, 3, ""), DOCUMENT.edit(3, 5, "")]
+    assert apply_edits("a.py", DOCUMENT.text, edits) == "two\f2\rthree"
+
+
+def test_edits_of_several_files() -> None:
+    other = Text("b.py", "x")
+    edits = [DOCUMENT.edit(0, 3, "1"), other.edit(1, 1, "y")]
+    changed = apply_all({"a.py": DOCUMENT.text, "b.py": "x", "c.py": "z"}, edits)
+    assert changed == {"a.py": "1\r\ntwo\f2\rthree", "b.py": "xy"}

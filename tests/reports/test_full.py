@@ -1,0 +1,119 @@
+"""The report for people, as it is printed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import dedent
+
+from mfsdp_lint.finding import Edit, Finding, Fix
+from mfsdp_lint.recipe import Span
+from mfsdp_lint.reports import full
+from mfsdp_lint.reports.summary import Summary, summary_line
+from mfsdp_lint.upstream.target import Target
+from tests.reports.samples import FILES, FORMAT, SUMMARY, SUPPRESSED, TARGET, UNSHARDED, WITH_FIX
+
+NOTHING = Summary(TARGET, files=0, recipes=0)
+
+
+def rendered(*findings: Finding, summary: Summary = SUMMARY) -> str:
+    return full.render(findings, summary, FILES.get)
+
+
+def without_summary(*findings: Finding) -> str:
+    return rendered(*findings).rsplit("\n\n", 1)[0] + "\n"
+
+
+def test_a_finding_is_told_from_the_line_at_fault_to_the_way_out() -> None:
+    assert (
+        rendered(FORMAT, UNSHARDED)
+        == dedent(
+            """\
+        error[MFSDP101]: Megatron-FSDP with checkpoint.ckpt_format = "torch_dist"
+         --> recipes/llama.py:8:5
+          |
+        8 |     cfg.checkpoint.ckpt_format = "torch_dist"
+          |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+          = at start-up: validation stops the run
+          = the error will be: Megatron FSDP only supports fsdp_dtensor checkpoint format
+          = holds for: megatron-bridge 0.2 to head
+        note: Megatron-FSDP is turned on here
+         --> recipes/llama.py:7:5
+          |
+        7 |     cfg.ddp.use_megatron_fsdp = True
+          |     --------------------------------
+        note: checkpoint.save is "/results"
+         --> recipes/llama.py:9:5
+          |
+        9 |     cfg.checkpoint.save = "/results"
+          |     --------------------------------
+        recipes: llama3_8b_fsdp
+        help: --fix can repair this (safe fix)
+
+        warning[MFSDP301]: Megatron-FSDP with ddp.data_parallel_sharding_strategy = "no_shard"
+         --> recipes/llama.py:7:5
+          |
+        7 |     cfg.ddp.use_megatron_fsdp = True
+          |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+          = without an error: every rank keeps the whole model
+        recipes: recipe_0 and 41 more
+        help: --fix --unsafe-fixes can repair this (unsafe fix)
+
+        """
+        )
+        + f"{summary_line(SUMMARY)}\n"
+    )
+
+
+def test_nothing_found_is_one_line_of_summary() -> None:
+    assert rendered(summary=replace(NOTHING, files=3, recipes=12)) == (
+        "3 files, 12 recipes: 0 findings; "
+        "judged against megatron-bridge 0.3.1 with megatron-core 0.16.1 (the newest on the package index)\n"
+    )
+
+
+def test_a_suppressed_finding_is_not_shown() -> None:
+    assert "MFSDP101" not in rendered(SUPPRESSED)
+
+
+def test_a_proved_fix_is_described() -> None:
+    assert 'help: write `"fsdp_dtensor"` at recipes/llama.py:8 (safe fix: --fix)\n' in without_summary(WITH_FIX)
+
+
+def test_a_fix_that_only_removes_says_so() -> None:
+    removal = Fix("safe", (Edit(Span("recipes/llama.py", 9, 1, 10, 1), ""),))
+    assert "help: remove what stands at recipes/llama.py:9 (safe fix: --fix)\n" in without_summary(
+        replace(FORMAT, fix=removal)
+    )
+
+
+def test_the_versions_are_not_repeated_when_the_user_chose_the_target() -> None:
+    chosen = replace(NOTHING, target=Target("0.4.2", "0.17.1", reason="--target-bridge", assumed=False))
+    assert "holds for" not in rendered(FORMAT, summary=chosen)
+
+
+def test_code_that_is_not_at_hand_is_named_without_its_line() -> None:
+    upstream = replace(FORMAT, related=(replace(FORMAT.related[0], span=Span("upstream/llama.py", 120, 5, 120, 9)),))
+    assert dedent(
+        """\
+        note: Megatron-FSDP is turned on here
+           --> upstream/llama.py:120:5
+        recipes: llama3_8b_fsdp
+        """
+    ) in without_summary(upstream)
+
+
+def test_color_marks_the_severity_the_mark_and_the_gutter() -> None:
+    colored = full.render([UNSHARDED], SUMMARY, FILES.get, color=True)
+    assert colored.startswith("\x1b[1;33mwarning[MFSDP301]\x1b[0m\x1b[1m: Megatron-FSDP with")
+    assert "\x1b[1;33m    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\x1b[0m\n" in colored
+
+
+def test_what_a_checked_file_holds_cannot_steer_the_terminal() -> None:
+    nasty = replace(
+        FORMAT, message="value \x1b[2J\nnext \u202e", span=Span("re\x1bcipe.py", 1, 1, 1, 2), related=(), recipes=()
+    )
+    output = full.render([nasty], NOTHING, {"re\x1bcipe.py": "x = '\x1b[31m'\n"}.get)
+    assert "\x1b" not in output
+    assert "value \\x1b[2J\\nnext \\u202e" in output
+    assert "re\\x1bcipe.py:1:1" in output
+    assert "x = '\\x1b[31m'" in output

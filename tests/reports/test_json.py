@@ -1,0 +1,89 @@
+"""The document for programs: every key, always."""
+
+from __future__ import annotations
+
+import json as stdlib_json
+from typing import Any
+
+from mfsdp_lint.finding import Finding
+from mfsdp_lint.reports import json
+from tests.reports.samples import SUMMARY, SUPPRESSED, UNSHARDED, WITH_FIX
+
+
+def document(*findings: Finding) -> Any:
+    return stdlib_json.loads(json.render(findings, SUMMARY))
+
+
+def test_the_whole_document() -> None:
+    assert document(WITH_FIX) == {
+        "version": 1,
+        "target": {
+            "bridge": "0.3.1",
+            "core": "0.16.1",
+            "assumed": True,
+            "reason": "the newest on the package index",
+        },
+        "findings": [
+            {
+                "code": "MFSDP101",
+                "name": "fsdp-checkpoint-format",
+                "severity": "error",
+                "stage": "startup",
+                "message": 'Megatron-FSDP with checkpoint.ckpt_format = "torch_dist"',
+                "raises": "Megatron FSDP only supports fsdp_dtensor checkpoint format",
+                "versions": "megatron-bridge 0.2 to head",
+                "enforced_by": "validation",
+                "path": "recipes/llama.py",
+                "line": 8,
+                "column": 5,
+                "end_line": 8,
+                "end_column": 46,
+                "recipes": [{"name": "llama3_8b_fsdp", "severity": "error"}],
+                "related": [
+                    {"path": "recipes/llama.py", "line": 7, "message": "Megatron-FSDP is turned on here"},
+                    {"path": "recipes/llama.py", "line": 9, "message": 'checkpoint.save is "/results"'},
+                ],
+                "fingerprint": "0123456789abcdef",
+                "suppressed": False,
+                "confirmed": None,
+                "fix": {
+                    "safety": "safe",
+                    "edits": [
+                        {
+                            "path": "recipes/llama.py",
+                            "start": {"line": 8, "column": 34},
+                            "end": {"line": 8, "column": 46},
+                            "text": '"fsdp_dtensor"',
+                        }
+                    ],
+                },
+            }
+        ],
+        "summary": {
+            "files": 1,
+            "recipes": 1,
+            "findings": 2,
+            "errors": 1,
+            "warnings": 1,
+            "infos": 0,
+            "suppressed": 0,
+            "fixable": 1,
+            "held_back": 1,
+            "fixed": 0,
+        },
+    }
+
+
+def test_a_finding_without_fix_or_error_text_has_the_keys_all_the_same() -> None:
+    with_fix, without = document(WITH_FIX, UNSHARDED)["findings"]
+    assert without["fix"] is None
+    assert without["raises"] is None
+    assert list(without) == list(with_fix)
+
+
+def test_a_suppressed_finding_is_listed_and_marked() -> None:
+    assert [finding["suppressed"] for finding in document(SUPPRESSED)["findings"]] == [True]
+
+
+def test_no_findings_is_an_empty_list() -> None:
+    assert document()["findings"] == []

@@ -1,0 +1,113 @@
+"""The form of a rule file: what a mistake in it is answered with."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from mfsdp_lint.rules import load
+from mfsdp_lint.rules.compile import write
+from mfsdp_lint.rules.form import RuleError, read_rule
+from mfsdp_lint.rules.load import load_rules
+
+RULE = """
+code: TEAM001
+name: no-zarr
+summary: Zarr checkpoints
+why: Our readers are gone.
+applies: checkpoint.ckpt_format == "zarr"
+cases:
+  - severity: warning
+    stage: save
+    message: nobody reads {checkpoint.ckpt_format} any more
+    consequence: the checkpoint is lost
+blame: {value: [checkpoint.ckpt_format]}
+fix: {set: {checkpoint.ckpt_format: torch_dist}, safe: never}
+examples:
+  bad: [{severity: warning, settings: {checkpoint.ckpt_format: zarr}}]
+"""
+
+
+def rule_with(*where: str | int, value: object) -> dict[str, Any]:
+    """The rule with one field changed."""
+    data: dict[str, Any] = copy.deepcopy(yaml.safe_load(RULE))
+    inner: Any = data
+    for key in where[:-1]:
+        inner = inner[key]
+    inner[where[-1]] = value
+    return data
+
+
+def test_a_small_rule_is_enough() -> None:
+    rule = read_rule(yaml.safe_load(RULE), "team.yaml", {})
+    assert (rule.code, rule.name, rule.cases[0].severity, rule.weaker_than) == ("TEAM001", "no-zarr", "warning", ())
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ([], "team.yaml: expected a mapping"),
+        (rule_with("colour", value="red"), "team.yaml: unknown field 'colour'"),
+        (rule_with("why", value=None), "team.yaml: why: is missing"),
+        (rule_with("why", value=3), "team.yaml: why: expected text"),
+        (rule_with("code", value="001"), "team.yaml: code: '001' does not match"),
+        (rule_with("cases", value=[]), "team.yaml: cases: at least one"),
+        (
+            rule_with("cases", 0, "severity", value="fatal"),
+            r"team.yaml: cases\[0\]: severity: 'fatal' is none of error",
+        ),
+        (rule_with("cases", 0, "stage", value="later"), r"cases\[0\]: stage: 'later' is none of startup"),
+        (rule_with("cases", 0, "stages", value="save"), r"cases\[0\]: unknown field 'stages'"),
+        (rule_with("cases", 0, "message", value="{format} is bad"), "message: '{format}' names no setting"),
+        (rule_with("cases", 0, "versions", value="new"), "versions: 'new' is not a version"),
+        (rule_with("cases", 0, "raises", value={"<x": "no"}), "raises: 'x' is not a version"),
+        (rule_with("cases", 0, "raises", value=[1]), "raises: expected text, or a text for each range"),
+        (rule_with("applies", value="zarr"), "team.yaml: applies: zarr is neither a term nor a setting"),
+        (rule_with("blame", "value", value=[3]), "team.yaml: blame: value: expected text, or a list"),
+        (rule_with("fix", "set", value={"zarr": 1}), "fix: set: 'zarr' is not the path of a setting"),
+        (rule_with("fix", "safe", value="maybe"), "fix: safe: maybe is neither a term nor a setting"),
+        (rule_with("evidence", value={"0.3.1": "config.py"}), "evidence: 0.3.1: expected `bridge PATH:LINE`"),
+        (rule_with("examples", value={"ugly": []}), "examples: unknown field 'ugly'"),
+    ],
+)
+def test_a_mistake_is_told_with_its_file_and_field(data: object, problem: str) -> None:
+    with pytest.raises(RuleError, match=problem):
+        read_rule(data, "team.yaml", {})
+
+
+def folder_of_rules(folder: Path, **files: str) -> Path:
+    (folder / "terms.yaml").write_text("{}", encoding="utf-8")
+    for name, text in files.items():
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_two_rules_cannot_share_a_code(tmp_path: Path) -> None:
+    with pytest.raises(RuleError, match=r"two\.yaml: TEAM001 is already the rule of one\.yaml"):
+        load_rules(folder_of_rules(tmp_path, one=RULE, two=RULE))
+
+
+def test_a_rule_can_only_be_weaker_than_one_that_exists(tmp_path: Path) -> None:
+    with pytest.raises(RuleError, match="weaker_than: there is no rule TEAM009"):
+        load_rules(folder_of_rules(tmp_path, one=RULE + "weaker_than: [TEAM009]\n"))
+
+
+def test_a_file_that_is_no_yaml_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RuleError, match=r"one\.yaml"):
+        load_rules(folder_of_rules(tmp_path, one="code: [", two=RULE))
+
+
+def test_the_compiled_rules_are_the_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = tmp_path / "compiled.json"
+    write(compiled)
+    from_checkout = load_rules()
+    monkeypatch.setattr(load, "CHECKOUT", tmp_path / "nowhere")
+    monkeypatch.setattr(load, "COMPILED", compiled)
+    installed = load.load_rules.__wrapped__()
+    assert [(rule.code, rule.evidence, rule.examples) for rule in installed] == [
+        (rule.code, rule.evidence, rule.examples) for rule in from_checkout
+    ]

@@ -1,0 +1,69 @@
+"""Start-up is a feature: what a run does not need is not imported. Measured by what is imported, not by a clock."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mfsdp_lint
+
+PYTHON = """\
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+def llama3_8b_fsdp():
+    cfg = llama3_8b_pretrain_config()
+    cfg.dist.use_megatron_fsdp = True
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"
+    cfg.ddp.average_in_collective = False
+    cfg.checkpoint.ckpt_format = "fsdp_dtensor"
+    return cfg
+"""
+
+YAML = "ddp:\n  use_megatron_fsdp: true\ncheckpoint:\n  ckpt_format: fsdp_dtensor\n"
+
+
+def imported_by(directory: Path, *arguments: str) -> tuple[int, set[str]]:
+    """The exit code of a run in a fresh interpreter, and the modules that it imported."""
+    program = (
+        "import sys; before = set(sys.modules); from mfsdp_lint.cli import main; code = main();"
+        "print(code, *sorted(set(sys.modules) - before), file=sys.stderr)"
+    )
+    path = [str(Path(mfsdp_lint.__file__).parents[1]), *sys.path]
+    result = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=directory,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    code, *modules = result.stderr.splitlines()[-1].split()
+    return int(code), set(modules)
+
+
+def test_version_imports_nothing_but_the_command_line() -> None:
+    code, modules = imported_by(Path.cwd(), "--version")
+    assert code == 0
+    assert modules == {"__future__", "mfsdp_lint", "mfsdp_lint.cli"}
+
+
+@pytest.mark.parametrize(("name", "text"), [("recipe.py", PYTHON), ("overrides.yaml", YAML)])
+@pytest.mark.parametrize("output_format", ["full", "concise", "json", "github"])
+def test_a_run_without_findings_never_imports_libcst(tmp_path: Path, name: str, text: str, output_format: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    code, modules = imported_by(tmp_path, f"--output-format={output_format}", "--fix")
+    assert code == 0
+    assert {module for module in modules if module.partition(".")[0] in ("libcst", "torch", "megatron")} == set()
+
+
+def test_linting_imports_neither_what_it_reads_nor_torch(tmp_path: Path) -> None:
+    (tmp_path / "recipe.py").write_text("raise SystemExit('imported')\n" + PYTHON, encoding="utf-8")
+    code, modules = imported_by(tmp_path)
+    assert code == 0
+    assert not {"recipe", "torch", "megatron"} & modules

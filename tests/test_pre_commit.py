@@ -1,0 +1,85 @@
+"""The hooks, as a project gets them: installed by pre-commit into an environment of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[1]
+
+WRONG = "ddp:\n  use_megatron_fsdp: true\n  use_distributed_optimizer: true\ndist:\n  use_tp_pp_dp_mapping: true\n"
+"""Cannot start; the safe fix switches the mapping off."""
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Runs a command with a home, an identity and a pre-commit cache of its own."""
+    home = tmp_path_factory.mktemp("home")
+    (home / ".gitconfig").write_text(
+        "[user]\nname = A Tester\nemail = tester@example.com\n[commit]\ngpgsign = false\n[init]\ndefaultBranch = main\n"
+    )
+    git_free = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PRE_COMMIT"))}
+    environment = git_free | {
+        "GIT_CONFIG_GLOBAL": str(home / ".gitconfig"),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "PRE_COMMIT_HOME": str(home / "pre-commit"),
+    }
+    environment.pop("PYTHONPATH", None)
+
+    def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def product(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """This checkout as a repository with everything committed, whatever state the real one is in."""
+    copy = tmp_path_factory.mktemp("product")
+    listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", cwd=CHECKOUT).stdout
+    for name in filter(None, listed.split("\0")):
+        source = CHECKOUT / name
+        if source.is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, copy / name)
+    return committed(run, copy)
+
+
+def committed(run: Run, directory: Path) -> Path:
+    for command in ("init --quiet", "add --all", "commit --quiet --message everything"):
+        result = run("git", *command.split(), cwd=directory)
+        assert result.returncode == 0, result.stdout
+    return directory
+
+
+def test_try_repo_reports_and_fixes(run: Run, product: Path, tmp_path: Path) -> None:
+    overrides = tmp_path / "overrides.yaml"
+    overrides.write_text(WRONG)
+    (tmp_path / "launch").write_text("#!/usr/bin/env python3\nprint('Python by its first line only')\n")
+    (tmp_path / "launch").chmod(0o755)
+    committed(run, tmp_path)
+    pre_commit = (sys.executable, "-m", "pre_commit", "try-repo", str(product))
+
+    check = run(*pre_commit, "mfsdp-lint", "--all-files", cwd=tmp_path)
+    assert check.returncode == 1, check.stdout
+    assert "overrides.yaml:5:" in check.stdout
+    assert "1 file, 1 recipe: 1 finding (1 error); 1 fixable with --fix; " in check.stdout
+
+    fix = run(*pre_commit, "mfsdp-lint-fix", "--all-files", cwd=tmp_path)
+    assert "files were modified by this hook" in fix.stdout
+    assert overrides.read_text() == WRONG.replace("mapping: true", "mapping: false")
+    committed_fix = run("git", "commit", "--quiet", "--all", "--message", "fixed", cwd=tmp_path)
+    assert committed_fix.returncode == 0, committed_fix.stdout
+
+    again = run(*pre_commit, "mfsdp-lint", "--all-files", cwd=tmp_path)
+    assert again.returncode == 0, again.stdout
