@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.machine import (
     FORK_LIMIT,
     CannotMerge,
     Frame,
+    LocalWay,
     Machine,
     Raised,
     identical,
@@ -36,6 +37,10 @@ from mfsdp_lint.readers.python.objects import (
 
 Signal = Any
 """How a block ended: None (it ran through) or a tuple that begins with "return", "break" or "continue"."""
+
+
+Side = tuple[Signal, dict[Any, Any]]
+"""How one side of a branch ended, and what it wrote."""
 
 
 def truth(machine: Machine, value: Object) -> bool | None:
@@ -127,26 +132,24 @@ def undecided(
     machine: Machine, value: Object, text: Callable[[], str], yes: Callable[[], Signal], no: Callable[[], Signal]
 ) -> Signal:
     """Both sides of a branch that is not decided."""
-    sides = []
-    mergeable = True
-    mark = len(machine.journal)
-    for outcome, run in ((True, yes), (False, no)):
-        side = _try(machine, value, outcome, run, mark)
-        if side is CannotMerge:
-            mergeable = False
-        sides.append(side)
-    first, second = sides
+    mark, born = len(machine.journal), machine.clock
+    first = _try(machine, value, True, yes, mark)
+    second = _try(machine, value, False, no, mark)
     if isinstance(first, Raised) or isinstance(second, Raised):
         if isinstance(first, Raised) and isinstance(second, Raised):
             raise first
         # One side stops the program: a run that goes on took the other.
-        outcome = isinstance(first, Raised)
-        decide(machine, value, not outcome)
-        return no() if outcome else yes()
-    if mergeable and _alike(first[0], second[0]):
-        signal = _merge(machine, first, second, mark, force=machine.trial > 0 or not _can_fork(machine, FORK_LIMIT))
+        outcome = not isinstance(first, Raised)
+        decide(machine, value, outcome)
+        return yes() if outcome else no()
+    if first is not CannotMerge and second is not CannotMerge and _alike(first[0], second[0]):
+        signal = merge(machine, [first, second], born, force=not _can_fork(machine, FORK_LIMIT))
         if signal is not CannotMerge:
             return signal
+    if machine.local is not None:
+        outcome = machine.local.next()
+        decide(machine, value, outcome)
+        return yes() if outcome else no()
     if machine.trial or machine.module_level:
         raise CannotMerge
     return _fork(machine, value, text, yes, no, FORCED_FORK_LIMIT)
@@ -175,27 +178,34 @@ def _can_fork(machine: Machine, limit: int) -> bool:
     return not machine.module_level and not machine.trial and len(machine.taken) < limit
 
 
-def _merge(machine: Machine, first: Any, second: Any, mark: int, force: bool) -> Signal:
-    (signal, yes), (other_signal, no) = first, second
+def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal:
+    """Leave behind what any of `sides` may have left; CannotMerge when they differ and that is not wanted (`force`).
+
+    What a side made itself (after `born`) belongs to that side alone.
+    """
     merged = []
     differs = False
-    for place in {**yes, **no}:
-        owner, fields, key, _ = yes.get(place) or no[place]
+    for place in dict.fromkeys(place for _, changed in sides for place in changed):
+        owner, fields, key, _ = next(changed[place] for _, changed in sides if place in changed)
         if owner is machine.facts:
             continue
-        before = fields.get(key, MISSING)
-        left = yes[place][3] if place in yes else before
-        right = no[place][3] if place in no else before
-        if not _equivalent(left, right):
-            bookkeeping = key == "<hazy>" or (hasattr(owner, "writes") and fields is owner.writes) or _is_question(key)
+        if abs(owner.born) > born:
+            found = [changed[place][3] for _, changed in sides if place in changed]
+        else:
+            before = fields.get(key, MISSING)
+            found = [changed[place][3] if place in changed else before for _, changed in sides]
+        value = found[0]
+        if not all(_equivalent(value, other) for other in found[1:]):
+            bookkeeping = key == "<hazy>" or fields is getattr(owner, "writes", None) or _is_question(key)
             differs = differs or not bookkeeping
-            left = _joined(machine, left, right, bookkeeping, key)
-        merged.append((owner, fields, key, left))
-    result = signal
+            value = _joined(machine, found, bookkeeping, key)
+        merged.append((owner, fields, key, value))
+    signal = sides[0][0]
     if signal is not None and signal[0] == "return":
-        if not _equivalent(signal[1], other_signal[1]):
+        results = [side[0][1] for side in sides]
+        if not all(_equivalent(results[0], other) for other in results[1:]):
             differs = True
-            result = ("return", join(machine, [signal[1], other_signal[1]]))
+            signal = ("return", join(machine, results))
     if differs and not force:
         return CannotMerge
     for owner, fields, key, value in merged:
@@ -204,7 +214,42 @@ def _merge(machine: Machine, first: Any, second: Any, mark: int, force: bool) ->
             fields.pop(key, None)
         else:
             fields[key] = value
-    return result
+    return signal
+
+
+def every_way(machine: Machine, run: Callable[[], Object], limit: int) -> Object:
+    """What a call yields over all ways through its body that cannot be joined earlier. Raises CannotMerge past `limit`."""
+    outer = machine.local
+    mark, born = len(machine.journal), machine.clock
+    pending: list[tuple[bool, ...]] = [()]
+    sides: list[Side] = []
+    error: Raised | None = None
+    try:
+        while pending:
+            machine.local = LocalWay(pending.pop())
+            if len(sides) >= limit:
+                raise CannotMerge
+            try:
+                result = run()
+            except Raised as raised:
+                error = raised
+                result = MISSING
+            way = machine.local
+            pending += [
+                (*way.taken[:position], not way.taken[position])
+                for position in range(len(way.prefix), len(way.taken))
+            ]
+            if not pending and not sides and result is not MISSING:
+                return result
+            if result is not MISSING:
+                sides.append((("return", result), machine.changes(mark)))
+            machine.rollback(mark)
+    finally:
+        machine.local = outer
+    if not sides:
+        raise error or CannotMerge
+    signal = merge(machine, sides, born, force=True)
+    return signal[1]
 
 
 def _is_question(key: Any) -> bool:
@@ -218,14 +263,14 @@ def _equivalent(left: Object, right: Object) -> bool:
     return (isinstance(left, Unknown) and right is MISSING) or (isinstance(right, Unknown) and left is MISSING)
 
 
-def _joined(machine: Machine, left: Object, right: Object, bookkeeping: bool, key: Any) -> Object:
+def _joined(machine: Machine, values: list[Object], bookkeeping: bool, key: Any) -> Object:
     if bookkeeping:
-        return left if left is not MISSING else right
-    if isinstance(left, list) or isinstance(right, list) or key == "items":
-        if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
-            return [join(machine, [one, other]) for one, other in zip(left, right)]
+        return next(value for value in values if value is not MISSING)
+    if any(isinstance(value, list) for value in values) or key == "items":
+        if all(isinstance(value, list) and len(value) == len(values[0]) for value in values):
+            return [join(machine, list(items)) for items in zip(*values)]
         return None
-    return join(machine, [left, right])
+    return join(machine, values)
 
 
 def _fork(

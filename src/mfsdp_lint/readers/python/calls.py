@@ -8,7 +8,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.classes import ClassObject, instantiate
 from mfsdp_lint.readers.python.containers import GeneratorCall, method
-from mfsdp_lint.readers.python.machine import DEPTH_LIMIT, Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.machine import DEPTH_LIMIT, FORK_LIMIT, LOCAL_WAYS, CannotMerge, Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.objects import (
     MISSING,
     Bound,
@@ -156,7 +156,7 @@ def _configurations(machine: Machine, name: str, values: list[Object]) -> list[t
     from mfsdp_lint.readers.python.entries import is_container
 
     return [
-        (value, machine.copy(value, 0))
+        (value, machine.copy(value))
         for value in values
         if isinstance(value, Instance) and is_container(machine, value)
     ]
@@ -203,7 +203,10 @@ def call_function(
     machine.called = set()
     machine.depth += 1
     try:
-        result = _run(machine, function, arguments, keywords, node, frame)
+        result = _run_all(machine, function, arguments, keywords, node, frame)
+    except CannotMerge:
+        machine.rollback(mark)
+        result = unfollowed(machine, function.name, arguments, keywords, frame, node)
     finally:
         machine.depth -= 1
         called = machine.called
@@ -217,6 +220,21 @@ def call_function(
     ):
         machine.memory[key] = (machine.copy(result), called)
     return result
+
+
+def _run_all(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    if not (machine.trial or machine.module_level or len(machine.taken) >= FORK_LIMIT):
+        outer, machine.local = machine.local, None
+        try:
+            return _run(machine, function, arguments, keywords, node, frame)
+        finally:
+            machine.local = outer
+    # Too many ways to look at each by itself: they are joined when this call returns.
+    from mfsdp_lint.readers.python.branches import every_way
+
+    return every_way(machine, lambda: _run(machine, function, arguments, keywords, node, frame), LOCAL_WAYS)
 
 
 def _huggingface_model(function: Function) -> Any:

@@ -270,12 +270,12 @@ def fields_of(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
     """The dataclass fields in the order of the constructor's parameters, those of base classes first."""
     if cls._fields is None:
         found: dict[str, FieldSpec] = {}
-        for base in reversed(mro(machine, cls)):
-            if isinstance(base, ClassObject) and (
-                is_dataclass(machine, base) or has_base(machine, base, "typing.NamedTuple")
-            ):
-                for spec in _own_fields(machine, base):
-                    found[spec.name] = spec
+        # As dataclasses do: each base brings all fields that it has itself, its inherited ones included.
+        for base in reversed(mro(machine, cls)[1:]):
+            if isinstance(base, ClassObject):
+                found.update((spec.name, spec) for spec in fields_of(machine, base))
+        if is_dataclass(machine, cls) or has_base(machine, cls, "typing.NamedTuple"):
+            found.update((spec.name, spec) for spec in _own_fields(machine, cls))
         cls._fields = list(found.values())
     return cls._fields
 

@@ -40,7 +40,8 @@ def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | Non
     """The elements of an iterable in order, or None where they are not known. Raises Raised where it is none."""
     value = machine.settle(value)
     if isinstance(value, ListObject):
-        return value.items
+        items = value.items
+        return None if items is not None and any(map(uncertain, items)) else items
     if isinstance(value, (tuple, frozenset)):
         return list(value)
     if isinstance(value, DictObject):
@@ -66,6 +67,16 @@ def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | Non
     if isinstance(value, (int, float, complex, type(None))):
         raise Raised("TypeError", f"'{type(value).__name__}' object is not iterable")
     return None
+
+
+def uncertain(value: Object) -> bool:
+    """Whether an element or entry may be missing."""
+    return isinstance(value, Choice) and any(option is MISSING for option in value.options)
+
+
+def present(machine: Machine, value: Object) -> Object:
+    """An element that may be missing, taken to be there."""
+    return join(machine, [option for option in value.options if option is not MISSING])
 
 
 def make_set(machine: Machine, items: list[Object] | None) -> Object:
@@ -160,7 +171,7 @@ def _hashable(key: Object) -> bool:
 
 def _sequence_entry(machine: Machine, holder: Object, key: Object) -> Object:
     items = holder.items if isinstance(holder, ListObject) else holder
-    if items is None or not isinstance(key, (int, slice)):
+    if items is None or not isinstance(key, (int, slice)) or (isinstance(items, list) and any(map(uncertain, items))):
         if isinstance(key, (str, float, type(None))):
             raise Raised("TypeError", "indices must be integers or slices")
         return machine.unknown()
@@ -327,13 +338,10 @@ def _dict_method(
             items = iterate(machine, owner, frame)
             return ListObject(items, machine.tick()) if items is None else SetObject(items, machine.tick())
         case "values", []:
-            return ListObject(
-                None if iterate(machine, owner, frame) is None else list(owner.fields.values()), machine.tick()
-            )  # type: ignore[arg-type]
+            return ListObject(None if hazy else list(owner.fields.values()), machine.tick())  # type: ignore[arg-type]
         case "items", []:
-            return ListObject(
-                None if iterate(machine, owner, frame) is None else list(owner.fields.items()), machine.tick()
-            )  # type: ignore[arg-type]
+            pairs = None if hazy else [_pair(machine, *pair) for pair in owner.fields.items()]
+            return ListObject(pairs, machine.tick())  # type: ignore[arg-type]
         case "copy", []:
             copied = DictObject(dict(owner.fields), machine.tick())
             copied.writes = dict(owner.writes)
@@ -360,6 +368,10 @@ def _dict_method(
                 else DictObject(dict.fromkeys(items, rest[0] if rest else None), machine.tick())
             )
     return machine.unknown()
+
+
+def _pair(machine: Machine, key: Object, value: Object) -> Object:
+    return Choice(((key, present(machine, value)), MISSING)) if uncertain(value) else (key, value)
 
 
 def _get(machine: Machine, owner: DictObject, key: Object, fallback: Object) -> Object:

@@ -121,8 +121,8 @@ def _variant(machine: Machine, root: Object, spans: Spans) -> Variant:
     if machine.touched_older(0, machine.started + 1):
         # Something that modules share was changed: keep it as it is now, before that is undone.
         copies: dict[int, Object] = {}
-        root = machine.copy(root, 0, copies)
-        environment = machine.copy(environment, 0, copies)
+        root = machine.copy(root, copies)
+        environment = machine.copy(environment, copies)
     when = tuple(words for _, words in machine.taken)
     return Variant(TreeSettings(machine, root, environment, spans), when)
 

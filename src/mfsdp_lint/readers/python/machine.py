@@ -27,9 +27,11 @@ from mfsdp_lint.readers.python.objects import (
 
 STEP_LIMIT = 400_000
 DEPTH_LIMIT = 60
+LOCAL_WAYS = 24
 FORK_LIMIT = 3
 FORCED_FORK_LIMIT = 6
 CHOICE_LIMIT = 12
+NEVER_OLD = 1 << 62
 HAZY = "<hazy>"
 """Key under `writes` of an object that something out of sight may have changed."""
 
@@ -50,6 +52,22 @@ class OutOfSteps(Exception):
 
 class CannotMerge(Exception):
     """Two sides of an undecided branch leave the block in different ways."""
+
+
+class LocalWay:
+    """One way through the body of one call, where the ways are joined when the call returns."""
+
+    __slots__ = ("prefix", "taken")
+
+    def __init__(self, prefix: tuple[bool, ...]) -> None:
+        self.prefix = prefix
+        self.taken: list[bool] = []
+
+    def next(self) -> bool:
+        """The side to take of the next branch."""
+        position = len(self.taken)
+        self.taken.append(self.prefix[position] if position < len(self.prefix) else True)
+        return self.taken[-1]
 
 
 class Frame:
@@ -98,7 +116,7 @@ class _Facts:
 
     def __init__(self) -> None:
         self.fields: dict[Any, Object] = {}
-        self.born = -1
+        self.born = NEVER_OLD
 
 
 class Machine:
@@ -133,24 +151,23 @@ class Machine:
         self.steps = 0
         self.depth = 0
         self.trial = 0
+        self.local: LocalWay | None = None
 
     def finish(self) -> None:
         """End one way through a program: what it changed of shared objects is undone, what it made stays as it is."""
         journal = self.journal
         while journal:
             owner, fields, key, old = journal.pop()
-            if 0 <= owner.born <= self.started:
+            if owner.born <= self.started:
                 if old is MISSING:
                     fields.pop(key, None)
                 else:
                     fields[key] = old
 
     def tick(self) -> int:
-        """A new, larger number: the time of birth of an object, or the order of a write."""
-        if self.module_level:
-            return 0
+        """The time of birth of a new object: larger than any before; negative for what modules share between recipes."""
         self.clock += 1
-        return self.clock
+        return -self.clock if self.module_level else self.clock
 
     def step(self) -> None:
         """Count one statement, call or turn of a loop; raises OutOfSteps past the limit."""
@@ -197,7 +214,7 @@ class Machine:
 
     def touched_older(self, mark: int, born: int) -> bool:
         """Whether anything written since `mark` belongs to an object that was there before `born`."""
-        return any(0 <= owner.born < born for owner, _, _, _ in self.journal[mark:])
+        return any(owner.born < born for owner, _, _, _ in self.journal[mark:])
 
     def note(
         self, frame: Frame, node: ast.AST | None, focus: ast.AST | None, how: str, value: Object, earlier: Any
@@ -272,8 +289,8 @@ class Machine:
 
     # -- copies ---------------------------------------------------------------------------------------------------
 
-    def copy(self, value: Object, since: int = 0, copies: dict[int, Object] | None = None) -> Object:
-        """A deep copy; objects that are older than `since` are shared, not copied."""
+    def copy(self, value: Object, copies: dict[int, Object] | None = None) -> Object:
+        """A deep copy: new objects with the same contents and the same writes."""
         copies = {} if copies is None else copies
         if isinstance(value, (str, int, float, type(None), Function)):
             return value
@@ -282,23 +299,23 @@ class Machine:
             return known
         result: Any
         match value:
-            case Instance() if value.born >= since:
+            case Instance():
                 result = Instance(value.cls, self.tick(), value.made)
-            case DictObject() if value.born >= since:
+            case DictObject():
                 result = DictObject({}, self.tick())
                 result.made = value.made
-            case Unknown() if value.born >= since and value.fields:
+            case Unknown() if value.fields:
                 result = Unknown(self.tick(), value.text, value.not_none)
-            case ListObject() if value.born >= since:
+            case ListObject():
                 result = (SetObject if isinstance(value, SetObject) else ListObject)([], self.tick())
                 copies[id(value)] = result
                 items = value.items
-                result.fields["items"] = items if items is None else [self.copy(item, since, copies) for item in items]
+                result.fields["items"] = items if items is None else [self.copy(item, copies) for item in items]
                 return result
             case tuple() if not is_constant(value):
-                return tuple(self.copy(item, since, copies) for item in value)
+                return tuple(self.copy(item, copies) for item in value)
             case Choice(options=options):
-                return Choice(tuple(self.copy(option, since, copies) for option in options))
+                return Choice(tuple(self.copy(option, copies) for option in options))
             case _:
                 return value
         copies[id(value)] = result
@@ -306,7 +323,7 @@ class Machine:
         fields = value.fields.copy()
         for key, item in fields.items():
             if not isinstance(item, (str, int, float, type(None))):
-                fields[key] = self.copy(item, since, copies)
+                fields[key] = self.copy(item, copies)
         result.fields = fields
         return result
 

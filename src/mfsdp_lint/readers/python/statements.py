@@ -11,7 +11,15 @@ from mfsdp_lint.readers.python.branches import Signal, branch, known_truth, trut
 from mfsdp_lint.readers.python.calls import call, evaluate_defaults
 from mfsdp_lint.readers.python.classes import ClassObject
 from mfsdp_lint.readers.python.comparisons import equal
-from mfsdp_lint.readers.python.containers import GeneratorCall, delete_entry, entry, iterate, set_entry
+from mfsdp_lint.readers.python.containers import (
+    GeneratorCall,
+    delete_entry,
+    entry,
+    iterate,
+    present,
+    set_entry,
+    uncertain,
+)
 from mfsdp_lint.readers.python.expressions import binary, evaluate
 from mfsdp_lint.readers.python.imports import Deferred, bind_import
 from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, Raised
@@ -31,6 +39,7 @@ from mfsdp_lint.readers.python.objects import (
 BREAK = ("break", None)
 CONTINUE = ("continue", None)
 LOOP_LIMIT = 20_000
+CHOICES_WALKED = 4
 
 
 class _Leave(Exception):
@@ -260,15 +269,15 @@ def _outside(machine: Machine, make: Callable[[], Object]) -> Object:
 
 def isolated(machine: Machine, make: Callable[[], Object]) -> Object:
     """Evaluate something outside of any recipe: what it makes is shared, and nothing undoes it."""
-    saved = machine.journal, machine.facts, machine.trial, machine.steps, machine.called
-    machine.journal, machine.trial = [], 0
+    saved = machine.journal, machine.facts, machine.trial, machine.steps, machine.called, machine.local
+    machine.journal, machine.trial, machine.local = [], 0, None
     machine.facts = type(machine.facts)()
     machine.module_level += 1
     try:
         return make()
     finally:
         machine.module_level -= 1
-        machine.journal, machine.facts, machine.trial, machine.steps, machine.called = saved
+        machine.journal, machine.facts, machine.trial, machine.steps, machine.called, machine.local = saved
 
 
 def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> Object:
@@ -332,23 +341,61 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> Signal:
 
 
 def _for(machine: Machine, node: Any, frame: Frame) -> Signal:
-    iterable = machine.settle(evaluate(machine, node.iter, frame))
+    return _over(machine, node, machine.settle(evaluate(machine, node.iter, frame)), frame)
+
+
+def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal:
     if isinstance(iterable, GeneratorCall):
         return _for_generator(machine, node, iterable, frame)
-    items = iterate(machine, iterable, frame)
+    if isinstance(iterable, Choice) and len(iterable.options) <= CHOICES_WALKED:
+        return _over_one_of(machine, node, iterable.options, frame)
+    items = iterable.items if isinstance(iterable, ListObject) else iterate(machine, iterable, frame)
     if items is None:
         return _unknown_turns(
             machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
         )
     for item in items:
-        machine.step()
-        assign(machine, node.target, item, frame, node)
-        signal = run_block(machine, node.body, frame)
+        if uncertain(item):
+            signal = _maybe_turn(machine, node, present(machine, item), frame)
+        else:
+            signal = _turn(machine, node, item, frame)
         if signal is BREAK:
             return None
-        if signal is not None and signal is not CONTINUE:
+        if signal is not None:
             return signal
     return run_block(machine, node.orelse, frame)
+
+
+def _over_one_of(machine: Machine, node: Any, options: tuple[Object, ...], frame: Frame) -> Signal:
+    """A loop over one of several iterables: each is walked on its own."""
+    if len(options) == 1:
+        return _over(machine, node, options[0], frame)
+    question = machine.unknown(ast.unparse(node.iter), not_none=True)
+    return undecided(
+        machine,
+        question,
+        lambda: f"{ast.unparse(node.iter)} in line {node.lineno}",
+        lambda: _over(machine, node, options[0], frame),
+        lambda: _over_one_of(machine, node, options[1:], frame),
+    )
+
+
+def _turn(machine: Machine, node: Any, item: Object, frame: Frame) -> Signal:
+    machine.step()
+    assign(machine, node.target, item, frame, node)
+    signal = run_block(machine, node.body, frame)
+    return None if signal is CONTINUE else signal
+
+
+def _maybe_turn(machine: Machine, node: Any, item: Object, frame: Frame) -> Signal:
+    question = machine.unknown("element", not_none=True)
+    return undecided(
+        machine,
+        question,
+        lambda: f"an element in line {node.lineno}",
+        lambda: _turn(machine, node, item, frame),
+        lambda: None,
+    )
 
 
 def _for_generator(machine: Machine, node: Any, generator: GeneratorCall, frame: Frame) -> Signal:
@@ -408,8 +455,6 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
         _blur(machine, machine.changes(turn))
     if leaves:
         outcome = machine.unknown("loop")
-        if machine.trial or machine.module_level:
-            raise CannotMerge
         return undecided(
             machine, outcome, lambda: f"line {node.lineno} returns", lambda: ("return", machine.unknown()), lambda: None
         )

@@ -1,0 +1,122 @@
+"""The machine a program runs on: folders, paths, environment variables, leaving the process."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from typing import Any
+
+from mfsdp_lint.readers.python.containers import method, set_entry
+from mfsdp_lint.readers.python.library.registry import computes, models, settled
+from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.objects import (
+    MISSING,
+    DictObject,
+    Object,
+    Unknown,
+)
+
+CWD = "<CWD>"
+"""The folder a program is started in, as a symbol."""
+
+
+@models("os.getcwd", "os.getcwdb", "pathlib.Path.cwd")
+def _getcwd(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    return CWD
+
+
+@models("os.path.join")
+def _path_join(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    parts = settled(machine, arguments)
+    if not all(isinstance(part, str) for part in parts):
+        if any(part is None or isinstance(part, (int, float)) for part in parts):
+            raise Raised("TypeError", "join() argument must be str")
+        return machine.unknown("path", not_none=True)
+    return posixpath.join(*parts)
+
+
+for _name, _function in {
+    "basename": posixpath.basename, "dirname": posixpath.dirname, "normpath": posixpath.normpath, "splitext": posixpath.splitext,
+    "isabs": posixpath.isabs, "split": posixpath.split,
+}.items():  # fmt: skip
+    models(f"os.path.{_name}")(computes(_function))
+
+
+@models(
+    "os.path.exists", "os.path.isdir", "os.path.isfile", "os.path.abspath", "os.path.expanduser", "os.path.realpath"
+)
+def _depends_on_machine(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    return machine.unknown(ast.unparse(node) if isinstance(node, ast.AST) else "", not_none=True)
+
+
+@models("os.environ.get", "os.getenv")
+def _getenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    name = machine.settle(arguments[0]) if arguments else None
+    default = arguments[1] if len(arguments) > 1 else keywords.get("default")
+    return environment_value(machine, name, default)
+
+
+def environment_value(machine: Machine, name: Object, default: Object = None) -> Object:
+    """A variable of the process environment: what the program itself has set, else unknown (its default may or may not hold)."""
+    if not isinstance(name, str):
+        return machine.unknown("environment")
+    found = machine.environment.fields.get(name, MISSING)
+    if found is MISSING:
+        key = ("env", name)
+        found = machine.environment.fields.get(key, MISSING)
+        if found is MISSING:
+            found = machine.unknown(f"${name}")
+            machine.put(machine.environment, key, found)
+        if isinstance(found, Unknown) and default is not None:
+            return machine.unknown(f"${name}", not_none=True)
+    if found is None:
+        return default
+    return found
+
+
+@models("os.environ.setdefault", "os.putenv", "os.environ.__setitem__")
+def _setenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    if len(arguments) == 2 and isinstance(arguments[0], str):
+        focus = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None
+        set_entry(machine, machine.environment, arguments[0], arguments[1], frame, node, focus)
+        return arguments[1]
+    return machine.unknown("environment")
+
+
+@models("os.environ.update")
+def _update_environment(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    return method(machine, machine.environment, "update", arguments, keywords, frame, node)
+
+
+@models("os.environ.pop", "os.unsetenv")
+def _unsetenv(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    if arguments and isinstance(arguments[0], str):
+        set_entry(machine, machine.environment, arguments[0], None, frame, node)
+    return machine.unknown("environment")
+
+
+@models("os.environ.copy")
+def _copy_environment(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    made = DictObject({}, machine.tick())
+    made.writes["<hazy>"] = True
+    return made
+
+
+@models("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath")
+def _path(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    return machine.unknown("path", not_none=True)
+
+
+@models("sys.exit", "builtins.exit", "builtins.quit", "os._exit")
+def _exit(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    raise Raised("SystemExit", "")

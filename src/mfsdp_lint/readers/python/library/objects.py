@@ -1,0 +1,134 @@
+"""Attributes by name, identity, names in scope."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mfsdp_lint.readers.python.attributes import get_attribute, has_attribute, set_attribute
+from mfsdp_lint.readers.python.library.registry import BUILTINS, models
+from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.objects import (
+    Choice,
+    DictObject,
+    External,
+    Instance,
+    Object,
+    Unknown,
+)
+
+
+@models("builtins.getattr")
+def _getattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    name = machine.settle(arguments[1])
+    if isinstance(name, Choice) and all(isinstance(option, str) for option in name.options):
+        return join(
+            machine,
+            [_getattr(machine, [arguments[0], option, *arguments[2:]], {}, frame, node) for option in name.options],
+        )
+    if not isinstance(name, str):
+        return machine.unknown()
+    if len(arguments) < 3:
+        return get_attribute(machine, arguments[0], name, frame, node)
+    owner = machine.settle(arguments[0])
+    if isinstance(owner, Choice):
+        return join(
+            machine, [_getattr(machine, [option, name, arguments[2]], {}, frame, node) for option in owner.options]
+        )
+    if has_attribute(machine, owner, name, frame, node) is None and not isinstance(owner, Unknown):
+        try:
+            return join(machine, [get_attribute(machine, owner, name, frame, node), arguments[2]])
+        except Raised:
+            return machine.unknown(name)
+    try:
+        return get_attribute(machine, owner, name, frame, node)
+    except Raised as error:
+        if error.name != "AttributeError":
+            raise
+        return arguments[2]
+
+
+@models("builtins.setattr")
+def _setattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    owner, name, value = arguments
+    name = machine.settle(name)
+    if isinstance(name, str):
+        focus = node.args[2] if isinstance(node, ast.Call) and len(node.args) == 3 else None
+        set_attribute(machine, owner, name, value, frame, node, focus)
+    else:
+        machine.havoc(owner)
+    return None
+
+
+@models("object.__setattr__")
+def _object_setattr(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    from mfsdp_lint.readers.python.attributes import write
+
+    owner, name, value = arguments
+    if isinstance(owner, (Instance, Unknown)) and isinstance(name, str):
+        write(machine, owner, name, value, frame, node, None, "assigned")
+    return None
+
+
+@models("builtins.delattr")
+def _delattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    if isinstance(arguments[0], (Instance, Unknown)) and isinstance(arguments[1], str):
+        machine.drop(arguments[0], arguments[1])
+    return None
+
+
+@models("builtins.hasattr")
+def _hasattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    name = machine.settle(arguments[1])
+    known = has_attribute(machine, machine.settle(arguments[0]), name, frame, node) if isinstance(name, str) else None
+    if known is None and isinstance(arguments[0], Unknown) and isinstance(name, str):
+        from mfsdp_lint.readers.python.attributes import _child
+
+        return _child(machine, arguments[0], ("has", name), f"hasattr({arguments[0].text}, {name!r})")
+    return machine.unknown("", not_none=True) if known is None else known
+
+
+@models("builtins.id", "builtins.hash")
+def _identity(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    return machine.unknown("", not_none=True)
+
+
+@models("builtins.vars", "builtins.dir", "builtins.globals", "builtins.locals")
+def _names(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    if (
+        arguments
+        and isinstance(arguments[0], Instance)
+        and isinstance(node, ast.Call)
+        and ast.unparse(node.func) == "vars"
+    ):
+        return DictObject(dict(arguments[0].fields), machine.tick())
+    return machine.unknown("", not_none=True)
+
+
+@models("object")
+def _object(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    return machine.unknown("object()", not_none=True)
+
+
+@models("builtins.print")
+def _nothing(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    return None
+
+
+BUILTINS["object"] = External("object")
+BUILTINS["super"] = External("super")
+BUILTINS["NotImplemented"] = External("NotImplemented")
+BUILTINS["Ellipsis"] = ...
+BUILTINS["__debug__"] = True
+import builtins as _builtins
+
+for _error in [
+    name for name, value in vars(_builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
+]:
+    BUILTINS[_error] = External(_error)
+BUILTINS["open"] = External("builtins.open")
+BUILTINS["input"] = External("builtins.input")

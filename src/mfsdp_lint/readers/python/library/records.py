@@ -1,0 +1,95 @@
+"""dataclasses: `replace`, `fields`, `asdict`, `field`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mfsdp_lint.readers.python.calls import call
+from mfsdp_lint.readers.python.classes import ClassObject, fields_of
+from mfsdp_lint.readers.python.library.registry import models
+from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.objects import (
+    CONSTANTS,
+    Choice,
+    DictObject,
+    External,
+    Instance,
+    ListObject,
+    Object,
+    Partial,
+)
+
+
+@models("dataclasses.replace", "copy.replace")
+def _replace(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    value = machine.settle(arguments[0])
+    if isinstance(value, Choice):
+        return join(machine, [_replace(machine, [option], keywords, frame, node) for option in value.options])
+    if not isinstance(value, Instance) or not isinstance(value.cls, ClassObject):
+        return machine.unknown("replace()", not_none=True)
+    specs = fields_of(machine, value.cls)
+    if any(name not in {spec.name for spec in specs} and name != "**" for name in keywords):
+        raise Raised("TypeError", "replace() got an unexpected field name")
+    given = {spec.name: value.fields[spec.name] for spec in specs if spec.init and spec.name in value.fields}
+    focus = {keyword.arg: keyword for keyword in getattr(node, "keywords", ()) if keyword.arg}
+    if "**" in keywords:
+        given = {name: machine.unknown(name) for name in given}
+    made: Any = call(
+        machine, value.cls, [], {**given, **{k: v for k, v in keywords.items() if k != "**"}}, node, frame, focus
+    )
+    for name in given.keys() - keywords.keys():
+        # What replace() only hands on keeps the origin it had.
+        if name in value.writes and name in made.writes:
+            made.writes[name] = value.writes[name]
+        elif name in made.writes:
+            made.writes.pop(name)
+    return made
+
+
+@models("dataclasses.fields")
+def _fields(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    value = machine.settle(arguments[0])
+    cls = value.cls if isinstance(value, Instance) else value
+    if not isinstance(cls, ClassObject):
+        return machine.unknown("fields", not_none=True)
+    found = []
+    for spec in fields_of(machine, cls):
+        described = machine.unknown(spec.name, not_none=True)
+        described.fields["name"] = spec.name
+        found.append(described)
+    return tuple(found)
+
+
+@models("dataclasses.is_dataclass")
+def _is_dataclass(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    from mfsdp_lint.readers.python.classes import has_fields
+
+    value = machine.settle(arguments[0])
+    cls = value.cls if isinstance(value, Instance) else value
+    if isinstance(cls, ClassObject):
+        return has_fields(machine, cls)
+    return (
+        False if isinstance(value, (*CONSTANTS, tuple, ListObject, DictObject)) else machine.unknown("", not_none=True)
+    )
+
+
+@models("dataclasses.asdict")
+def _asdict(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    value = machine.settle(arguments[0])
+    if not isinstance(value, Instance) or not isinstance(value.cls, ClassObject):
+        return machine.unknown("asdict", not_none=True)
+    names = [spec.name for spec in fields_of(machine, value.cls) if spec.name in value.fields]
+    return DictObject({name: _plain_copy(machine, value.fields[name], frame, node) for name in names}, machine.tick())
+
+
+def _plain_copy(machine: Machine, value: Object, frame: Frame, node: Any) -> Object:
+    if isinstance(value, Instance):
+        return _asdict(machine, [value], {}, frame, node)
+    return machine.copy(value)
+
+
+@models("dataclasses.field", "pydantic.Field")
+def _field(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    return Partial(External("dataclasses.field"), [], keywords)
