@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, NoReturn
 
 from mfsdp_lint import __version__
-from mfsdp_lint.options import UsageError
+from mfsdp_lint.options import Options, UsageError, merge, read_configuration
 
 
 class Parser(argparse.ArgumentParser):
@@ -27,3 +29,24 @@ def parser_for(prog: str, summary: str, epilog: str = "") -> Parser:
 def comma_separated(text: str) -> tuple[str, ...]:
     """`A,B` as a tuple; empty pieces do not count."""
     return tuple(piece.strip() for piece in text.split(",") if piece.strip())
+
+
+def add_what_is_read(group: argparse._ArgumentGroup) -> None:
+    """The options that decide what is read and against what it is judged. None means "not given"."""
+    group.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
+    group.add_argument("--target-bridge", metavar="VERSION", help="the megatron-bridge release to judge against")
+    group.add_argument("--search-path", action="append", metavar="DIR", help="where imports are found; repeatable")
+    group.add_argument(
+        "--set", dest="overrides", action="append", metavar="PATH=VALUE", help="as if a launcher set it so; repeatable"
+    )
+    group.add_argument(
+        "--env", dest="environment", action="append", metavar="NAME=VALUE", help="likewise; NAME alone unsets it"
+    )
+
+
+def options_from(arguments: Mapping[str, Any]) -> Options:
+    """The options that a command line says, over those of the configuration. Raises UsageError."""
+    given = {field.name: arguments.get(field.name) for field in fields(Options)}
+    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+    given |= lists | {"paths": tuple(given["paths"]) or None}
+    return merge(given, read_configuration(arguments["config"]))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from mfsdp_lint.discover import File
 from mfsdp_lint.finding import Finding
+from mfsdp_lint.reading import Question, read
 from mfsdp_lint.recipe import Recipe, Span
 from mfsdp_lint.rules.check import violations
 from mfsdp_lint.rules.findings import Cause, causes
@@ -33,20 +33,24 @@ class Judgement:
     recipes: tuple[Recipe, ...]
     causes: tuple[Cause, ...]
     problems: tuple[Problem, ...]
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
     """Everything that a judgement depends on but the texts of the files."""
 
-    files: tuple[File, ...]
-    search_path: tuple[str, ...]
-    target: Target
+    question: Question
     rules: tuple[Rule, ...]
     _paths: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_paths", frozenset(file.path for file in self.files))
+        object.__setattr__(self, "_paths", frozenset(file.path for file in self.question.every_file))
+
+    @property
+    def target(self) -> Target:
+        """The versions judged against."""
+        return self.question.target
 
     def theirs(self, path: str) -> bool:
         """Whether a path is one of the files that the user asked to lint."""
@@ -54,36 +58,15 @@ class Judge:
 
     def __call__(self, sources: Sources) -> Judgement:
         """Reads every file, judges every recipe, and marks what comments suppress."""
-        recipes, problems = self._read(sources)
-        found = causes(violations(recipes, self.target, self.rules, self.theirs))
-        marked, malformed = self._suppress(found, sources)
-        return Judgement(sources, tuple(recipes), tuple(marked), (*problems, *malformed))
-
-    def _read(self, sources: Sources) -> tuple[list[Recipe], list[Problem]]:
-        recipes: list[Recipe] = []
-        problems: list[Problem] = []
-        python = [file.path for file in self.files if file.kind == "python"]
-        if python:
-            from mfsdp_lint.readers.python.read import read_python
-            from mfsdp_lint.upstream.knowledge import load_knowledge
-
-            read = read_python(python, sources, load_knowledge(self.target), self.search_path)
-            recipes += read.recipes
-            problems += [error.problem for error in read.unreadable]
-        for file in self.files:
-            if file.kind == "yaml":
-                from mfsdp_lint.readers.yaml import read_yaml
-
-                try:
-                    recipes += read_yaml(file.path, sources.text(file.path))
-                except Unreadable as error:
-                    problems.append(error.problem)
-        return recipes, problems
+        found = read(self.question, sources)
+        broken = causes(violations(found.recipes, self.target, self.rules, self.theirs))
+        marked, malformed = self._suppress(broken, sources)
+        return Judgement(sources, found.recipes, tuple(marked), (*found.problems, *malformed), found.remarks)
 
     def _suppress(self, found: Sequence[Cause], sources: Sources) -> tuple[list[Cause], list[Problem]]:
         by_path = {}
         malformed: list[Problem] = []
-        for file in self.files:
+        for file in self.question.every_file:
             try:
                 by_path[file.path], problems = comments(file.path, sources.text(file.path), file.kind)
             except Unreadable:  # told already

@@ -20,7 +20,9 @@ class UsageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`select` empty means every rule. `diff` shows what `fix` would do and writes nothing, whatever `fix` says."""
+    """`select` empty means every rule. `diff` shows what `fix` would do and writes nothing, whatever `fix` says.
+    `overrides` and `environment` are those of one launch, as `--set` and `--env` say them: never configured.
+    """
 
     paths: tuple[str, ...] = (".",)
     select: tuple[str, ...] = ()
@@ -32,11 +34,14 @@ class Options:
     unsafe_fixes: bool = False
     diff: bool = False
     output_format: OutputFormat = "full"
+    overrides: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
 
 
 _LISTS = ("select", "ignore", "exclude", "search_path")
 _SWITCHES = ("fix", "unsafe_fixes", "diff")
-_CONFIGURABLE = tuple(field.name for field in fields(Options) if field.name != "paths")
+_OF_ONE_RUN = ("paths", "overrides", "environment")
+_CONFIGURABLE = tuple(field.name for field in fields(Options) if field.name not in _OF_ONE_RUN)
 
 
 def merge(arguments: Mapping[str, Any], configuration: Mapping[str, Any]) -> Options:

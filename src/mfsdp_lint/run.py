@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from mfsdp_lint.discover import Discovered, discover
 from mfsdp_lint.finding import Finding
 from mfsdp_lint.judgement import FILE_CODES, UNREADABLE, Judge, Judgement, file_finding
-from mfsdp_lint.options import Options, UsageError
+from mfsdp_lint.options import Options
+from mfsdp_lint.reading import Question, question
 from mfsdp_lint.reports.summary import Summary, summarise
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.selection import selected
 from mfsdp_lint.sources import Problem, Sources, Unreadable, atomic_write
-from mfsdp_lint.upstream.target import UnknownVersion, resolve_target
 
 _SHOW_EDITS = ("full", "json")
 """Formats that show the edits of a fix, which is done only once they are proved."""
@@ -30,6 +29,7 @@ class Outcome:
     summary: Summary
     sources: Sources
     problems: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     patch: bytes = b""
 
     def text(self, path: str) -> str | None:
@@ -42,10 +42,11 @@ class Outcome:
 
 def run(options: Options) -> Outcome:
     """Does what the options ask for. Raises UsageError."""
-    discovered = discover(options.paths, options.exclude)
-    judge, codes = _prepare(options, discovered)
-    judgement = judge(Sources())
-    problems = [f"{problem.path}: {problem.message}" for problem in discovered.problems if problem.kind == "usage"]
+    asked, not_there = question(options)
+    judge, codes = _prepare(options, asked)
+    judgement = judge(Sources(asked.overrides.texts))
+    not_there += tuple(problem for problem in judgement.problems if problem.kind == "usage")
+    problems = [f"{problem.path}: {problem.message}" for problem in not_there if problem.kind == "usage"]
     patch = b""
     fixed = 0
     if options.fix or options.diff:
@@ -56,37 +57,34 @@ def run(options: Options) -> Outcome:
             problems += _write(texts, judgement.sources)
         judgement = judge(judgement.sources.with_texts(texts)) if texts else judgement
     found = _fixable(judgement, judge, codes, edits=options.output_format in _SHOW_EDITS and not options.diff)
-    found += _about_files((*judgement.problems, *discovered.problems), codes)
+    found += _about_files((*judgement.problems, *not_there), codes)
     found.sort(key=lambda finding: finding.order)
     return Outcome(
         findings=tuple(found),
         summary=summarise(
             found,
             judge.target,
-            files=len(discovered.files),
+            files=len(asked.every_file),
             recipes=len(judgement.recipes),
             fixed=fixed,
             unsafe_fixes=options.unsafe_fixes,
         ),
         sources=judgement.sources,
         problems=tuple(problems),
+        remarks=judgement.remarks,
         patch=patch,
     )
 
 
-def _prepare(options: Options, discovered: Discovered) -> tuple[Judge, frozenset[str]]:
+def _prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str]]:
     """The judge for these options, and the codes that are shown."""
-    try:
-        target = resolve_target(options.target_bridge)
-    except UnknownVersion as error:
-        raise UsageError(f"target-bridge: {error}") from None
     rules = load_rules()
     known = (*(rule.code for rule in rules), *FILE_CODES)
     codes = selected(known, options.select, options.ignore)
     # Selecting other rules does not hide that a file was not checked at all; ignoring it does.
     codes |= selected(known, (), options.ignore) & {UNREADABLE}
     selection = tuple(rule for rule in rules if rule.code in codes)
-    return Judge(tuple(discovered.files), options.search_path, target, selection), codes
+    return Judge(asked, selection), codes
 
 
 def _repaired(

@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
-from mfsdp_lint.arguments import comma_separated
-from mfsdp_lint.options import OUTPUT_FORMATS, Options, OutputFormat, merge, read_configuration
+from mfsdp_lint.arguments import add_what_is_read, comma_separated, options_from
+from mfsdp_lint.options import OUTPUT_FORMATS, OutputFormat
 from mfsdp_lint.run import Outcome, run
 
 SUMMARY = "Finds and fixes FSDP mistakes in Megatron-Bridge recipes, before the run."
@@ -18,7 +16,7 @@ SUMMARY = "Finds and fixes FSDP mistakes in Megatron-Bridge recipes, before the 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Every option's default is None, "not given", so that the configuration shows through."""
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="files and directories (default: here)")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files, directories, and path.py::function (default: here)")
     switch = argparse.BooleanOptionalAction
     fixing = parser.add_argument_group("fixing")
     fixing.add_argument("--fix", action=switch, help="apply the safe fixes")
@@ -28,9 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     codes: dict[str, Any] = {"action": "extend", "type": comma_separated, "metavar": "CODES"}
     judged.add_argument("--select", help="only these rules, by code or prefix", **codes)
     judged.add_argument("--ignore", help="not these rules", **codes)
-    judged.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
-    judged.add_argument("--target-bridge", metavar="VERSION", help="the megatron-bridge release to judge against")
-    judged.add_argument("--search-path", action="append", metavar="DIR", help="where imports are found; repeatable")
+    add_what_is_read(judged)
     output = parser.add_argument_group("output and configuration")
     output.add_argument("--output-format", choices=OUTPUT_FORMATS)
     output.add_argument("--no-color", action="store_true", help="as does the environment variable NO_COLOR")
@@ -39,12 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Runs and prints; the exit code is that of `exit_code`. Raises UsageError."""
-    options = _options(vars(arguments))
+    options = options_from(vars(arguments))
     outcome = run(options)
     if options.diff:
         _print_patch(outcome)
     else:
         _print_findings(outcome, options.output_format, color=not arguments.no_color and _terminal_shows_color())
+    for remark in outcome.remarks:
+        print(f"mfsdp-lint: warning: {remark}", file=sys.stderr)
     for problem in outcome.problems:
         print(f"mfsdp-lint: error: {problem}", file=sys.stderr)
     return exit_code(outcome)
@@ -56,13 +54,6 @@ def exit_code(outcome: Outcome) -> int:
     if outcome.problems:
         return 2
     return int(bool(outcome.summary.errors or outcome.summary.warnings or outcome.patch))
-
-
-def _options(arguments: Mapping[str, Any]) -> Options:
-    given = {field.name: arguments[field.name] for field in fields(Options)}
-    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
-    given |= lists | {"paths": tuple(given["paths"]) or None}
-    return merge(given, read_configuration(arguments["config"]))
 
 
 def _terminal_shows_color() -> bool:

@@ -28,7 +28,7 @@ from mfsdp_lint.readers.yaml_nodes import (
 from mfsdp_lint.recipe import Origin, Recipe, Setting, Variant
 from mfsdp_lint.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 
-__all__ = ["SECTIONS", "compose_documents", "read_yaml"]
+__all__ = ["SECTIONS", "compose_documents", "read_value", "read_yaml"]
 
 SECTIONS = frozenset(
     {
@@ -109,6 +109,20 @@ def read_yaml(path: str, text: str) -> list[Recipe]:
             )
         )
     return recipes
+
+
+def read_value(path: str, text: str) -> Value:
+    """The value that a text stands for where an override file has one; mappings are plain values as well.
+
+    Raises Unreadable.
+    """
+    roots = compose_documents(path, text)
+    if len(roots) != 1:
+        return UNKNOWN
+    document = _Document(path, Lines(text))
+    if isinstance(roots[0], Mapping):
+        return document.plain(roots[0]) or UNKNOWN
+    return document.value(roots[0])
 
 
 def _is_override(root: Mapping) -> bool:

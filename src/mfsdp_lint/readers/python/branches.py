@@ -143,7 +143,7 @@ def undecided(
         decide(machine, value, outcome)
         return yes() if outcome else no()
     if first is not CannotMerge and second is not CannotMerge and _alike(first[0], second[0]):
-        signal = merge(machine, [first, second], born, force=not _can_fork(machine, FORK_LIMIT))
+        signal = merge(machine, [first, second], born, force=machine.local is not None or not _can_fork(machine, FORK_LIMIT))
         if signal is not CannotMerge:
             return signal
     if machine.local is not None:

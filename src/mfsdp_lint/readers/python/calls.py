@@ -26,6 +26,7 @@ from mfsdp_lint.readers.python.objects import (
     is_constant,
 )
 
+RECURSION_ON_UNKNOWN = 3
 NO_FOCUS: Mapping[str, Any] = {}
 HUGGINGFACE = {"from_hf_pretrained", "from_hf_config", "from_auto_config", "to_megatron_provider", "get_model_config"}
 """Methods whose result depends on a model's configuration on the Hugging Face hub (see huggingface.py)."""
@@ -196,7 +197,7 @@ def call_function(
             return machine.copy(result)
     machine.step()
     machine.called.add(function)
-    if machine.depth >= DEPTH_LIMIT:
+    if machine.depth >= DEPTH_LIMIT or _recurs_without_end(frame, function, arguments, keywords):
         return unfollowed(machine, function.name, arguments, keywords, frame, node)
     mark, forks, born = len(machine.journal), len(machine.taken), machine.clock + 1
     before, unfollowed_before = machine.called, machine.unfollowed
@@ -222,16 +223,30 @@ def call_function(
     return result
 
 
+def _recurs_without_end(
+    frame: Frame, function: Function, arguments: list[Object], keywords: dict[str, Object]
+) -> bool:
+    """Whether a function calls itself again on something unknown: where that would end is not known either."""
+    depth = 0
+    here: Frame | None = frame
+    while here is not None:
+        depth += here.code is function
+        here = here.caller
+    if depth < RECURSION_ON_UNKNOWN:
+        return False
+    return any(isinstance(value, (Unknown, Choice)) for value in (*arguments, *keywords.values()))
+
+
 def _run_all(
     machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    if not (machine.trial or machine.module_level or len(machine.taken) >= FORK_LIMIT):
+    if function.module.asked_for and not (machine.trial or machine.module_level or len(machine.taken) >= FORK_LIMIT):
         outer, machine.local = machine.local, None
         try:
             return _run(machine, function, arguments, keywords, node, frame)
         finally:
             machine.local = outer
-    # Too many ways to look at each by itself: they are joined when this call returns.
+    # Too many ways to look at each by itself, or code that nobody asked about: they are joined when this call returns.
     from mfsdp_lint.readers.python.branches import every_way
 
     return every_way(machine, lambda: _run(machine, function, arguments, keywords, node, frame), LOCAL_WAYS)
@@ -285,6 +300,7 @@ def _run(
 ) -> Object:
     inner = Frame(function.module, function.name, function.closure, frame, node, machine.tick())
     inner.cls = function.cls
+    inner.code = function
     bind(machine, function, arguments, keywords, inner)
     if isinstance(function.node, ast.Lambda):
         from mfsdp_lint.readers.python.expressions import evaluate

@@ -54,6 +54,8 @@ class Entry:
     line: int
     function: Function | None = None
     arguments: Mapping[str, Plain] | None = None
+    cls: ClassObject | None = None
+    """The class of a method that needs an object of it, or the class itself, to be called."""
 
     @property
     def qualified_name(self) -> str:
@@ -72,6 +74,20 @@ def functions(machine: Machine, module: Module) -> list[Entry]:
         if isinstance(value, Function) and value.node is node:
             found.append(Entry(node.name, module, "function", node.lineno, value))
     return found
+
+
+def may_configure(entry: Entry) -> bool:
+    """Whether a function's text gives reason to run it: it hands something back, or names a part of a configuration."""
+    assert entry.function is not None
+    returns = parts = False
+    for node in ast.walk(entry.function.node):
+        returns = returns or (isinstance(node, ast.Return) and node.value is not None)
+        parts = parts or (isinstance(node, ast.Attribute) and node.attr in SECTIONS)
+    return parts or (returns and not needs_arguments(entry)) or _says_container(entry.function.node)
+
+
+def _says_container(node: ast.FunctionDef) -> bool:
+    return node.returns is not None and CONTAINER in ast.unparse(node.returns)
 
 
 def needs_arguments(entry: Entry) -> bool:
@@ -138,9 +154,10 @@ def _configuration(machine: Machine, entry: Entry) -> Object:
 def _from_function(machine: Machine, entry: Entry) -> Object:
     function = entry.function
     assert function is not None
-    keywords, given = _arguments(machine, function, entry.arguments or {})
     frame = Frame(entry.module, "", None, None, None)
-    result = call(machine, function, [], keywords, function.node, frame)
+    receiver = [] if entry.cls is None else [_receiver(machine, entry.cls, function, frame)]
+    keywords, given = _arguments(machine, function, entry.arguments or {}, len(receiver))
+    result = call(machine, function, receiver, keywords, function.node, frame)
     if _yields_configuration(machine, result):
         return result
     if isinstance(result, tuple):
@@ -153,13 +170,23 @@ def _from_function(machine: Machine, entry: Entry) -> Object:
     return _launched(machine)
 
 
+def _receiver(machine: Machine, cls: ClassObject, function: Function, frame: Frame) -> Object:
+    """What a method is called on: its class, or an object of it made without arguments (unknown where that fails)."""
+    if any(isinstance(node, ast.Name) and node.id == "classmethod" for node in function.node.decorator_list):
+        return cls
+    try:
+        return call(machine, cls, [], {}, function.node, frame)
+    except Raised:
+        return machine.unknown("self", not_none=True)
+
+
 def _arguments(
-    machine: Machine, function: Function, given: Mapping[str, Plain]
+    machine: Machine, function: Function, given: Mapping[str, Plain], bound: int = 0
 ) -> tuple[dict[str, Object], list[Unknown]]:
     parameters = function.node.args
     keywords: dict[str, Object] = {}
     unknown: list[Unknown] = []
-    names = [p.arg for p in (*parameters.args, *parameters.kwonlyargs)]
+    names = [p.arg for p in (*parameters.args, *parameters.kwonlyargs)][bound:]
     for name in names:
         if name in given:
             keywords[name] = to_object(machine, given[name])

@@ -66,10 +66,9 @@ def _model_id(arguments: list[Object]) -> str:
 
 
 def _one_of(machine: Machine, function: Function, wanted: str | None) -> Object:
-    registered = list(_registered(machine, function))
-    named = [cls for cls in registered if wanted is not None and wanted in _sources(machine, cls)]
+    named = [cls for cls in _registered(machine, function, wanted or "") if wanted in _sources(machine, cls)]
     found = []
-    for cls in named or registered:
+    for cls in named or _registered(machine, function):
         provider = _make(machine, cls, PROVIDER_METHODS[function.name])
         found.extend(
             option
@@ -125,11 +124,15 @@ def _joined(machine: Machine, values: list[Object]) -> Object:
     return join(machine, values)
 
 
-def _registered(machine: Machine, function: Function) -> Iterator[ClassObject]:
-    """The bridge classes of the package that the AutoBridge class belongs to, in the order of their files."""
+def _registered(machine: Machine, function: Function, word: str = "") -> Iterator[ClassObject]:
+    """The bridge classes of the package that the AutoBridge class belongs to, in the order of their files.
+
+    With `word`, only those of files that contain it.
+    """
     package = os.path.dirname(os.path.dirname(function.module.path))
     for path in _python_files(package):
-        if REGISTRY not in _text(machine, path):
+        text = _text(machine, path)
+        if REGISTRY not in text or word not in text:
             continue
         module = machine.finder.load(path)
         if module is not None:

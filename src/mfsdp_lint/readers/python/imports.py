@@ -9,7 +9,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.machine import Frame, Machine
 from mfsdp_lint.readers.python.modules import Module, relative_target, submodule
-from mfsdp_lint.readers.python.objects import MISSING, External, Object
+from mfsdp_lint.readers.python.objects import MISSING, DictObject, External, ListObject, Object
 
 IMPORT_DEPTH = 40
 
@@ -55,6 +55,8 @@ def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | No
     found = module.fields.get(name, MISSING)
     if isinstance(found, Deferred):
         found = _settle(machine, module, name, found)
+    elif isinstance(found, (DictObject, ListObject)) and module.decorated:
+        _run_decorators(machine, module)
     if found is not MISSING:
         return found
     seen = seen or set()
@@ -85,6 +87,15 @@ def _settle(machine: Machine, module: Module, name: str, deferred: Deferred) -> 
         deferred.running = False
     module.fields[name] = value
     return value
+
+
+def _run_decorators(machine: Machine, module: Module) -> None:
+    """A module-wide table may be one that the module's decorators fill: they all run before it is read."""
+    names, module.decorated = module.decorated, []
+    for name in names:
+        found = module.fields.get(name)
+        if isinstance(found, Deferred):
+            _settle(machine, module, name, found)
 
 
 def _package_member(machine: Machine, module: Module, name: str) -> Object:

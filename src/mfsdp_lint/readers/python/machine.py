@@ -77,6 +77,7 @@ class Frame:
         "born",
         "caller",
         "cls",
+        "code",
         "enclosing",
         "fields",
         "function",
@@ -104,6 +105,7 @@ class Frame:
         self.born = born
         self.fields: dict[Any, Object] = {}
         self.cls: Object = None
+        self.code: Object = None
         self.is_class = False
         self.on_yield: Any = None
         self.outer: dict[str, Any] = {}

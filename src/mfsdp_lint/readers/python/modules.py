@@ -19,10 +19,10 @@ class Module:
     """One parsed source file.
 
     `name` is its dotted name from the import root. `scope` are its global names; they are filled when the evaluator
-    runs its top level (`ran`). `upstream` names the release when the file lies in an installed or given upstream tree.
+    runs its top level (`ran`). `asked_for` says that it is one of the files to lint. `upstream` names the release when the file lies in an installed or given upstream tree.
     """
 
-    __slots__ = ("born", "fields", "is_package", "name", "path", "ran", "stars", "tree", "upstream")
+    __slots__ = ("born", "fields", "is_package", "name", "path", "ran", "stars", "tree", "upstream", "asked_for", "decorated")
 
     def __init__(self, path: str, name: str, tree: ast.Module) -> None:
         self.path = path
@@ -34,6 +34,8 @@ class Module:
         self.born = 0
         self.stars: list[Module] = []
         self.upstream: str | None = None
+        self.asked_for = False
+        self.decorated: list[str] = []
 
     def __repr__(self) -> str:
         return f"Module({self.name})"
@@ -76,7 +78,9 @@ class ModuleFinder:
             except Unreadable:
                 self.by_path[key] = None
             else:
-                self.by_path[key] = Module(path, name or self.dotted_name(path, tree), tree)
+                module = Module(path, name or self.dotted_name(path, tree), tree)
+                module.asked_for = key in self.spellings
+                self.by_path[key] = module
         return self.by_path[key]
 
     def spell(self, paths: Sequence[str]) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from mfsdp_lint.addresses import Address
 from mfsdp_lint.readers.python import entries
 from mfsdp_lint.readers.python.machine import Machine
 from mfsdp_lint.readers.python.modules import Module, ModuleFinder, parse
 from mfsdp_lint.readers.python.objects import Function
 from mfsdp_lint.readers.python.settings import Spans
 from mfsdp_lint.recipe import Recipe
-from mfsdp_lint.sources import Sources, Unreadable
+from mfsdp_lint.sources import Problem, Sources, Unreadable
 
 RELEVANT = re.compile(
     r"megatron|fsdp|ConfigContainer|cpu_offload|ckpt_format|CUDA_DEVICE_MAX|_config\b|pretrain|finetune|recipe",
@@ -27,26 +28,59 @@ PYTHON_STACK = 20_000
 
 @dataclass(frozen=True, slots=True)
 class PythonRead:
-    """What was read: the recipes in the order of the files, and the files that could not be read."""
+    """What was read: the recipes in the order of the files, the files that could not be read, and what was addressed
+    but is not there."""
 
     recipes: list[Recipe]
     unreadable: list[Unreadable]
+    missing: list[Problem] = field(default_factory=list)
 
 
 def read_python(
-    paths: Sequence[str], sources: Sources, knowledge: Any = None, search_path: Sequence[str] = ()
+    paths: Sequence[str],
+    sources: Sources,
+    knowledge: Any = None,
+    search_path: Sequence[str] = (),
+    *,
+    addresses: Sequence[Address] = (),
+    tracing: bool = False,
 ) -> PythonRead:
-    """The recipes of Python files.
+    """The recipes of Python files, and those that addresses name.
 
     `knowledge` is what is known of upstream packages whose source is not at hand; `search_path` are folders with such
-    source. A file that cannot be read or parsed is listed and does not stop the others.
+    source. A file that cannot be read or parsed is listed and does not stop the others. With `tracing`, origins know
+    the calls that led to them.
     """
     sys.setrecursionlimit(max(sys.getrecursionlimit(), PYTHON_STACK))
     finder = ModuleFinder(sources, search_path)
-    finder.spell(paths)
-    machine = Machine(finder, knowledge)
+    finder.spell([*paths, *(address.path for address in addresses)])
+    machine = Machine(finder, knowledge, tracing)
     modules, unreadable = _load(finder, paths)
-    return PythonRead(_recipes(machine, modules), unreadable)
+    read = PythonRead(_recipes(machine, modules), unreadable)
+    if addresses:
+        _add_addressed(machine, addresses, read)
+    return read
+
+
+def _add_addressed(machine: Machine, addresses: Sequence[Address], read: PythonRead) -> None:
+    from mfsdp_lint.readers.python.addressed import NotThere, addressed
+
+    spans = Spans(machine)
+    known = {(recipe.path, recipe.name) for recipe in read.recipes}
+    for address in addresses:
+        try:
+            entry = addressed(machine, address)
+            if not entry.arguments and (address.path, entry.name) in known:
+                continue
+            recipe = entries.run(machine, entry, spans)
+            if recipe is None:
+                raise NotThere(f"{address.function} yields no configuration that can be known")
+            read.recipes.append(recipe)
+        except NotThere as error:
+            read.missing.append(Problem(address.path, 1, 1, str(error), "usage"))
+        except Unreadable as error:
+            if error.path not in [other.path for other in read.unreadable]:
+                read.unreadable.append(error)
 
 
 def _load(finder: ModuleFinder, paths: Sequence[str]) -> tuple[list[Module], list[Unreadable]]:
@@ -93,7 +127,7 @@ def _recipes(machine: Machine, modules: Sequence[Module]) -> list[Recipe]:
             add(main)
     # Helpers are judged with the recipes that call them; by themselves only where none does.
     for entry in later:
-        if entry.function not in called:
+        if entry.function not in called and entries.may_configure(entry):
             add(entry)
     order = {module.path: position for position, module in enumerate(modules)}
     return sorted(found.values(), key=lambda recipe: (order[recipe.path], recipe.line, recipe.name))

@@ -256,6 +256,7 @@ def _bind_definition(machine: Machine, node: Any, frame: Frame, make: Callable[[
     elif frame.fields is frame.module.fields and not isinstance(frame.fields.get(node.name), Function):
         # Decorators of a module's own definitions are looked at when the name is first used.
         frame.fields[node.name] = Deferred(lambda: _outside(machine, decorated))
+        frame.module.decorated.append(node.name)
     else:
         assign_name(machine, node.name, decorated(), frame)
 

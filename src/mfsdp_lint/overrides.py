@@ -1,0 +1,196 @@
+"""Overrides from outside: what `--set` and `--env` change after a recipe has had its say, as a launcher would.
+
+They lie over the settings of every variant, whichever reader they came from. Their origin is a line of a text of their
+own, so that reports can show it like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from mfsdp_lint.options import UsageError
+from mfsdp_lint.recipe import Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.values import NONE, NOT_NONE, Known, Value
+
+COMMAND_LINE = "<command line>"
+"""The path of the text that the overrides stand in, one a line."""
+
+ENVIRONMENT = "env."
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """One setting, its value from now on, and the option that says so."""
+
+    path: str
+    value: Value
+    option: str
+    line: int
+
+    @property
+    def origin(self) -> Origin:
+        """The option, as a line of COMMAND_LINE; the value is in focus."""
+        end = len(self.option) + 1
+        start = min(self.option.find("=") + 2, end) if "=" in self.option else end - len(self.path.rpartition(".")[2])
+        how: Literal["environment", "override"] = "environment" if self.path.startswith(ENVIRONMENT) else "override"
+        span = Span(COMMAND_LINE, self.line, 1, self.line, end)
+        focus = Span(COMMAND_LINE, self.line, start, self.line, end) if start < end else None
+        return Origin(span, how, focus, value=self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """Overrides in their order: of two for one setting the later one counts."""
+
+    each: tuple[Override, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.each)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The text that the origins point into, by its path."""
+        lines = {override.line: override.option for override in self.each}
+        return {COMMAND_LINE: "".join(f"{lines[line]}\n" for line in sorted(lines))} if lines else {}
+
+
+def parse(settings: Sequence[str], environment: Sequence[str]) -> Overrides:
+    """The overrides of `--set PATH=VALUE` and `--env NAME=VALUE`.
+
+    A value is read as YAML in an override file is, so `null`, `true`, `4`, `[0, 1]` and `{a: 1}` (which is merged) mean
+    what they mean there, and an empty one is the empty text. `--env NAME` alone unsets a variable. A leading `+` or
+    `++`, as Hydra has it, changes nothing. Raises UsageError.
+    """
+    found: list[Override] = []
+    for line, text in enumerate(settings, 1):
+        path, equals, written = text.partition("=")
+        path = path.strip().lstrip("+")
+        if not equals or not all(part and not part.isspace() for part in path.split(".")):
+            raise UsageError(f"--set {text}: expected PATH=VALUE, as in checkpoint.ckpt_format=fsdp_dtensor")
+        if path.startswith("~"):
+            raise UsageError(f"--set {text}: settings cannot be deleted, only set (to null, perhaps)")
+        if path.startswith(("env.", "env_vars.")):
+            raise UsageError(f"--set {text}: environment variables are given as --env NAME=VALUE")
+        option = f"--set {text}"
+        found += [Override(place, value, option, line) for place, value in _spread(path, _value(option, written))]
+    for line, text in enumerate(environment, len(settings) + 1):
+        name, equals, written = text.partition("=")
+        if not name.strip() or name != name.strip():
+            raise UsageError(f"--env {text}: expected NAME=VALUE, or NAME alone for a variable that is not set")
+        found.append(Override(ENVIRONMENT + name, Known(written) if equals else NONE, f"--env {text}", line))
+    return Overrides(tuple(found))
+
+
+def _value(option: str, written: str) -> Value:
+    if not written.strip():
+        return Known("")
+    from mfsdp_lint.readers.yaml import read_value
+    from mfsdp_lint.sources import Unreadable
+
+    try:
+        return read_value(COMMAND_LINE, written.strip())
+    except Unreadable as error:
+        raise UsageError(f"{option}: {error.message}") from None
+
+
+def _spread(path: str, value: Value) -> Iterator[tuple[str, Value]]:
+    """A mapping as the settings it holds: it is merged into its section, not put in its place."""
+    if not isinstance(value, Known) or not isinstance(value.value, dict) or not value.value:
+        yield path, value
+        return
+    for name, inner in value.value.items():
+        yield from _spread(f"{path}.{name}", Known(inner))
+
+
+def override(recipe: Recipe, overrides: Overrides) -> Recipe:
+    """The recipe as it is under the overrides."""
+    if not overrides:
+        return recipe
+    variants = tuple(Variant(OverriddenSettings(each.settings, overrides), each.when) for each in recipe.variants)
+    return replace(recipe, variants=variants)
+
+
+class OverriddenSettings(Mapping[str, Setting]):
+    """Settings of a recipe under overrides; `below` are its own."""
+
+    def __init__(self, below: Mapping[str, Setting], overrides: Overrides) -> None:
+        self.below = below
+        self._written: dict[str, Setting] = {}
+        self._gone: list[str] = []
+        for each in overrides.each:
+            self._write(each)
+
+    def _write(self, each: Override) -> None:
+        sections = list(_sections(each.path))
+        for section in reversed(sections):
+            here = self.get(section)
+            # Whatever a section was, it holds something now.
+            if here is None or here.value == NONE:
+                self._written[section] = self._setting(section, NOT_NONE, each.origin)
+        hidden = each.path + "."
+        self._written = {path: setting for path, setting in self._written.items() if not path.startswith(hidden)}
+        self._gone.append(hidden)
+        self._written[each.path] = self._setting(each.path, each.value, each.origin)
+
+    def _setting(self, path: str, value: Value, origin: Origin) -> Setting:
+        before = self.get(path)
+        earlier = before.origin if before else None
+        order = earlier.order + 1 if earlier else 0
+        return Setting(path, value, replace(origin, earlier=earlier, order=order))
+
+    def __getitem__(self, path: str) -> Setting:
+        found = self.get(path)
+        if found is None:
+            raise KeyError(path)
+        return found
+
+    def get(self, path: str, default: Any = None) -> Any:
+        found = self._written.get(path)
+        if found is not None:
+            return found
+        if self._gone and path.startswith(tuple(self._gone)):
+            return default
+        return self.below.get(path, default)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (path for path in self.below if self.get(path) is not None)
+        yield from (path for path in self._written if path not in self.below)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _sections(path: str) -> Iterator[str]:
+    """`a.b`, then `a`, for `a.b.c`."""
+    while "." in path:
+        path = path.rpartition(".")[0]
+        if path != ENVIRONMENT.rstrip("."):
+            yield path
+
+
+def misspelt(recipes: Sequence[Recipe], overrides: Overrides) -> list[str]:
+    """What to say of overrides that no recipe has a field for, though its section is known."""
+    from difflib import get_close_matches
+
+    remarks = []
+    for path in dict.fromkeys(each.path for each in overrides.each):
+        fields = [_fields_beside(recipe, path) for recipe in recipes]
+        if path.startswith(ENVIRONMENT) or not fields or not all(fields) or any(path in known for known in fields):
+            continue
+        section = path.rpartition(".")[0]
+        nearest = get_close_matches(path, sorted(set().union(*fields)), n=1)
+        hint = f"; did you mean {nearest[0]}?" if nearest else ""
+        owner = f"{section} has" if section else "a configuration has"
+        remarks.append(f"--set {path}: {owner} no such field{hint}")
+    return remarks
+
+
+def _fields_beside(recipe: Recipe, path: str) -> set[str]:
+    """The fields that a recipe is known to have beside a path; empty where they are not all known."""
+    section = path.rpartition(".")[0]
+    known = list(recipe.variants[0].settings)
+    if recipe.partial or (section and section not in known):
+        return set()
+    return {each for each in known if each.rpartition(".")[0] == section}

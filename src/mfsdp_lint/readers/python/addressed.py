@@ -1,0 +1,114 @@
+"""From an address to what can be run: one function of a file, with the arguments that the address gives it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from difflib import get_close_matches
+
+from mfsdp_lint.addresses import Address
+from mfsdp_lint.readers.python.classes import ClassObject
+from mfsdp_lint.readers.python.entries import Entry, is_container, script
+from mfsdp_lint.readers.python.imports import ensure_ran, resolve_global
+from mfsdp_lint.readers.python.machine import Machine
+from mfsdp_lint.readers.python.modules import Module, parse
+from mfsdp_lint.readers.python.objects import Function
+from mfsdp_lint.values import Plain
+
+
+class NotThere(Exception):
+    """An address that names nothing, or calls it in a way that it cannot be called; the text says what to do."""
+
+
+def addressed(machine: Machine, address: Address) -> Entry:
+    """The entry point that an address means. Raises NotThere, and Unreadable for its file."""
+    module = machine.finder.load(address.path)
+    if module is None:
+        parse(address.path, machine.finder.sources.text(address.path))
+        raise NotThere("cannot be read")
+    ensure_ran(machine, module)
+    owner, _, name = address.function.rpartition(".")
+    entry = _method(machine, module, owner, name) if owner else _top_level(machine, module, name)
+    if entry is None:
+        raise NotThere(f"there is no function {address.function}{_nearest(machine, module, address.function)}")
+    if entry.function is None:
+        if address.positional or address.keywords:
+            raise NotThere(f"{address.function} is no function: it takes no arguments")
+        return entry
+    arguments = _bound(address, entry.function, entry.cls is not None)
+    return Entry(entry.name, module, entry.kind, entry.line, entry.function, arguments, entry.cls)
+
+
+def _top_level(machine: Machine, module: Module, name: str) -> Entry | None:
+    value = resolve_global(machine, module, name)
+    if isinstance(value, Function) and isinstance(value.node, ast.FunctionDef):
+        own = value.module is module
+        return Entry(name, module, "function", value.node.lineno if own else _line(module, name), value)
+    if is_container(machine, value):
+        return Entry(name, module, "module", _line(module, name))
+    main = script(machine, module)
+    return main if main is not None and main.name == name else None
+
+
+def _line(module: Module, name: str) -> int:
+    """Where a module's top level binds a name that is no function of its own."""
+    for node in module.tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            bound = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        else:
+            bound = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        if name in bound:
+            return node.lineno
+    return 1
+
+
+def _method(machine: Machine, module: Module, owner: str, name: str) -> Entry | None:
+    cls = resolve_global(machine, module, owner)
+    if not isinstance(cls, ClassObject) or not isinstance(cls.node, ast.ClassDef):
+        return None
+    for node in cls.node.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
+            function = _unwrapped(machine, cls, name)
+            if function is None:
+                return None
+            return Entry(f"{owner}.{name}", module, "function", node.lineno, function, cls=None if static else cls)
+    return None
+
+
+def _unwrapped(machine: Machine, cls: ClassObject, name: str) -> Function | None:
+    from mfsdp_lint.readers.python.classes import namespace
+
+    found = namespace(machine, cls).get(name)
+    function = getattr(found, "function", found)
+    return function if isinstance(function, Function) else None
+
+
+def _bound(address: Address, function: Function, method: bool) -> Mapping[str, Plain]:
+    """The arguments by the parameters that take them."""
+    parameters: ast.arguments = function.node.args
+    positional = [each.arg for each in (*parameters.posonlyargs, *parameters.args)][int(method) :]
+    if len(address.positional) > len(positional):
+        raise NotThere(f"{address.function} takes {len(positional)} positional arguments, not {len(address.positional)}")
+    given = dict(zip(positional, address.positional))
+    named = {*positional, *(each.arg for each in parameters.kwonlyargs)}
+    for name, value in address.keywords:
+        if name in given:
+            raise NotThere(f"{address.function} is given {name} twice")
+        if name not in named and parameters.kwarg is None:
+            nearest = get_close_matches(name, sorted(named), n=1)
+            hint = f"; did you mean {nearest[0]}?" if nearest else f" (it has: {', '.join(sorted(named)) or 'none'})"
+            raise NotThere(f"{address.function} has no parameter {name}{hint}")
+        given[name] = value
+    return given
+
+
+def _nearest(machine: Machine, module: Module, name: str) -> str:
+    known = [
+        f"{node.name}.{inner.name}" if isinstance(node, ast.ClassDef) else inner.name
+        for node in module.tree.body
+        for inner in (node.body if isinstance(node, ast.ClassDef) else [node])
+        if isinstance(inner, ast.FunctionDef)
+    ]
+    nearest = get_close_matches(name, known, n=1, cutoff=0.0)
+    return f"; the nearest is {nearest[0]}" if nearest else "; the file has none"
