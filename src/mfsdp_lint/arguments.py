@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NoReturn
 
 from mfsdp_lint import __version__
 from mfsdp_lint.options import Options, UsageError, merge, read_configuration
+from mfsdp_lint.sources import Problem
 
 
 class Parser(argparse.ArgumentParser):
@@ -44,9 +46,28 @@ def add_what_is_read(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def add_output(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+    """How it is printed, and which configuration counts."""
+    output = parser.add_argument_group("output and configuration")
+    output.add_argument("--output-format", choices=formats)
+    output.add_argument("--config", metavar="FILE", help="read [tool.mfsdp-lint] from FILE")
+
+
 def options_from(arguments: Mapping[str, Any]) -> Options:
     """The options that a command line says, over those of the configuration. Raises UsageError."""
     given = {field.name: arguments.get(field.name) for field in fields(Options)}
     lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
     given |= lists | {"paths": tuple(given["paths"]) or None}
     return merge(given, read_configuration(arguments["config"]))
+
+
+def tell(remarks: Iterable[str], problems: Iterable[Problem]) -> int:
+    """Says on stderr what could not be read and what is not there; the exit code of a command that only asks."""
+    for remark in remarks:
+        print(f"mfsdp-lint: warning: {remark}", file=sys.stderr)
+    code = 0
+    for problem in dict.fromkeys(problems):
+        place = "" if problem.kind == "usage" else f":{problem.line}:{problem.column}"
+        print(f"mfsdp-lint: error: {problem.path}{place}: {problem.message}", file=sys.stderr)
+        code = max(code, 2 if problem.kind == "usage" else 1)
+    return code

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from mfsdp_lint.values import UNKNOWN, Plain, Value, join
+from mfsdp_lint.values import UNKNOWN, Plain, Value, join, spell
 
 How = Literal["assigned", "argument", "default", "upstream", "override", "environment"]
 """How a value came to be: an assignment, an argument of a constructor or call, a declared default, a recipe of an
@@ -115,6 +115,12 @@ class Recipe:
     variants: tuple[Variant, ...]
     partial: bool = False
     arguments: Mapping[str, Plain] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The name, with the arguments that it is called with: `llama3_8b(precision="bf16")`."""
+        given = ", ".join(f"{name}={spell(value)}" for name, value in self.arguments.items())
+        return f"{self.name}({given})" if given else self.name
 
     def setting(self, path: str) -> Setting:
         """One setting over all variants: known only where all agree. The origin is that of the first variant."""

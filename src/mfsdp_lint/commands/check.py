@@ -16,7 +16,9 @@ SUMMARY = "Finds and fixes FSDP mistakes in Megatron-Bridge recipes, before the 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Every option's default is None, "not given", so that the configuration shows through."""
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="files, directories, and path.py::function (default: here)")
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="files, directories, and path.py::function (default: here)"
+    )
     switch = argparse.BooleanOptionalAction
     fixing = parser.add_argument_group("fixing")
     fixing.add_argument("--fix", action=switch, help="apply the safe fixes")

@@ -40,7 +40,7 @@ class Scope:
         self.returns: str | None = None
         self.names = [0]
         self.local = False
-        self.in_loop = False
+        self.plain = 0
 
     def inside(self, parameters: Mapping[str, str]) -> Scope:
         """The scope of a function of this program."""
@@ -172,7 +172,7 @@ def expression(scope: Scope, kind: str, depth: int) -> str:
     functions = [one[0] for one in scope.functions if one[1] == kind]
     if functions and pick(6) == 0:
         return call(scope, functions[pick(len(functions))])
-    forms = FORMS[kind]
+    forms = [form for form in FORMS[kind] if ":= " not in form] if scope.plain else FORMS[kind]
     return _fill(scope, forms[pick(len(forms))], depth - 1)
 
 
@@ -183,16 +183,27 @@ def _probe(scope: Scope, kind: str) -> str:
 
 
 TYPE_MARKS = {"I": "int", "B": "bool", "S": "str", "O": "opt", "L": "ints", "T": "table", "K": "kind"}
+QUOTELESS = {"int": "3", "bool": "True", "str": "str(2)", "opt": "None", "ints": "[1]", "table": "{}", "kind": "Kind.MOE"}
+"""What stands inside a formatted string where the first choice has quotes (not allowed there before Python 3.12)."""
 MARK = re.compile("<([IBSOLTK])>")
 
 
 def _fill(scope: Scope, form: str, depth: int) -> str:
     """Replace every `<I>`, `<B>`, … of a form by an expression of that type."""
+    in_text = form.startswith("f") or " f'" in form or "(f'" in form
+    # Python has no `:=` in the source of a comprehension.
+    scope.plain += " for " in form
+
     def fill(mark: re.Match[str]) -> str:
-        inner = expression(scope, TYPE_MARKS[mark[1]], depth)
+        kind = TYPE_MARKS[mark[1]]
+        inner = expression(scope, kind, depth)
+        if in_text and ("'" in inner or '"' in inner):
+            inner = QUOTELESS[kind]
         return f"({inner})" if " " in inner or inner.startswith("-") else inner
 
-    return MARK.sub(fill, form).replace("@W", scope.new("walrus") if "@W" in form else "")
+    text = MARK.sub(fill, form).replace("@W", scope.new("walrus") if "@W" in form else "")
+    scope.plain -= " for " in form
+    return text
 
 
 LEAVES: Mapping[str, tuple[str, ...]] = {

@@ -109,8 +109,8 @@ def write(pick: Pick) -> Program:
     """One random program."""
     scope = Scope(pick, open_world=pick(5) > 1)
     scope.lines.extend((PRELUDE + (OUTSIDE if scope.open_world else "") + ENUMS).splitlines())
-    _classes(scope)
     _managers(scope)
+    _classes(scope)
     _module_level(scope)
     for _ in range(pick(4)):
         _helper(scope)

@@ -58,9 +58,11 @@ def set_field(scope: Scope) -> None:
         scope.line(f"{owner}.{name} {OPERATORS[kind][scope.pick(len(OPERATORS[kind]))]} {value}")
     elif form == 3:
         other, other_name, other_kind = _field_of(scope, (kind,))
+        other = other or owner
         scope.line(f"{owner}.{name}, {other}.{other_name} = {value}, {expression(scope, other_kind, 1)}")
     elif form == 4:
         other, other_name, _ = _field_of(scope, (kind,))
+        other = other or owner
         scope.line(f"{owner}.{name} = {other}.{other_name} = {value}")
     elif form == 5:
         scope.line(f"{owner}.{name}: object = {value}")
@@ -161,12 +163,12 @@ def unpack(scope: Scope) -> None:
     if form == 0:
         scope.line(f"{first}, {second} = {expression(scope, 'int', 1)}, {expression(scope, 'int', 1)}")
     elif form == 1:
-        scope.line(f"{first}, *{star} = [{expression(scope, 'int', 1)}, *{expression(scope, 'ints', 1)}]")
+        scope.line(f"{first}, *{star} = [{expression(scope, 'int', 1)}, *({expression(scope, 'ints', 1)})]")
         scope.line(f"{second} = {first}")
     elif form == 2:
         scope.line(f"({first}, [{second}, *{star}]) = ({expression(scope, 'int', 1)}, (1, 2, 3))")
     elif form == 3:
-        scope.line(f"*{star}, {first} = (*{expression(scope, 'ints', 1)}, {expression(scope, 'int', 1)})")
+        scope.line(f"*{star}, {first} = (*({expression(scope, 'ints', 1)}), {expression(scope, 'int', 1)})")
         scope.line(f"{second} = len({star})")
     else:
         scope.line(f"{first}, {second} = divmod({expression(scope, 'int', 1)}, 3)")
@@ -330,10 +332,10 @@ def for_(scope: Scope) -> None:
     form = scope.pick(8)
     scope.line(
         (
-            f"for {item} in {expression(scope, 'ints', 1)}:",
+            f"for {item} in list({expression(scope, 'ints', 1)}):",
             f"for {item} in range({expression(scope, 'int', 0)} & 3):",
             f"for {item}, {other} in enumerate(['a', {expression(scope, 'str', 1)}]):",
-            f"for {other}, {item} in {expression(scope, 'table', 1)}.items():",
+            f"for {other}, {item} in dict({expression(scope, 'table', 1)}).items():",
             f"for {item}, {other} in zip({expression(scope, 'ints', 1)}, 'xyz'):",
             f"for {item} in (1, {expression(scope, 'int', 1)}):",
             f"for {item} in counting({expression(scope, 'int', 1)} & 3):",

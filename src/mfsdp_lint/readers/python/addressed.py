@@ -89,8 +89,10 @@ def _bound(address: Address, function: Function, method: bool) -> Mapping[str, P
     parameters: ast.arguments = function.node.args
     positional = [each.arg for each in (*parameters.posonlyargs, *parameters.args)][int(method) :]
     if len(address.positional) > len(positional):
-        raise NotThere(f"{address.function} takes {len(positional)} positional arguments, not {len(address.positional)}")
-    given = dict(zip(positional, address.positional))
+        raise NotThere(
+            f"{address.function} takes {len(positional)} positional arguments, not {len(address.positional)}"
+        )
+    given = dict(zip(positional, address.positional, strict=False))
     named = {*positional, *(each.arg for each in parameters.kwonlyargs)}
     for name, value in address.keywords:
         if name in given:

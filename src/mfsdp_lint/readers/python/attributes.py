@@ -211,7 +211,7 @@ def _function_attribute(machine: Machine, value: Object, name: str) -> Object:
         return value.defaults[name]
     if name in ("__name__", "__qualname__"):
         target = value.function if isinstance(value, Bound) else value
-        return getattr(target, "name", machine.unknown(name))
+        return getattr(target, "name", machine.unknown(name)).rpartition(".")[2] if isinstance(target, Native) else getattr(target, "name", machine.unknown(name))
     if isinstance(value, Function) and name == "__module__":
         return value.module.name
     return machine.unknown(name)

@@ -143,7 +143,9 @@ def undecided(
         decide(machine, value, outcome)
         return yes() if outcome else no()
     if first is not CannotMerge and second is not CannotMerge and _alike(first[0], second[0]):
-        signal = merge(machine, [first, second], born, force=machine.local is not None or not _can_fork(machine, FORK_LIMIT))
+        signal = merge(
+            machine, [first, second], born, force=machine.local is not None or not _can_fork(machine, FORK_LIMIT)
+        )
         if signal is not CannotMerge:
             return signal
     if machine.local is not None:
@@ -236,8 +238,7 @@ def every_way(machine: Machine, run: Callable[[], Object], limit: int) -> Object
                 result = MISSING
             way = machine.local
             pending += [
-                (*way.taken[:position], not way.taken[position])
-                for position in range(len(way.prefix), len(way.taken))
+                (*way.taken[:position], not way.taken[position]) for position in range(len(way.prefix), len(way.taken))
             ]
             if not pending and not sides and result is not MISSING:
                 return result

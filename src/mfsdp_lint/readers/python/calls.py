@@ -8,7 +8,16 @@ from typing import Any
 
 from mfsdp_lint.readers.python.classes import ClassObject, instantiate
 from mfsdp_lint.readers.python.containers import GeneratorCall, method
-from mfsdp_lint.readers.python.machine import DEPTH_LIMIT, FORK_LIMIT, LOCAL_WAYS, CannotMerge, Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.machine import (
+    DEPTH_LIMIT,
+    FORK_LIMIT,
+    LOCAL_WAYS,
+    CannotMerge,
+    Frame,
+    Machine,
+    Raised,
+    join,
+)
 from mfsdp_lint.readers.python.objects import (
     MISSING,
     Bound,
@@ -157,9 +166,7 @@ def _configurations(machine: Machine, name: str, values: list[Object]) -> list[t
     from mfsdp_lint.readers.python.entries import is_container
 
     return [
-        (value, machine.copy(value))
-        for value in values
-        if isinstance(value, Instance) and is_container(machine, value)
+        (value, machine.copy(value)) for value in values if isinstance(value, Instance) and is_container(machine, value)
     ]
 
 
@@ -223,9 +230,7 @@ def call_function(
     return result
 
 
-def _recurs_without_end(
-    frame: Frame, function: Function, arguments: list[Object], keywords: dict[str, Object]
-) -> bool:
+def _recurs_without_end(frame: Frame, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> bool:
     """Whether a function calls itself again on something unknown: where that would end is not known either."""
     depth = 0
     here: Frame | None = frame
@@ -332,7 +337,7 @@ def _generator(machine: Machine, function: Function, frame: Frame) -> GeneratorC
 def is_generator(function: Function) -> bool:
     """Whether the function's own body (not that of a nested function) yields."""
     if function.is_generator is None:
-        function.is_generator = _yields(function.node.body)
+        function.is_generator = function.module.yields and _yields(function.node.body)
     return function.is_generator
 
 

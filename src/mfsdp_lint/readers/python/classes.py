@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 PLAIN_BASES = {
     "object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "typing.NamedTuple",
     "typing.TypedDict", "typing_extensions.TypedDict", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag",
-    "enum.IntFlag", "str", "int", "float", "BaseException", "Exception", "ValueError", "RuntimeError", "TypeError",
-    "KeyError", "dict", "list", "tuple",
+    "enum.IntFlag", "BaseException", "Exception", "ValueError", "RuntimeError", "TypeError",
+    "KeyError",
 }  # fmt: skip
 ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
 DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
@@ -62,6 +62,7 @@ class ClassObject:
         "closure",
         "data",
         "fields",
+        "layout",
         "members",
         "module",
         "name",
@@ -85,6 +86,7 @@ class ClassObject:
         self._namespace = False
         self._mro: list[Object] | None = None
         self._fields: list[FieldSpec] | None = None
+        self.layout: Layout | None = None
 
     def __repr__(self) -> str:
         return f"Class({self.qualified_name})"
@@ -165,7 +167,8 @@ def _holds(items: list[Object], wanted: Object) -> bool:
 
 def base_name(base: Object) -> str:
     """The dotted name of a base that is no class of the program."""
-    return getattr(base, "name", "?")
+    name: str = getattr(base, "name", "?")
+    return name.removeprefix("builtins.")
 
 
 def opaque(machine: Machine, cls: ClassObject) -> bool:
@@ -227,7 +230,7 @@ def qualified(cls: Object) -> str:
 def is_dataclass(machine: Machine, cls: ClassObject) -> bool:
     """Whether the class itself is decorated as a dataclass."""
     if cls.data is not None:
-        return True
+        return bool(cls.data.is_dataclass)
     assert cls.node is not None
     return _dataclass_decorator(machine, cls) is not None
 
@@ -275,12 +278,13 @@ def fields_of(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
             if isinstance(base, ClassObject):
                 found.update((spec.name, spec) for spec in fields_of(machine, base))
         if is_dataclass(machine, cls) or has_base(machine, cls, "typing.NamedTuple"):
-            found.update((spec.name, spec) for spec in _own_fields(machine, cls))
+            found.update((spec.name, spec) for spec in own_fields(machine, cls))
         cls._fields = list(found.values())
     return cls._fields
 
 
-def _own_fields(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
+def own_fields(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
+    """The fields that the class itself declares."""
     if cls.data is not None:
         found: list[FieldSpec] = cls.data.field_specs(machine, cls)
         return found
@@ -413,41 +417,68 @@ def _fill_fields(
 ) -> None:
     from mfsdp_lint.readers.python.calls import call
 
-    specs = fields_of(machine, instance.cls)
-    positional = [spec.name for spec in specs if spec.init and not spec.keyword_only]
-    if len(arguments) > len(positional):
-        raise Raised("TypeError", f"{instance.cls.name}() takes {len(positional)} positional arguments")
-    given = dict(zip(positional, arguments))
-    unexpected = keywords.keys() & given.keys()
-    if unexpected:
-        raise Raised("TypeError", f"{instance.cls.name}() got multiple values for argument '{min(unexpected)}'")
+    cls: ClassObject = instance.cls
+    layout = _layout(machine, cls)
+    if len(arguments) > len(layout.positional):
+        raise Raised("TypeError", f"{cls.name}() takes {len(layout.positional)} positional arguments")
+    given = dict(zip(layout.positional, arguments))
+    twice = keywords.keys() & given.keys()
+    if twice:
+        raise Raised("TypeError", f"{cls.name}() got multiple values for argument '{min(twice)}'")
     given.update(keywords)
-    hooked = isinstance(lookup(machine, instance.cls, "__setattr__")[0], Function)
-    later: list[tuple[str, Object]] = []
-    for spec in specs:
-        value = given.pop(spec.name, MISSING) if spec.init else MISSING
-        if isinstance(value, Choice) and any(option is MISSING for option in value.options):
-            value = _maybe_default(machine, value, spec, frame, node)
-        if value is not MISSING:
-            _set(machine, instance, spec.name, value, node, frame, focus)
-        else:
-            value = default(machine, spec, frame, node)
-            if value is MISSING:
-                if spec.init and not (keywords.get("**") is not None):
-                    raise Raised("TypeError", f"{instance.cls.name}() missing argument '{spec.name}'")
-                value = machine.unknown(spec.name)
-            instance.fields[spec.name] = value
-        if hooked:
-            later.append((spec.name, value))
-    given.pop("**", None)
+    open_ended = given.pop("**", None) is not None
+    instance.fields = layout.constants.copy()
+    for spec in layout.others:
+        if spec.name not in given or not spec.init:
+            instance.fields[spec.name] = _unset(machine, cls, spec, open_ended, frame, node)
+    if open_ended:
+        # Arguments that are not known may set any field.
+        instance.fields.update({name: machine.unknown(name) for name in instance.fields if name not in given})
     for name, value in given.items():
         # A name that this version's class does not have: Python would refuse it, a newer version may take it.
+        if isinstance(value, Choice) and any(option is MISSING for option in value.options):
+            value = _maybe_default(machine, value, layout.specs.get(name), frame, node)
         _set(machine, instance, name, value, node, frame, focus)
-    if hooked:
-        _replay_setattr(machine, instance, later, node, frame)
-    hook, _ = lookup(machine, instance.cls, "__post_init__")
-    if isinstance(hook, Function):
-        call(machine, hook, [instance], {}, node, frame)
+    if layout.hooked:
+        _replay_setattr(machine, instance, [(name, instance.fields[name]) for name in layout.specs], node, frame)
+    if layout.after is not None:
+        call(machine, layout.after, [instance], {}, node, frame)
+
+
+class Layout(NamedTuple):
+    """What making an instance of a dataclass needs to know, worked out once a class."""
+
+    specs: dict[str, FieldSpec]
+    positional: list[str]
+    constants: dict[Any, Object]
+    others: list[FieldSpec]
+    hooked: bool
+    after: Function | None
+
+
+def _layout(machine: Machine, cls: ClassObject) -> Layout:
+    if cls.layout is None:
+        specs = fields_of(machine, cls)
+        plain = {spec.name: spec.default for spec in specs if spec.default is not MISSING}
+        after, _ = lookup(machine, cls, "__post_init__")
+        cls.layout = Layout(
+            {spec.name: spec for spec in specs},
+            [spec.name for spec in specs if spec.init and not spec.keyword_only],
+            plain,
+            [spec for spec in specs if spec.default is MISSING],
+            isinstance(lookup(machine, cls, "__setattr__")[0], Function),
+            after if isinstance(after, Function) else None,
+        )
+    return cls.layout
+
+
+def _unset(machine: Machine, cls: ClassObject, spec: FieldSpec, open_ended: bool, frame: Frame, node: Any) -> Object:
+    value = default(machine, spec, frame, node)
+    if value is not MISSING:
+        return value
+    if spec.init and not open_ended:
+        raise Raised("TypeError", f"{cls.name}() missing argument '{spec.name}'")
+    return machine.unknown(spec.name)
 
 
 def _replay_setattr(
@@ -466,11 +497,11 @@ def _replay_setattr(
             instance.writes.pop(name, None)
 
 
-def _maybe_default(machine: Machine, value: Choice, spec: FieldSpec, frame: Frame, node: Any) -> Object:
+def _maybe_default(machine: Machine, value: Choice, spec: FieldSpec | None, frame: Frame, node: Any) -> Object:
     from mfsdp_lint.readers.python.machine import join
 
     given = [option for option in value.options if option is not MISSING]
-    fallback = default(machine, spec, frame, node)
+    fallback = MISSING if spec is None else default(machine, spec, frame, node)
     return join(machine, given if fallback is MISSING else [*given, fallback])
 
 

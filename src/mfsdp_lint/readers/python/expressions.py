@@ -93,10 +93,8 @@ def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> Object:
 
 def _call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
     function = evaluate(machine, node.func, frame)
-    if (
-        (isinstance(function, External)
-        and function.name == "super")
-        or (isinstance(node.func, ast.Name) and node.func.id == "super")
+    if (isinstance(function, External) and function.name == "super") or (
+        isinstance(node.func, ast.Name) and node.func.id == "super"
     ):
         return _super(machine, node, frame, function)
     arguments: list[Object] = []

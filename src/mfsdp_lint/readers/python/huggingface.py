@@ -47,15 +47,22 @@ def _bridge(machine: Machine, function: Function, arguments: list[Object], node:
 
 
 def _provider(machine: Machine, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
-    wanted = architecture(_model_id(arguments)) if arguments else None
-    key = ("providers", function.module.path, function.name, wanted)
-    template = machine.memory.get(key, MISSING)
-    if template is MISSING:
-        template = _one_of(machine, function, wanted)
-        machine.memory[key] = template
+    template = provider_template(machine, function, architecture(_model_id(arguments)) if arguments else None)
     if template is None:
         return machine.unknown("provider", not_none=True)
     return machine.copy(template)
+
+
+def provider_template(machine: Machine, function: Function, wanted: str | None) -> Object:
+    """The provider that the AutoBridge method `function` makes for an architecture (None: for any), to be copied; None where
+    none is known."""
+    key = ("providers", function.module.path, function.name, wanted)
+    template = machine.memory.get(key, MISSING)
+    if template is MISSING:
+        known = function.cls.data
+        template = known.provider(machine, function.name, wanted) if known else _one_of(machine, function, wanted)
+        machine.memory[key] = template
+    return template
 
 
 def _model_id(arguments: list[Object]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import os
 from collections.abc import Callable
 from typing import Any
@@ -59,6 +60,7 @@ def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | No
         _run_decorators(machine, module)
     if found is not MISSING:
         return found
+    outermost = seen is None
     seen = seen or set()
     seen.add(id(module))
     for star in reversed(module.stars):
@@ -72,9 +74,20 @@ def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | No
         found = _package_member(machine, module, name)
         if found is not MISSING:
             return found
-    if any(isinstance(star, StarOut) for star in module.stars):
-        return External(f"{next(star.name for star in module.stars if isinstance(star, StarOut))}.{name}")
-    return MISSING
+    source = _out_of_sight(module, set()) if outermost and not hasattr(builtins, name) else None
+    return MISSING if source is None else External(f"{source}.{name}")
+
+
+def _out_of_sight(module: Module, seen: set[int]) -> str | None:
+    """The package out of sight that a module, or one it imports everything from, imports everything from."""
+    seen.add(id(module))
+    for star in module.stars:
+        if isinstance(star, StarOut):
+            return star.name
+        found = _out_of_sight(star, seen) if id(star) not in seen else None
+        if found is not None:
+            return found
+    return None
 
 
 def _settle(machine: Machine, module: Module, name: str, deferred: Deferred) -> Object:

@@ -15,6 +15,8 @@ from mfsdp_lint.readers.python.objects import (
     MISSING,
     Choice,
     DictObject,
+    EnumMember,
+    External,
     Function,
     Instance,
     ListObject,
@@ -27,13 +29,17 @@ from mfsdp_lint.readers.python.objects import (
 
 STEP_LIMIT = 400_000
 DEPTH_LIMIT = 60
-LOCAL_WAYS = 24
+LOCAL_WAYS = 8
 FORK_LIMIT = 3
 FORCED_FORK_LIMIT = 6
 CHOICE_LIMIT = 12
 NEVER_OLD = 1 << 62
 HAZY = "<hazy>"
 """Key under `writes` of an object that something out of sight may have changed."""
+
+
+SHARED = frozenset((str, int, float, bool, type(None), bytes, Function, EnumMember, External))
+"""Kinds of values that a copy of an object shares with it."""
 
 
 class Raised(Exception):
@@ -293,38 +299,38 @@ class Machine:
 
     def copy(self, value: Object, copies: dict[int, Object] | None = None) -> Object:
         """A deep copy: new objects with the same contents and the same writes."""
-        copies = {} if copies is None else copies
-        if isinstance(value, (str, int, float, type(None), Function)):
+        kind = type(value)
+        if kind in SHARED:
             return value
+        copies = {} if copies is None else copies
         known = copies.get(id(value))
         if known is not None:
             return known
         result: Any
-        match value:
-            case Instance():
-                result = Instance(value.cls, self.tick(), value.made)
-            case DictObject():
-                result = DictObject({}, self.tick())
-                result.made = value.made
-            case Unknown() if value.fields:
-                result = Unknown(self.tick(), value.text, value.not_none)
-            case ListObject():
-                result = (SetObject if isinstance(value, SetObject) else ListObject)([], self.tick())
-                copies[id(value)] = result
-                items = value.items
-                result.fields["items"] = items if items is None else [self.copy(item, copies) for item in items]
-                return result
-            case tuple() if not is_constant(value):
-                return tuple(self.copy(item, copies) for item in value)
-            case Choice(options=options):
-                return Choice(tuple(self.copy(option, copies) for option in options))
-            case _:
-                return value
+        if kind is Instance:
+            result = Instance(value.cls, self.tick(), value.made)
+        elif kind is DictObject:
+            result = DictObject({}, self.tick())
+            result.made = value.made
+        elif kind is Unknown and value.fields:
+            result = Unknown(self.tick(), value.text, value.not_none)
+        elif isinstance(value, ListObject):
+            result = kind([], self.tick())
+            copies[id(value)] = result
+            items = value.items
+            result.fields["items"] = items if items is None else [self.copy(item, copies) for item in items]
+            return result
+        elif kind is tuple and not is_constant(value):
+            return tuple(self.copy(item, copies) for item in value)
+        elif kind is Choice:
+            return Choice(tuple(self.copy(option, copies) for option in value.options))
+        else:
+            return value
         copies[id(value)] = result
         result.writes = value.writes.copy()
         fields = value.fields.copy()
         for key, item in fields.items():
-            if not isinstance(item, (str, int, float, type(None))):
+            if type(item) not in SHARED:
                 fields[key] = self.copy(item, copies)
         result.fields = fields
         return result

@@ -18,14 +18,30 @@ SOURCE_FOLDERS = ("", "src")
 class Module:
     """One parsed source file.
 
-    `name` is its dotted name from the import root. `scope` are its global names; they are filled when the evaluator
-    runs its top level (`ran`). `asked_for` says that it is one of the files to lint. `upstream` names the release when the file lies in an installed or given upstream tree.
+    `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its top
+    level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did not run
+    yet. `asked_for` says that it is one of the files to lint, `upstream` names the release whose source it belongs to,
+    `yields` that generators may be among its functions.
     """
 
-    __slots__ = ("born", "fields", "is_package", "name", "path", "ran", "stars", "tree", "upstream", "asked_for", "decorated")
+    __slots__ = (
+        "born",
+        "fields",
+        "is_package",
+        "name",
+        "path",
+        "ran",
+        "stars",
+        "tree",
+        "upstream",
+        "asked_for",
+        "decorated",
+        "yields",
+    )
 
-    def __init__(self, path: str, name: str, tree: ast.Module) -> None:
+    def __init__(self, path: str, name: str, tree: ast.Module, yields: bool = True) -> None:
         self.path = path
+        self.yields = yields
         self.name = name
         self.tree = tree
         self.is_package = os.path.basename(path) == "__init__.py"
@@ -74,11 +90,12 @@ class ModuleFinder:
         if key not in self.by_path:
             path = self.spellings.get(key, path)
             try:
-                tree = parse(path, self.sources.text(path))
+                text = self.sources.text(path)
+                tree = parse(path, text)
             except Unreadable:
                 self.by_path[key] = None
             else:
-                module = Module(path, name or self.dotted_name(path, tree), tree)
+                module = Module(path, name or self.dotted_name(path, tree), tree, "yield" in text)
                 module.asked_for = key in self.spellings
                 self.by_path[key] = module
         return self.by_path[key]

@@ -1,0 +1,200 @@
+"""The columns of the audit's table: a few words for what several settings come to.
+
+A value that is not known is `?`, one of several `a|b`; what is off or not set is an en dash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from mfsdp_lint.recipe import Recipe, Variant
+from mfsdp_lint.values import NONE, Known, NotNone, OneOf, Plain, Value, possible, spell
+
+OFF = "–"
+NOT_KNOWN = "?"
+
+
+Alternatives = tuple[str, ...]
+"""What a cell may be; one text where it is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the table, and the settings that it is read from."""
+
+    title: str
+    settings: tuple[str, ...]
+    cell: Callable[[Variant], Alternatives]
+
+    def of(self, recipe: Recipe) -> str:
+        """The cell of a recipe: what its variants say, each once, what is not known last."""
+        found = dict.fromkeys(text for variant in recipe.variants for text in self.cell(variant))
+        return "|".join(sorted(found, key=lambda text: text == NOT_KNOWN))
+
+
+def spelled(value: Value) -> Alternatives:
+    """A value in a cell: text without quotes, None as a dash."""
+    if isinstance(value, NotNone):
+        return ("set",)
+    options = possible(value)
+    return (NOT_KNOWN,) if options is None else tuple(map(_spelled, options))
+
+
+def _spelled(value: Plain) -> str:
+    match value:
+        case None:
+            return OFF
+        case str():
+            return value or '""'
+        case bool():
+            return "yes" if value else "no"
+        case _:
+            return spell(value)
+
+
+def plain_column(path: str) -> Column:
+    """A column for one setting, as it is."""
+    return Column(path.partition(".")[2] or path, (path,), lambda variant: spelled(variant.value(path)))
+
+
+def _joined(parts: Sequence[Alternatives]) -> Alternatives:
+    """Cells side by side: `8/4/1/1`; where there would be many, `(4|8)/(1|2)/1/1`."""
+    if prod(map(len, parts)) <= _MOST_COMBINATIONS:
+        return tuple("/".join(each) for each in product(*parts))
+    return ("/".join(f"({'|'.join(part)})" if len(part) > 1 else part[0] for part in parts),)
+
+
+_MOST_COMBINATIONS = 2
+
+
+# -- what is on -----------------------------------------------------------------------------------------------------
+
+
+def _on(value: Value) -> bool | None:
+    """Python's truth, None where it depends."""
+    options = possible(value)
+    if options is None:
+        return None
+    truths = {bool(option) for option in options}
+    return truths.pop() if len(truths) == 1 else None
+
+
+def _either(*values: Value) -> bool | None:
+    truths = [_on(value) for value in values]
+    return True if True in truths else None if None in truths else False
+
+
+def _fsdp(variant: Variant) -> Alternatives:
+    # Bridge takes either switch of Megatron-FSDP for both.
+    megatron = _either(variant.value("dist.use_megatron_fsdp"), variant.value("ddp.use_megatron_fsdp"))
+    torch = _on(variant.value("dist.use_torch_fsdp2"))
+    match megatron, torch:
+        case True, True:
+            return ("both",)
+        case True, False:
+            return ("megatron-fsdp",)
+        case False, True:
+            return ("torch-fsdp2",)
+        case False, False:
+            return (OFF,)
+        case True, None:
+            return ("megatron-fsdp", "both")
+        case None, True:
+            return ("torch-fsdp2", "both")
+        case _:
+            return (NOT_KNOWN,)
+
+
+def _strategy(variant: Variant) -> Alternatives:
+    # It has no meaning without FSDP, and a default that would mislead.
+    return (OFF,) if _fsdp(variant) == (OFF,) else spelled(variant.value("ddp.data_parallel_sharding_strategy"))
+
+
+def _is_set(value: Value) -> Alternatives:
+    options = possible(value)
+    if isinstance(value, NotNone):
+        return ("yes",)
+    if options is None:
+        return (NOT_KNOWN,)
+    return tuple(dict.fromkeys("no" if option is None else "yes" for option in options))
+
+
+def _save_load(variant: Variant) -> Alternatives:
+    return _joined([_is_set(variant.value("checkpoint.save")), _is_set(variant.value("checkpoint.load"))])
+
+
+_SIZES = (
+    "model.tensor_model_parallel_size",
+    "model.pipeline_model_parallel_size",
+    "model.context_parallel_size",
+    "model.expert_model_parallel_size",
+)
+
+
+def _parallel(variant: Variant) -> Alternatives:
+    return _joined([spelled(variant.value(path)) for path in _SIZES])
+
+
+_OFFLOADS = (
+    ("model.cpu_offloading", "layers"),
+    ("model.fine_grained_activation_offloading", "activations"),
+    ("optimizer.optimizer_cpu_offload", "optimizer"),
+)
+
+
+def _offload(variant: Variant) -> Alternatives:
+    if "model.cpu_offloading" not in variant.settings:
+        return (NOT_KNOWN,)
+    # A release without one of the settings has nothing to switch on.
+    states = {name: _on(variant.value(path)) for path, name in _OFFLOADS if path in variant.settings}
+    return ("+".join(name if on else f"{name}?" for name, on in states.items() if on is not False) or OFF,)
+
+
+def _recompute(variant: Variant) -> Alternatives:
+    return spelled(variant.value("model.recompute_granularity"))
+
+
+# -- precision ------------------------------------------------------------------------------------------------------
+
+_BASES = ("fp32", "fp16", "bf16")
+
+
+def _precision(variant: Variant) -> Alternatives:
+    """The name of a registered recipe, else what the recipe object says: `bf16`, `bf16+fp8 delayed`."""
+    recipe = variant.value("mixed_precision")
+    if isinstance(recipe, (Known, OneOf)) and None not in (possible(recipe) or ()):
+        return spelled(recipe)
+    # Without a recipe, the model's own switches count.
+    section = "model" if recipe == NONE else "mixed_precision"
+    bases = [_on(variant.value(f"{section}.{name}")) for name in _BASES]
+    if True not in bases and None in bases[1:]:
+        return (NOT_KNOWN,)
+    base = _BASES[bases.index(True)] if True in bases else _BASES[0]
+    return ("+".join([base, *(text for name in ("fp8", "fp4") if (text := _narrow(variant, section, name)))]),)
+
+
+def _narrow(variant: Variant, section: str, name: str) -> str:
+    """`fp8 delayed` where eight bits are on, nothing where they are off or the release has no such setting."""
+    path = f"{section}.{name}"
+    on = _on(variant.value(path)) if path in variant.settings else False
+    if on is None:
+        return f"{name}?"
+    recipe = variant.value(f"{path}_recipe")
+    how = f" {recipe.value}" if isinstance(recipe, Known) else ""
+    return f"{name}{how}" if on else ""
+
+
+COLUMNS = (
+    Column("FSDP", ("dist.use_megatron_fsdp", "ddp.use_megatron_fsdp", "dist.use_torch_fsdp2"), _fsdp),
+    Column("strategy", ("ddp.data_parallel_sharding_strategy",), _strategy),
+    Column("format", ("checkpoint.ckpt_format",), lambda variant: spelled(variant.value("checkpoint.ckpt_format"))),
+    Column("save/load", ("checkpoint.save", "checkpoint.load"), _save_load),
+    Column("TP/PP/CP/EP", _SIZES, _parallel),
+    Column("offload", tuple(path for path, _ in _OFFLOADS), _offload),
+    Column("recompute", ("model.recompute_granularity",), _recompute),
+    Column("precision", ("mixed_precision", "model.bf16", "model.fp16", "model.fp8"), _precision),
+)
+"""What the table shows when nobody chooses."""

@@ -1,0 +1,52 @@
+"""For spreadsheets: a recipe a row, a setting a column. Text stands without quotes, lists as JSON has them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+
+from mfsdp_lint.recipe import Recipe
+from mfsdp_lint.reports.audit.columns import COLUMNS
+from mfsdp_lint.reports.settings import chosen, json_value
+from mfsdp_lint.values import Known, OneOf, Plain, Value
+
+DEFAULT = tuple(dict.fromkeys(path for column in COLUMNS for path in column.settings))
+"""The settings behind the table."""
+
+
+def render(recipes: Sequence[Recipe], globs: Sequence[str] = ()) -> Iterator[str]:
+    """Rows as text, the header first. One of several is `a|b`, not known is `?`, None is empty."""
+    paths = sorted({path for recipe in recipes for path in chosen(recipe, globs)}) if globs else DEFAULT
+    yield _row(["recipe", "path", "line", "kind", *paths])
+    for recipe in recipes:
+        values = [_text(recipe.setting(path).value) for path in paths]
+        yield _row([recipe.label, recipe.path, str(recipe.line), recipe.kind, *values])
+
+
+def _row(cells: Sequence[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(map(_inert, cells))
+    return line.getvalue()
+
+
+def _inert(cell: str) -> str:
+    """A spreadsheet runs what begins like a formula; numbers and dashes are none."""
+    return f"'{cell}" if cell[:1] in ("=", "+", "@", "\t", "\r") else cell
+
+
+def _text(value: Value) -> str:
+    match value:
+        case Known(known):
+            return _plain(known)
+        case OneOf(values):
+            return "|".join(map(_plain, values))
+        case _:
+            return "set" if value.state == "set" else "?"
+
+
+def _plain(value: Plain) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(json_value(value))

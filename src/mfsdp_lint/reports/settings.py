@@ -1,0 +1,89 @@
+"""Settings and their origins as JSON has them, for the formats that programs read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from mfsdp_lint.recipe import Origin, Recipe, Setting, Span
+from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.values import Known, OneOf, Plain, Value
+
+
+def target_document(target: Target) -> dict[str, Any]:
+    """The versions judged against, and why these."""
+    return {"bridge": target.bridge, "core": target.core, "assumed": target.assumed, "reason": target.reason}
+
+
+def recipe_document(recipe: Recipe) -> dict[str, Any]:
+    """What a recipe is called and where it begins; `arguments` only where it was called with some."""
+    document: dict[str, Any] = {
+        "name": recipe.name,
+        "qualified_name": recipe.qualified_name,
+        "path": recipe.path,
+        "line": recipe.line,
+        "kind": recipe.kind,
+    }
+    return document | ({"arguments": json_value(dict(recipe.arguments))} if recipe.arguments else {})
+
+
+def setting_document(setting: Setting) -> dict[str, Any]:
+    """State, value or values, and origin (None where nobody wrote it, or that is not known)."""
+    origin = None if setting.origin is None else origin_document(setting.origin)
+    return {**value_document(setting.value), "origin": origin}
+
+
+def value_document(value: Value) -> dict[str, Any]:
+    """`{state}`, with `value` where it is known and `values` where it is one of several."""
+    match value:
+        case Known(known):
+            return {"state": value.state, "value": json_value(known)}
+        case OneOf(values):
+            return {"state": value.state, "values": [json_value(each) for each in values]}
+        case _:
+            return {"state": value.state}
+
+
+def origin_document(origin: Origin) -> dict[str, Any]:
+    """Lines and columns count from 1, the end is exclusive; `upstream` only where it lies in an upstream release."""
+    document = {**span_document(origin.span), "how": origin.how, "function": origin.function}
+    return document | ({"upstream": origin.upstream} if origin.upstream else {})
+
+
+def span_document(span: Span) -> dict[str, Any]:
+    """A piece of a file."""
+    return {
+        "path": span.path,
+        "line": span.line,
+        "end_line": span.end_line,
+        "column": span.column,
+        "end_column": span.end_column,
+    }
+
+
+def json_value(value: Plain) -> Any:
+    """A plain value; JSON has no infinity and no NaN, so these are their names as text."""
+    match value:
+        case float() if not math.isfinite(value):
+            return str(value)
+        case list():
+            return [json_value(item) for item in value]
+        case dict():
+            return {key: json_value(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def chosen(recipe: Recipe, globs: Sequence[str]) -> list[str]:
+    """The settings of a recipe that a glob matches (all, where there are no globs), by section, then by name."""
+    paths = recipe.paths() if not globs else [path for path in recipe.paths() if matches(path, globs)]
+    # A setting that a glob names in full is asked for, known or not.
+    paths += [glob for glob in globs if "." in glob and not set("*?[") & set(glob)]
+    return sorted(dict.fromkeys(paths))
+
+
+def matches(path: str, globs: Sequence[str]) -> bool:
+    """Whether a glob matches a path; a section alone stands for all that is in it."""
+    return any(fnmatchcase(path, glob) or path.startswith(glob + ".") for glob in globs)

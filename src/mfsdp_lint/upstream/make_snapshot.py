@@ -1,0 +1,415 @@
+"""Makes a snapshot from upstream source, with the tool's own evaluator. Nothing upstream is imported or run."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from mfsdp_lint.readers.python.attributes import set_attribute
+from mfsdp_lint.readers.python.classes import (
+    ClassObject,
+    bases,
+    enum_members,
+    fields_of,
+    has_base,
+    instantiate,
+    is_dataclass,
+    is_enum,
+    lookup,
+    namespace,
+)
+from mfsdp_lint.readers.python.imports import ensure_ran, resolve_global
+from mfsdp_lint.readers.python.machine import CannotMerge, Frame, OutOfSteps, Raised
+from mfsdp_lint.readers.python.modules import Module, ModuleFinder
+from mfsdp_lint.readers.python.objects import (
+    CONSTANTS,
+    MISSING,
+    Descriptor,
+    DictObject,
+    External,
+    Function,
+    Instance,
+    ListObject,
+    Object,
+    Partial,
+    SetObject,
+    Unknown,
+)
+from mfsdp_lint.sources import Sources
+from mfsdp_lint.upstream.encode import Encoder, bare, class_defaults
+from mfsdp_lint.upstream.huggingface import ARCHITECTURES
+from mfsdp_lint.upstream.snapshot import PROVIDERS, ModuleData, Node, dump
+from mfsdp_lint.upstream.summarise import (
+    Subject,
+    Watching,
+    constructor_subject,
+    function_subject,
+    summarise,
+)
+
+PACKAGES = ("megatron.bridge", "megatron.core", "megatron.training")
+STACK = 20_000
+AUTO_BRIDGE = ("megatron.bridge.models.conversion.auto_bridge", "AutoBridge")
+PROBES = (True, False, "<probe>")
+
+
+class NoSource(ValueError):
+    """A folder that does not hold the upstream source it should."""
+
+
+def make_snapshot(checkout: str, core: str | None = None, say: Callable[[str], None] = lambda _: None) -> bytes:
+    """The snapshot of a Megatron-Bridge source tree as the bytes of its file.
+
+    `checkout` is a clone or an unpacked wheel; `core` the Megatron-LM tree or unpacked megatron-core wheel that goes with it, by
+    default the submodule `3rdparty/Megatron-LM`. Raises NoSource.
+    """
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), STACK))
+    bridge_root = _root(checkout, "megatron/bridge", "Megatron-Bridge")
+    core_root = _root(core or os.path.join(checkout, "3rdparty", "Megatron-LM"), "megatron/core", "Megatron-LM")
+    maker = _Maker([bridge_root, core_root], say)
+    modules = maker.make()
+    return dump(_version(bridge_root, "bridge"), _version(core_root, "core"), modules)
+
+
+def _root(folder: str, package: str, name: str) -> str:
+    for root in (folder, os.path.join(folder, "src")):
+        if os.path.isdir(os.path.join(root, package)):
+            return root
+    raise NoSource(f"{folder}: no {name} source ({package}/) in it")
+
+
+def _version(root: str, package: str) -> str:
+    """What `package_info.py` says: MAJOR.MINOR.PATCH and the pre-release."""
+    path = os.path.join(root, "megatron", package, "package_info.py")
+    try:
+        with open(path, encoding="utf-8") as stream:
+            text = stream.read()
+    except OSError:
+        raise NoSource(f"{path}: not there") from None
+    parts = {name: value for name, value in re.findall(r"^(MAJOR|MINOR|PATCH|PRE_RELEASE) *= *[\"']?(\w*)", text, re.M)}
+    return f"{parts.get('MAJOR')}.{parts.get('MINOR')}.{parts.get('PATCH')}{parts.get('PRE_RELEASE', '')}"
+
+
+class _Maker:
+    """The state of making one snapshot: the evaluator, and what was made of each module so far."""
+
+    def __init__(self, roots: Sequence[str], say: Callable[[str], None]) -> None:
+        self.roots = roots
+        self.say = say
+        self.finder = ModuleFinder(Sources(), roots)
+        self.machine = Watching(self.finder)
+        self.modules: dict[str, Module] = {}
+        self.providers: dict[str, Instance] = {}
+        self.homes: dict[int, tuple[str, str] | None] = {}
+        self.alive: list[Object] = []
+
+    def make(self) -> dict[str, ModuleData]:
+        for package in PACKAGES:
+            for name, path in self._files(package):
+                module = self.finder.load(path, name)
+                if module is not None:
+                    self.modules[name] = module
+        self._find_providers()
+        made = {}
+        for name, module in self.modules.items():
+            data = self._module(module)
+            if data.names:
+                made[name] = data
+                self.say(f"{name}: {len(data.names)} names")
+        made[PROVIDERS] = self._encoded_providers()
+        return made
+
+    def _files(self, package: str) -> Iterator[tuple[str, str]]:
+        for root in self.roots:
+            folder = os.path.join(root, *package.split("."))
+            for above, folders, files in os.walk(folder):
+                folders.sort()
+                for file in sorted(files):
+                    if not file.endswith(".py"):
+                        continue
+                    path = os.path.join(above, file)
+                    parts = os.path.relpath(path, root)[: -len(".py")].split(os.sep)
+                    yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+
+    def home(self, value: Object) -> tuple[str, str] | None:
+        """The module and the name of a class or function, if that name still means it."""
+        if id(value) not in self.homes:
+            self.alive.append(value)
+            self.homes[id(value)] = None
+            module = self.modules.get(value.module.name)
+            if module is not None and value.name.isidentifier() and self._global(module, value.name) is value:
+                self.homes[id(value)] = (module.name, value.name)
+        return self.homes[id(value)]
+
+    def _global(self, module: Module, name: str) -> Object:
+        try:
+            return resolve_global(self.machine, module, name)
+        except (Raised, CannotMerge, OutOfSteps, RecursionError):
+            return MISSING
+
+    # -- providers ----------------------------------------------------------------------------------------------------
+
+    def _find_providers(self) -> None:
+        from mfsdp_lint.readers.python import huggingface
+
+        module = self.modules.get(AUTO_BRIDGE[0])
+        cls = self._global(module, AUTO_BRIDGE[1]) if module is not None else None
+        if not isinstance(cls, ClassObject):
+            return
+        for method in huggingface.PROVIDER_METHODS:
+            function, _ = lookup(self.machine, cls, method)
+            if not isinstance(function, Function):
+                continue
+            for architecture in (None, *dict.fromkeys(name for _, name in ARCHITECTURES)):
+                self.machine.begin(())
+                found = huggingface.provider_template(self.machine, function, architecture)
+                self.machine.finish()
+                if isinstance(found, Instance):
+                    self.providers[f"{method} {architecture or ''}"] = found
+
+    def _encoded_providers(self) -> ModuleData:
+        data = ModuleData({})
+        encoder = Encoder(self.machine, data, self.home, self.roots, {})
+        for key, provider in self.providers.items():
+            data.names[key] = ["value", encoder.encode(provider)]
+        return data
+
+    # -- modules ------------------------------------------------------------------------------------------------------
+
+    def _module(self, module: Module) -> ModuleData:
+        data = ModuleData({})
+        encoder = Encoder(self.machine, data, self.home, self.roots, self.providers)
+        for name in self._names(module, set()):
+            if name.startswith("__") and name != "__version__":
+                continue
+            entry = self._entry(encoder, module, name, self._global(module, name))
+            if entry is not None:
+                data.names[name] = entry
+        return data
+
+    def _names(self, module: Module, seen: set[str]) -> list[str]:
+        if module.name in seen:
+            return []
+        seen.add(module.name)
+        ensure_ran(self.machine, module)
+        names = [name for name in module.fields if isinstance(name, str)]
+        for star in module.stars:
+            if isinstance(star, Module):
+                names += [name for name in self._names(star, seen) if not name.startswith("_")]
+        return list(dict.fromkeys(names))
+
+    def _entry(self, encoder: Encoder, module: Module, name: str, value: Object) -> Any:
+        if isinstance(value, Module):
+            return ["module", value.name] if value.name in self.modules else None
+        if isinstance(value, (ClassObject, Function)):
+            home = self.home(value)
+            if home is None:
+                return None
+            if home != (module.name, name):
+                return ["from", *home]
+            made = self._class(encoder, value) if isinstance(value, ClassObject) else self._function(encoder, value)
+            return None if made is None else ["class" if isinstance(value, ClassObject) else "function", made]
+        if isinstance(value, (*CONSTANTS, tuple, ListObject, DictObject, SetObject, Instance, Partial)):
+            node = encoder.encode(value)
+            return None if isinstance(node, list) and node[0] == "?" else ["value", node]
+        return None
+
+    # -- functions ----------------------------------------------------------------------------------------------------
+
+    def _function(self, encoder: Encoder, function: Function) -> Any:
+        if not encoder_wants(function.module.name):
+            return None
+        made = self._summary(encoder, function)
+        return made if made is not None and _says_something(made["outcome"]) else None
+
+    def _summary(self, encoder: Encoder, function: Function, owner: ClassObject | None = None) -> Any:
+        if function.unwrapped is not None or function.is_async or not hasattr(function.node, "args"):
+            return None
+        if not hasattr(function.node, "name"):
+            return None
+        subject = function_subject(encoder, function, owner)
+        outcome = self._quietly(lambda: summarise(subject))
+        encoder.arguments = {}
+        if outcome is None:
+            return None
+        return self._described(encoder, function, subject, outcome)
+
+    def _described(self, encoder: Encoder, function: Function, subject: Subject, outcome: Any) -> Any:
+        arguments = function.node.args
+        parameters: list[Any] = [
+            [p.name, p.kind, ["required"] if p.default is MISSING else encoder.encode(p.default)]
+            for p in subject.parameters
+            if p.kind != "**"
+        ]
+        if arguments.vararg is not None:
+            parameters.append([arguments.vararg.arg, "*", ["required"]])
+        if arguments.kwarg is not None:
+            parameters.append([arguments.kwarg.arg, "**", ["required"]])
+        described = {"parameters": parameters, "outcome": outcome, "line": function.node.lineno}
+        keys = [p.name for p in subject.parameters if p.kind == "**"]
+        return described | {"keys": keys} if keys else described
+
+    def _quietly(self, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except (Raised, CannotMerge, OutOfSteps, RecursionError):
+            return None
+        finally:
+            self.machine.finish()
+
+    # -- classes ------------------------------------------------------------------------------------------------------
+
+    def _class(self, encoder: Encoder, cls: ClassObject) -> Any:
+        machine = self.machine
+        kind = self._kind(cls)
+        made: dict[str, Any] = {"kind": kind}
+        parents = [node for node in map(encoder.encode, bases(machine, cls)) if node != ["ext", "object"]]
+        if parents:
+            made["bases"] = parents
+        if kind == "enum":
+            made["attributes"] = {name: encoder.encode(m.value) for name, m in enum_members(machine, cls).items()}
+            return made
+        own = namespace(machine, cls)
+        if kind in ("dataclass", "namedtuple"):
+            made["fields"] = self._fields(encoder, cls)
+        wanted = kind == "dataclass" and encoder_wants(cls.module.name)
+        attributes, methods, properties = {}, {}, {}
+        for name, value in own.items():
+            if not isinstance(name, str) or (name.startswith("__") and name != "__call__"):
+                continue
+            if isinstance(value, Function):
+                methods[name] = self._summary(encoder, value, cls) if wanted else None
+            elif isinstance(value, Descriptor):
+                if value.kind == "property":
+                    properties[name] = self._summary(encoder, value.function, cls) if wanted else None
+                else:
+                    methods[name] = None
+            elif isinstance(value, CONSTANTS) and name not in {spec[0] for spec in made.get("fields", ())}:
+                attributes[name] = encoder.encode(value)
+        for key, found in (("attributes", attributes), ("methods", methods), ("properties", properties)):
+            if found:
+                made[key] = found
+        if kind == "dataclass":
+            self._hooks(encoder, cls, made)
+        return made
+
+    def _kind(self, cls: ClassObject) -> str:
+        machine = self.machine
+        if is_enum(machine, cls):
+            return "enum"
+        if is_dataclass(machine, cls):
+            return "dataclass"
+        if has_base(machine, cls, "typing.NamedTuple"):
+            return "namedtuple"
+        return "typeddict" if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict") else "plain"
+
+    def _fields(self, encoder: Encoder, cls: ClassObject) -> list[Any]:
+        from mfsdp_lint.readers.python.classes import own_fields
+
+        values = class_defaults(encoder, cls)
+        found = []
+        for spec in own_fields(self.machine, cls):
+            required = spec.default is MISSING and spec.factory is MISSING
+            node: Node = ["required"] if required else values[spec.name]
+            flags = ("" if spec.init else "i") + ("k" if spec.keyword_only else "")
+            found.append([spec.name, node, flags] if flags else [spec.name, node])
+        return found
+
+    def _hooks(self, encoder: Encoder, cls: ClassObject, made: dict[str, Any]) -> None:
+        hook, owner = lookup(self.machine, cls, "__post_init__")
+        constructor, maker = lookup(self.machine, cls, "__init__")
+        if isinstance(constructor, Function) and maker is cls:
+            made["kind"] = "plain"
+            return
+        setter, _ = lookup(self.machine, cls, "__setattr__")
+        if isinstance(hook, Function):
+            made["made"] = self._quietly(lambda: self._constructed(encoder, cls))
+            if not made["made"]:
+                made["made"] = made["made"] if made["made"] is None else {}
+        if isinstance(setter, Function):
+            sets = self._quietly(lambda: self._sets(cls))
+            made["sets"] = sets
+
+    def _constructed(self, encoder: Encoder, cls: ClassObject) -> dict[str, Node] | None:
+        """What construction leaves in fields other than what was passed or declared."""
+        defaults = class_defaults(encoder, cls)
+        specs = [spec for spec in fields_of(self.machine, cls) if spec.init]
+        names = []
+        for spec in specs:
+            required = spec.default is MISSING and spec.factory is MISSING
+            names.append((spec.name, required, MISSING if required or spec.factory is not MISSING else spec.default))
+        subject = constructor_subject(encoder, cls, names)
+        touched = self._touched(subject, [name for name, _, _ in names])
+        if touched == set():
+            return {}
+        outcome = summarise(subject)
+        encoder.arguments = {}
+        if not isinstance(outcome, dict):
+            return None
+        result = outcome["result"]
+        result = result[2] if result[0] == "def" else result
+        if result[0] != "obj":
+            return None
+        return {
+            name: field[-1]
+            for name, field in result[3].items()
+            if field[-1] != ["arg", name] and bare(field[-1]) != bare(defaults.get(name))
+        }
+
+    def _touched(self, subject: Subject, names: list[str]) -> set[str] | None:
+        """The fields that construction changes whatever is passed; None where that cannot be told."""
+        ways = subject.run(frozenset(names))
+        if ways is None:
+            return None
+        found = set()
+        for way in ways:
+            result = way.outcome[3]["result"][-1]
+            if not isinstance(result, list) or result[0] != "obj":
+                return None
+            found |= {name for name, field in result[3].items() if field[-1] != ["arg", name]}
+        return found
+
+    def _sets(self, cls: ClassObject) -> dict[str, list[str]] | None:
+        """Which fields a class's own `__setattr__` writes for each name, where it is not just that one."""
+        names = [spec.name for spec in fields_of(self.machine, cls)]
+        found = {}
+        for name in names:
+            written: set[str] = set()
+            for probe in PROBES:
+                self.machine.begin(())
+                frame = Frame(cls.module)
+                instance = instantiate(self.machine, cls, [], {}, None, frame, {})
+                before = dict(instance.fields)
+                set_attribute(self.machine, instance, name, probe, frame, None)
+                written |= {key for key, value in instance.fields.items() if value is not before.get(key, MISSING)}
+                if any(instance.fields[key] is not probe for key in written):
+                    return None
+            if written - {name}:
+                found[name] = sorted(written - {name})
+        return found
+
+
+def encoder_wants(module: str) -> bool:
+    """Whether the functions of a module are worth a summary: those of Megatron-Core build models, not configurations."""
+    return module.startswith("megatron.bridge")
+
+
+def _says_something(outcome: Any) -> bool:
+    if isinstance(outcome, list):
+        return any(map(_says_something, outcome[2:]))
+    result = outcome["result"]
+    if outcome.get("writes") or outcome.get("environment"):
+        return True
+    if isinstance(result, list):
+        while result[0] in ("dep", "def"):
+            result = result[2]
+            if not isinstance(result, list):
+                return result is not None
+        return result[0] not in ("?", "ext", "arg") or bool(result[0] == "?" and result[3])
+    return result is not None
+
+
+_ = (External, Unknown)
