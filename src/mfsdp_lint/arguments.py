@@ -55,7 +55,7 @@ def add_output(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
 
 def options_from(arguments: Mapping[str, Any]) -> Options:
     """The options that a command line says, over those of the configuration. Raises UsageError."""
-    given = {field.name: arguments.get(field.name) for field in fields(Options)}
+    given: dict[str, Any] = {field.name: arguments.get(field.name) for field in fields(Options)}
     lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
     given |= lists | {"paths": tuple(given["paths"]) or None}
     return merge(given, read_configuration(arguments["config"]))

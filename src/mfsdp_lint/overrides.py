@@ -6,7 +6,7 @@ own, so that reports can show it like any other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -141,7 +141,7 @@ class OverriddenSettings(Mapping[str, Setting]):
         return Setting(path, value, replace(origin, earlier=earlier, order=order))
 
     def __getitem__(self, path: str) -> Setting:
-        found = self.get(path)
+        found: Setting | None = self.get(path)
         if found is None:
             raise KeyError(path)
         return found
@@ -150,9 +150,21 @@ class OverriddenSettings(Mapping[str, Setting]):
         found = self._written.get(path)
         if found is not None:
             return found
-        if self._gone and path.startswith(tuple(self._gone)):
+        if self._hidden(path):
             return default
         return self.below.get(path, default)
+
+    def history(self, path: str) -> list[tuple[str, Origin]]:
+        """Every write that had to do with a setting, in order: those of the recipe, then the overrides."""
+        below = [] if self._hidden(path) else recorded(self.below, path)
+        setting = self._written.get(path)
+        return [
+            *below,
+            *((path, each) for each in chain(setting.origin if setting else None) if each.span.path == COMMAND_LINE),
+        ]
+
+    def _hidden(self, path: str) -> bool:
+        return any(path.startswith(gone) for gone in self._gone)
 
     def __iter__(self) -> Iterator[str]:
         yield from (path for path in self.below if self.get(path) is not None)
@@ -160,6 +172,23 @@ class OverriddenSettings(Mapping[str, Setting]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def chain(origin: Origin | None) -> list[Origin]:
+    """A write and those that it replaced, the oldest first."""
+    found: list[Origin] = []
+    while origin is not None:
+        found.insert(0, origin)
+        origin = origin.earlier
+    return found
+
+
+def recorded(settings: Mapping[str, Setting], path: str) -> list[tuple[str, Origin]]:
+    """The writes that had to do with a setting, in order, as far as its reader remembers them."""
+    history: Callable[[str], list[tuple[str, Origin]]] | None = getattr(settings, "history", None)
+    found = history(path) if history else []
+    setting = settings.get(path)
+    return found or [(path, each) for each in chain(setting.origin if setting else None)]
 
 
 def _sections(path: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from mfsdp_lint.upstream.target import Target, UnknownVersion, resolve_target
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Everything that decides what is read, but the texts: `files` are read whole, `addresses` name single functions."""
+    """Everything that decides what is read, but the texts: `files` are read whole, `addresses` are single functions."""
 
     target: Target
     files: tuple[File, ...] = ()

@@ -12,9 +12,10 @@ from typing import Literal
 
 from mfsdp_lint.values import UNKNOWN, Plain, Value, join, spell
 
-How = Literal["assigned", "argument", "default", "upstream", "override", "environment"]
+How = Literal["assigned", "argument", "default", "upstream", "override", "environment", "unfollowed"]
 """How a value came to be: an assignment, an argument of a constructor or call, a declared default, a recipe of an
-upstream release known from its snapshot, an override from outside the file, or an environment variable."""
+upstream release known from its snapshot, an override from outside the file, an environment variable, or (told only
+where calls are traced) a call that cannot be followed and may have changed it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,6 +46,8 @@ class Origin:
     "" at the top level of a file. `value` is what was written. `upstream` is the release ("megatron-bridge 0.3.1") when the path lies in that
     release's source and not in a file at hand. `order` counts the writes of one evaluation: of two writes the later
     one has the larger number. `earlier` is the write that this one replaced.
+    Only where calls are traced: `calls` led to the write, the innermost first, and `because` names what made its value
+    unknown ("get_size()", a parameter).
     """
 
     span: Span
@@ -56,6 +59,7 @@ class Origin:
     earlier: Origin | None = None
     value: Value = UNKNOWN
     calls: tuple[Call, ...] = ()
+    because: str = ""
 
     @property
     def point(self) -> Span:

@@ -177,7 +177,9 @@ class _Document:
         path = _path(parts)
         first, value = values[0], values[-1]
         if first is not value and path != "env":
-            branch.setting = self.setting(path, UNKNOWN, first, branch.setting)
+            replaced = self.follow(first)
+            was = UNKNOWN if replaced is None else self.value(replaced)
+            branch.setting = self.setting(path, was, first, branch.setting)
         target = self.follow(value)
         if not isinstance(target, Mapping) or target.tag != "map":
             known = UNKNOWN if target is None else self.value(target)
@@ -202,6 +204,7 @@ class _Document:
             focus=self.lines.span(self.path, written.start, written.end),
             order=self.order,
             earlier=earlier.origin if earlier else None,
+            value=value,
         )
         return Setting(path, value, origin)
 

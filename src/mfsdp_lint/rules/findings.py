@@ -90,10 +90,10 @@ def _message(group: Sequence[Violation]) -> str:
 
 
 def _by_recipe(group: Iterable[Violation]) -> list[list[Violation]]:
-    recipes: dict[tuple[str, int, str], list[Violation]] = defaultdict(list)
+    recipes: dict[tuple[str, int, str, str], list[Violation]] = defaultdict(list)
     for violation in group:
         recipe = violation.recipe
-        recipes[recipe.path, recipe.line, recipe.qualified_name].append(violation)
+        recipes[recipe.path, recipe.line, recipe.qualified_name, recipe.label].append(violation)
     return [recipes[key] for key in sorted(recipes)]
 
 
@@ -116,7 +116,7 @@ def _affected(group: Sequence[Violation]) -> tuple[AffectedRecipe, ...]:
     def worst(broken: Sequence[Violation]) -> Severity:
         return min((violation.case.severity for violation in broken), key=SEVERITIES.index)
 
-    return tuple(AffectedRecipe(broken[0].recipe.name, worst(broken)) for broken in _by_recipe(group))
+    return tuple(AffectedRecipe(broken[0].recipe.label, worst(broken)) for broken in _by_recipe(group))
 
 
 def _notes(violation: Violation) -> tuple[Note, ...]:

@@ -1,12 +1,318 @@
-"""What is known of upstream packages whose source is not at hand."""
+"""Answers the evaluator about upstream packages whose source is not at hand, from a snapshot (see snapshot.py)."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable
+from functools import lru_cache
+from importlib import resources
 from typing import Any
 
+from mfsdp_lint.readers.python.calls import HUGGINGFACE, unfollowed
+from mfsdp_lint.readers.python.classes import ClassObject, FieldSpec
+from mfsdp_lint.readers.python.imports import Deferred, StarOut, resolve_global
+from mfsdp_lint.readers.python.machine import HAZY, Machine, identical
+from mfsdp_lint.readers.python.modules import Module
+from mfsdp_lint.readers.python.objects import (
+    CONSTANTS,
+    MISSING,
+    Descriptor,
+    External,
+    Function,
+    Instance,
+    Native,
+    Object,
+)
+from mfsdp_lint.recipe import Origin, Span
+from mfsdp_lint.upstream.build import Arguments, Builder, apply
+from mfsdp_lint.upstream.snapshot import PROVIDERS, ModuleData, Node, Snapshot
 from mfsdp_lint.upstream.target import Target
 
+REQUIRED: Node = ["required"]
 
-def load_knowledge(target: Target) -> Any:
-    """The snapshot of the target's release, None where there is none."""
-    return None
+
+def load_knowledge(target: Target) -> Knowledge | None:
+    """What is known of the target's release; None where there is no snapshot of it."""
+    snapshot = shipped(target.bridge)
+    return None if snapshot is None else Knowledge(snapshot)
+
+
+@lru_cache(maxsize=4)
+def shipped(bridge: str) -> Snapshot | None:
+    """The snapshot of a Megatron-Bridge release that comes with the tool."""
+    file = resources.files("mfsdp_lint.upstream") / "data" / f"bridge-{bridge}.snapshot"
+    return Snapshot(file.read_bytes()) if file.is_file() else None
+
+
+class Knowledge:
+    """The modules of a snapshot, for one evaluation. A module is looked into when something of it is needed."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.label = f"megatron-bridge {snapshot.bridge}"
+        self.core_label = f"megatron-core {snapshot.core}"
+        self._modules: dict[str, Module] = {}
+        self._origins: dict[str, list[Origin]] = {}
+        self._packages: dict[str, list[str]] | None = None
+
+    # -- what the evaluator asks --------------------------------------------------------------------------------------
+
+    def module(self, machine: Machine, name: str) -> Module | None:
+        """An upstream module or package by its dotted name; None where the snapshot has none."""
+        if name not in self._modules:
+            parts = self._submodules(name)
+            data = self.snapshot.module(name)
+            if data is None and not parts:
+                return None
+            self._modules[name] = self._make_module(machine, name, data, parts)
+        return self._modules[name]
+
+    def member(self, machine: Machine, module_name: str, name: str) -> Object | None:
+        """A name of an upstream module, a submodule included; None where nothing is known of it."""
+        module = self.module(machine, module_name)
+        return None if module is None or name not in module.fields else resolve_global(machine, module, name)
+
+    # -- modules ------------------------------------------------------------------------------------------------------
+
+    def _submodules(self, name: str) -> list[str]:
+        if self._packages is None:
+            self._packages = {}
+            seen = set()
+            for full in self.snapshot.modules():
+                parts = full.split(".")
+                for depth in range(len(parts) - 1, 0, -1):
+                    inner = ".".join(parts[: depth + 1])
+                    if inner in seen:
+                        break
+                    seen.add(inner)
+                    self._packages.setdefault(".".join(parts[:depth]), []).append(parts[depth])
+        return self._packages.get(name, [])
+
+    def _make_module(self, machine: Machine, name: str, data: ModuleData | None, parts: list[str]) -> Module:
+        module = Module(name.replace(".", "/") + ".py", name, ast.Module([], []))
+        module.ran = True
+        module.upstream = self.core_label if name.startswith("megatron.core") else self.label
+        module.fields["__name__"] = name
+        # A name that the snapshot does not have may be there all the same.
+        module.stars.append(StarOut(name))  # type: ignore[arg-type]
+        for part in parts:
+            module.fields[part] = Deferred(lambda part=part: self.module(machine, f"{name}.{part}"))  # type: ignore[misc]
+        for key, entry in data.names.items() if data is not None else ():
+            module.fields[key] = Deferred(lambda key=key, entry=entry: self._entry(machine, module, key, entry))  # type: ignore[misc]
+        return module
+
+    def _entry(self, machine: Machine, module: Module, name: str, entry: Any) -> Object:
+        from mfsdp_lint.readers.python.statements import isolated
+
+        match entry:
+            case ["from", source, other]:
+                return self.reference(machine, source, other)
+            case ["module", other]:
+                return self.module(machine, other)
+            case ["class", described]:
+                return self._class(machine, module, name, described)
+            case ["function", described]:
+                return self.function(machine, module, name, described)
+            case ["value", node]:
+                return isolated(machine, lambda: Builder(self, machine, module).build(node))
+        return External(f"{module.name}.{name}")
+
+    def reference(self, machine: Machine, module: str, name: str) -> Object:
+        """A class or function by the module that defines it."""
+        found = self.member(machine, module, name)
+        return External(f"{module}.{name}") if found is None else found
+
+    def origin(self, module: Module, number: int) -> Origin:
+        """Where an upstream write stands."""
+        known = self._origins.get(module.name)
+        if known is None:
+            data = self.snapshot.module(module.name)
+            places = data.origins if data is not None else []
+            known = self._origins[module.name] = [self._origin(*place) for place in places]
+        return known[number]
+
+    def _origin(self, path: str, line: int, end_line: int, function: str, how: str) -> Origin:
+        label = self.core_label if path.startswith("megatron/core/") else self.label
+        return Origin(
+            Span(path, line, 1, end_line, 1), "default" if how == "default" else "upstream", None, function, label
+        )
+
+    # -- functions and classes ----------------------------------------------------------------------------------------
+
+    def function(self, machine: Machine, module: Module, name: str, described: Any, owner: Object = None) -> Function:
+        """A function by its summary; without one, a call of it is not followed."""
+        from mfsdp_lint.readers.python.statements import isolated
+
+        parameters = described["parameters"] if described else [["args", "*", REQUIRED], ["kwargs", "**", REQUIRED]]
+        function = Function(_definition(name, parameters), module, None, name, owner)
+
+        def make() -> None:
+            builder = Builder(self, machine, module)
+            for parameter, _, node in parameters:
+                if node != REQUIRED:
+                    function.defaults[parameter] = builder.build(node)
+
+        isolated(machine, make)
+        full = f"{module.name}.{name}"
+
+        def call(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Any, node: Any) -> Object:
+            if not described:
+                return unfollowed(machine, full, arguments, keywords, frame, node)
+            return apply(self, machine, function, described, arguments, keywords, frame, node)
+
+        function.unwrapped = Native(full, call)
+        return function
+
+    def _class(self, machine: Machine, module: Module, name: str, described: Any) -> ClassObject:
+        from mfsdp_lint.readers.python.statements import isolated
+
+        cls = ClassObject(name, module, None, None)
+        cls.data = ClassData(self, described)
+        builder = Builder(self, machine, module)
+        cls.bases_of = isolated(machine, lambda: [builder.build(node) for node in described.get("bases", ())])
+        return cls
+
+    def provider(self, machine: Machine, method: str, architecture: str | None) -> Object:
+        """The model provider that AutoBridge makes for an architecture (None: for any)."""
+        from mfsdp_lint.readers.python.statements import isolated
+
+        data = self.snapshot.module(PROVIDERS)
+        entry = None if data is None else data.names.get(f"{method} {architecture or ''}", data.names.get(f"{method} "))
+        if entry is None:
+            return None
+        module = Module(PROVIDERS, PROVIDERS, ast.Module([], []))
+        return isolated(machine, lambda: Builder(self, machine, module).build(entry[1]))
+
+
+class ClassData:
+    """What a snapshot knows of a class, in the terms of the evaluator's classes."""
+
+    __slots__ = ("described", "is_dataclass", "knowledge", "opaque")
+
+    def __init__(self, knowledge: Knowledge, described: Any) -> None:
+        self.knowledge = knowledge
+        self.described = described
+        self.is_dataclass = described["kind"] == "dataclass"
+        self.opaque = bool(described.get("opaque"))
+
+    def fill(self, machine: Machine, cls: ClassObject) -> None:
+        """The attributes that the class itself has."""
+        described, knowledge = self.described, self.knowledge
+        builder = Builder(knowledge, machine, cls.module)
+        for name, node, *_ in described.get("fields", ()):
+            if isinstance(node, CONSTANTS):
+                cls.fields[name] = node
+        for name, node in described.get("attributes", {}).items():
+            cls.fields[name] = builder.build(node)
+        for name, summary in described.get("methods", {}).items():
+            cls.fields[name] = self._method(machine, cls, name, summary)
+        for name, summary in described.get("properties", {}).items():
+            cls.fields[name] = Descriptor("property", self._property(machine, cls, name, summary))
+        if "made" in described:
+            cls.fields["__post_init__"] = self._hook(cls, "__post_init__", self._made)
+        if "sets" in described:
+            cls.fields["__setattr__"] = self._hook(cls, "__setattr__", self._sets)
+
+    def field_specs(self, machine: Machine, cls: ClassObject) -> list[FieldSpec]:
+        """The fields that the class itself declares."""
+        return [self._spec(machine, cls, *field) for field in self.described.get("fields", ())]
+
+    def provider(self, machine: Machine, method: str, architecture: str | None) -> Object:
+        """See Knowledge.provider; only AutoBridge is asked."""
+        return self.knowledge.provider(machine, method, architecture)
+
+    def _spec(self, machine: Machine, cls: ClassObject, name: str, node: Node, flags: str = "") -> FieldSpec:
+        init, keyword_only = "i" not in flags, "k" in flags
+        if node == REQUIRED:
+            return FieldSpec(name, init=init, keyword_only=keyword_only)
+        if isinstance(node, CONSTANTS) or node[0] in ("ext", "enum", "ref"):
+            return FieldSpec(name, Builder(self.knowledge, machine, cls.module).build(node), init=init, keyword_only=keyword_only)
+
+        def make(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Any, site: Any) -> Object:
+            return Builder(self.knowledge, machine, cls.module, frame).build(node)
+
+        return FieldSpec(name, factory=Native(f"{cls.name}.{name}", make), init=init, keyword_only=keyword_only)
+
+    def _method(self, machine: Machine, cls: ClassObject, name: str, summary: Any) -> Object:
+        kind = self.described.get("kinds", {}).get(name)
+        if cls.name == "AutoBridge" and name in HUGGINGFACE:
+            function = Function(_definition(name, [["self", "a", REQUIRED], ["kwargs", "**", REQUIRED]]), cls.module, None, name, cls)
+        else:
+            function = self.knowledge.function(machine, cls.module, name, summary, cls)
+        return Descriptor(kind, function) if kind else function
+
+    def _property(self, machine: Machine, cls: ClassObject, name: str, summary: Any) -> Function:
+        if summary:
+            return self.knowledge.function(machine, cls.module, name, summary, cls)
+        return self._hook(cls, name, lambda machine, arguments, *_: machine.unknown(f"{cls.name}.{name}"))
+
+    def _hook(self, cls: ClassObject, name: str, run: Callable[..., Object]) -> Function:
+        function = Function(_definition(name, []), cls.module, None, name, cls)
+        function.unwrapped = Native(f"{cls.qualified_name}.{name}", run)
+        return function
+
+    def _made(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> None:
+        """What constructing an instance leaves in its fields, beyond what was passed or declared."""
+        from mfsdp_lint.readers.python.classes import fields_of
+
+        instance: Instance = arguments[0]
+        made = self.described["made"]
+        if made is None:
+            machine.havoc(instance)
+            return
+        cls = instance.cls
+        own = self._owner(cls)
+        given = {}
+        for spec in fields_of(machine, own):
+            value = instance.fields.get(spec.name, MISSING)
+            unchanged = spec.name not in instance.writes and spec.factory is not MISSING
+            if not unchanged and not (spec.default is not MISSING and identical(value, spec.default)):
+                given[spec.name] = value
+        required = {spec.name for spec in fields_of(machine, own) if spec.default is MISSING and spec.factory is MISSING}
+        builder = Builder(self.knowledge, machine, own.module, frame, Arguments(dict(instance.fields), given.keys() - required))
+        for name, field in made.items():
+            value = builder.build(field)
+            if value is not MISSING:
+                machine.put(instance, name, value)
+
+    def _owner(self, cls: Any) -> ClassObject:
+        from mfsdp_lint.readers.python.classes import mro
+
+        machine_free = cls
+        if isinstance(machine_free, ClassObject) and machine_free.data is self:
+            return machine_free
+        for base in mro(None, cls):  # type: ignore[arg-type]
+            if isinstance(base, ClassObject) and base.data is self:
+                return base
+        raise LookupError(cls)
+
+    def _sets(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> None:
+        instance, name, value = arguments
+        sets = self.described["sets"]
+        machine.put(instance, name, value)
+        if sets is None:
+            return
+        for other in sets.get(name, ()):
+            if other in instance.fields:
+                machine.put(instance, other, value)
+
+
+def _definition(name: str, parameters: list[Any]) -> ast.FunctionDef:
+    """The signature of a function as a syntax tree; its body is not known."""
+
+    def named(kind: str) -> list[ast.arg]:
+        return [ast.arg(parameter, lineno=1, col_offset=0) for parameter, its, _ in parameters if its == kind]
+
+    arguments = ast.arguments(
+        posonlyargs=named("p"),
+        args=named("a"),
+        vararg=next(iter(named("*")), None),
+        kwonlyargs=named("k"),
+        kw_defaults=[],
+        kwarg=next(iter(named("**")), None),
+        defaults=[],
+    )
+    return ast.FunctionDef(name, arguments, [], [], lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
+
+
+_ = HAZY

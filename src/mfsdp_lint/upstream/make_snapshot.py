@@ -53,6 +53,8 @@ from mfsdp_lint.upstream.summarise import (
 PACKAGES = ("megatron.bridge", "megatron.core", "megatron.training")
 STACK = 20_000
 AUTO_BRIDGE = ("megatron.bridge.models.conversion.auto_bridge", "AutoBridge")
+OPAQUE = {"__init__", "__new__", "__getattr__", "__getattribute__", "__setattr__"}
+"""Methods by which a class that is no dataclass may make of its instances whatever it likes."""
 PROBES = (True, False, "<probe>")
 
 
@@ -145,6 +147,7 @@ class _Maker:
         return self.homes[id(value)]
 
     def _global(self, module: Module, name: str) -> Object:
+        self.machine.steps = 0
         try:
             return resolve_global(self.machine, module, name)
         except (Raised, CannotMerge, OutOfSteps, RecursionError):
@@ -194,6 +197,7 @@ class _Maker:
         if module.name in seen:
             return []
         seen.add(module.name)
+        self.machine.steps = 0
         ensure_ran(self.machine, module)
         names = [name for name in module.fields if isinstance(name, str)]
         for star in module.stars:
@@ -231,13 +235,13 @@ class _Maker:
         if not hasattr(function.node, "name"):
             return None
         subject = function_subject(encoder, function, owner)
-        outcome = self._quietly(lambda: summarise(subject))
+        found = self._quietly(lambda: summarise(subject))
         encoder.arguments = {}
-        if outcome is None:
-            return None
-        return self._described(encoder, function, subject, outcome)
+        return None if found is None else self._described(encoder, function, subject, *found)
 
-    def _described(self, encoder: Encoder, function: Function, subject: Subject, outcome: Any) -> Any:
+    def _described(
+        self, encoder: Encoder, function: Function, subject: Subject, outcome: Any, broken: list[str]
+    ) -> Any:
         arguments = function.node.args
         parameters: list[Any] = [
             [p.name, p.kind, ["required"] if p.default is MISSING else encoder.encode(p.default)]
@@ -248,7 +252,9 @@ class _Maker:
             parameters.append([arguments.vararg.arg, "*", ["required"]])
         if arguments.kwarg is not None:
             parameters.append([arguments.kwarg.arg, "**", ["required"]])
-        described = {"parameters": parameters, "outcome": outcome, "line": function.node.lineno}
+        described: dict[str, Any] = {"parameters": parameters, "outcome": outcome}
+        if broken:
+            described["broken"] = broken
         keys = [p.name for p in subject.parameters if p.kind == "**"]
         return described | {"keys": keys} if keys else described
 
@@ -276,7 +282,9 @@ class _Maker:
         if kind in ("dataclass", "namedtuple"):
             made["fields"] = self._fields(encoder, cls)
         wanted = kind == "dataclass" and encoder_wants(cls.module.name)
-        attributes, methods, properties = {}, {}, {}
+        attributes, methods, properties, kinds = {}, {}, {}, {}
+        if OPAQUE & own.keys() and kind != "dataclass":
+            made["opaque"] = True
         for name, value in own.items():
             if not isinstance(name, str) or (name.startswith("__") and name != "__call__"):
                 continue
@@ -284,12 +292,14 @@ class _Maker:
                 methods[name] = self._summary(encoder, value, cls) if wanted else None
             elif isinstance(value, Descriptor):
                 if value.kind == "property":
+                    assert isinstance(value.function, Function)
                     properties[name] = self._summary(encoder, value.function, cls) if wanted else None
                 else:
                     methods[name] = None
+                    kinds[name] = value.kind
             elif isinstance(value, CONSTANTS) and name not in {spec[0] for spec in made.get("fields", ())}:
                 attributes[name] = encoder.encode(value)
-        for key, found in (("attributes", attributes), ("methods", methods), ("properties", properties)):
+        for key, found in (("attributes", attributes), ("methods", methods), ("properties", properties), ("kinds", kinds)):
             if found:
                 made[key] = found
         if kind == "dataclass":
@@ -319,10 +329,10 @@ class _Maker:
         return found
 
     def _hooks(self, encoder: Encoder, cls: ClassObject, made: dict[str, Any]) -> None:
-        hook, owner = lookup(self.machine, cls, "__post_init__")
+        hook, _ = lookup(self.machine, cls, "__post_init__")
         constructor, maker = lookup(self.machine, cls, "__init__")
         if isinstance(constructor, Function) and maker is cls:
-            made["kind"] = "plain"
+            made |= {"kind": "plain", "opaque": True}
             return
         setter, _ = lookup(self.machine, cls, "__setattr__")
         if isinstance(hook, Function):
@@ -345,11 +355,11 @@ class _Maker:
         touched = self._touched(subject, [name for name, _, _ in names])
         if touched == set():
             return {}
-        outcome = summarise(subject)
+        found = summarise(subject)
         encoder.arguments = {}
-        if not isinstance(outcome, dict):
+        if found is None or found[1] or not isinstance(found[0], dict):
             return None
-        result = outcome["result"]
+        result = found[0]["result"]
         result = result[2] if result[0] == "def" else result
         if result[0] != "obj":
             return None

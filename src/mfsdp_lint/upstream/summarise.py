@@ -167,7 +167,7 @@ def _writes(path: tuple[str, ...], value: Object, depth: int) -> Iterator[tuple[
             yield from _writes((*path, key), item, depth + 1)
 
 
-def _outcome(way: Way, node: Node, forgets: Sequence[tuple[str, ...]]) -> dict[str, Any]:
+def _outcome(node: Node, forgets: Sequence[tuple[str, ...]]) -> dict[str, Any]:
     fields = dict(node[3])
     found: dict[str, Any] = {"result": fields.pop("result")[1]}
     writes = [[key[2:].split("."), field[1] if field[0] == "w" else None, field[-1]] for key, field in fields.items() if key[0] == "w"]
@@ -181,8 +181,9 @@ def _outcome(way: Way, node: Node, forgets: Sequence[tuple[str, ...]]) -> dict[s
     return found
 
 
-def summarise(subject: Subject) -> Any:
-    """The outcome of a subject for a snapshot; None where it cannot be told."""
+def summarise(subject: Subject) -> tuple[Any, list[str]] | None:
+    """The outcome of a subject for a snapshot, and the parameters without whose default nothing is known of it; None where it
+    cannot be told at all."""
     base = subject.run(frozenset())
     if base is None:
         return None
@@ -195,11 +196,8 @@ def summarise(subject: Subject) -> Any:
     # Something that is forgotten before it is written is what was written; the other way round nothing is left to be seen.
     outcomes = []
     for way in base:
-        node = combine.node(("outcome",), way.outcome)
-        if broken:
-            node[3]["result"] = ["u", ["dep", broken, node[3]["result"][1]]]
-        outcomes.append((way.taken, _outcome(way, node, [*forgets, *((name,) for name in broken)])))
-    return _tree(outcomes, 0)
+        outcomes.append((way.taken, _outcome(combine.node(("outcome",), way.outcome), forgets)))
+    return _tree(outcomes, 0), broken
 
 
 def _tree(outcomes: list[tuple[tuple[tuple[bool, str], ...], dict[str, Any]]], depth: int) -> Any:

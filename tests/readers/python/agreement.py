@@ -53,7 +53,7 @@ def examine(program: Program) -> Verdict:
             continue
         verdict.runs += 1
         verdict.lost |= recipe is None
-        verdict.compared += len(facts)
+        verdict.compared += sum(counts(path, fact) for path, fact in facts.items())
         if recipe is not None:
             _compare(recipe, facts, f"run {turn}", verdict)
     return verdict
@@ -195,7 +195,12 @@ def _compare(recipe: Recipe, facts: Facts, run: str, verdict: Verdict) -> None:
         if not agrees(recipe.setting(path).value, fact)
     )
     fitting = next(variant for variant, errors in itertools.zip_longest(recipe.variants, wrong) if not errors or all(wrong))
-    verdict.decided += sum(isinstance(fitting.value(path), (Known, OneOf)) for path in facts)
+    verdict.decided += sum(isinstance(fitting.value(path), (Known, OneOf)) for path, fact in facts.items() if counts(path, fact))
+
+
+def counts(path: str, fact: Any) -> bool:
+    """Whether a setting is one that the program decides: a variable that it leaves unset is the machine's business."""
+    return fact is not None or not path.startswith("env.")
 
 
 def agrees(claim: Value, fact: Any) -> bool:

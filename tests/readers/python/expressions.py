@@ -122,7 +122,7 @@ def construct(scope: Scope, kind: str) -> str:
             f"copy.copy({old})",
             f"copy.deepcopy({old})",
             f"{cls}(**dataclasses.asdict({old}))" if kind != "model" else made,
-            f"({old} if {expression(scope, 'bool', 1)} else {made})",
+            f"({old} if ({expression(scope, 'bool', 1)}) else {made})",
         )[pick(6)]
     if pick(8) == 0:
         return f"functools.partial({', '.join([cls, *keywords])})()"
@@ -197,7 +197,7 @@ def _fill(scope: Scope, form: str, depth: int) -> str:
     def fill(mark: re.Match[str]) -> str:
         kind = TYPE_MARKS[mark[1]]
         inner = expression(scope, kind, depth)
-        if in_text and ("'" in inner or '"' in inner):
+        if in_text and any(quote in inner for quote in "'\""):
             inner = QUOTELESS[kind]
         return f"({inner})" if " " in inner or inner.startswith("-") else inner
 

@@ -102,7 +102,8 @@ class Program:
     @property
     def decided(self) -> bool:
         """Whether nothing of the program is unknown."""
-        return not self.unknown and not self.probed
+        asked = any(word in self.text for word in ("environ.get", "environ.setdefault", "getenv"))
+        return not self.unknown and not self.probed and not asked
 
 
 def write(pick: Pick) -> Program:

@@ -227,7 +227,7 @@ def method_call(scope: Scope) -> None:
             f"{owner}({number}) if callable({owner}) else None",
             f"{name} = type({owner}).__name__",
             f"{name} = [f.name for f in dataclasses.fields({owner})][0]",
-            f"{name} = getattr(type({owner}), 'limit', 1)",
+            f"{name} = getattr(({owner}).__class__, 'limit', 1)",
             f"{name} = ({owner} == copy.deepcopy({owner}))",
             f"{name} = int(bool({owner}))",
         )[scope.pick(13)]
@@ -281,7 +281,7 @@ def odd(scope: Scope) -> None:
         f"{name} = (lambda f: f(f, 3))(lambda f, n: 1 if n < 1 else n * f(f, n - 1))",
         f"{name}, = [{number}]",
         f"{name} = {{**dict(a={number})}}.pop('a')",
-        f"{name} = int(f'{{{number}}}')",
+        f"{name} = int(str({number}))",
         f"{name} = [1, 2, 3][{number} & 1:][0]",
         f"{name} = functools.partial(lambda a, b: a - b, {number})(b=2)",
         f"{name} = {number} if {number} is {number} else 0",

@@ -9,6 +9,8 @@ from mfsdp_lint.readers.python.classes import (
     base_name,
     bases,
     enum_members,
+    fields_of,
+    has_fields,
     is_enum,
     lookup,
     mro,
@@ -161,6 +163,9 @@ def _class_attribute(machine: Machine, cls: ClassObject, name: str, frame: Frame
         return cls.module.name
     if name == "__mro__":
         return tuple(mro(machine, cls))
+    if name == "__dataclass_fields__" and has_fields(machine, cls):
+        known = {spec.name: machine.unknown(spec.name, not_none=True) for spec in fields_of(machine, cls)}
+        return DictObject(dict(known), machine.tick())
     if name == "__bases__":
         return tuple(bases(machine, cls))
     if opaque(machine, cls) or name.startswith("__"):
@@ -211,16 +216,17 @@ def _function_attribute(machine: Machine, value: Object, name: str) -> Object:
         return value.defaults[name]
     if name in ("__name__", "__qualname__"):
         target = value.function if isinstance(value, Bound) else value
-        return getattr(target, "name", machine.unknown(name)).rpartition(".")[2] if isinstance(target, Native) else getattr(target, "name", machine.unknown(name))
+        known = getattr(target, "name", None)
+        return machine.unknown(name) if known is None else known.rpartition(".")[2]
     if isinstance(value, Function) and name == "__module__":
         return value.module.name
     return machine.unknown(name)
 
 
 def _builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
-    python_type = list if isinstance(value, ListObject) else dict if isinstance(value, DictObject) else type(value)
-    if type(value).__name__ == "SetObject":
-        python_type = set
+    python_type = dict if isinstance(value, DictObject) else type(value)
+    if isinstance(value, ListObject):
+        python_type = {"SetObject": set, "IteratorObject": type(iter(()))}.get(type(value).__name__, list)
     if name == "__class__":
         return Native(f"builtins.{python_type.__name__}", lambda *a, **k: machine.unknown())
     if not hasattr(python_type, name):
@@ -339,8 +345,9 @@ def write(
     machine: Machine, target: Any, key: Any, value: Object, frame: Frame, node: Any, focus: Any, how: str
 ) -> None:
     """Write one attribute or entry and record who did."""
+    earlier = machine.before(target, key)
     machine.put(target, key, value)
-    machine.record(target, key, machine.note(frame, node, focus, how, value, target.writes.get(key)))
+    machine.record(target, key, machine.note(frame, node, focus, how, value, earlier))
 
 
 def _through_hook(

@@ -30,6 +30,7 @@ from mfsdp_lint.readers.python.objects import (
     EnumMember,
     External,
     Instance,
+    IteratorObject,
     ListObject,
     Object,
     Unknown,
@@ -62,6 +63,8 @@ def truth(machine: Machine, value: Object) -> bool | None:
         return answers.pop() if len(answers) == 1 else None
     if isinstance(value, (tuple, frozenset)):
         return bool(value)
+    if isinstance(value, IteratorObject):
+        return True
     if isinstance(value, ListObject):
         return None if value.items is None else bool(value.items)
     if isinstance(value, DictObject):

@@ -157,8 +157,11 @@ def unfollowed(
     machine.unfollowed += 1
     if not changes_nothing(name):
         machine.launched.extend(_configurations(machine, name, [*arguments, *keywords.values()]))
+        if machine.tracing:
+            machine.suspect = machine.note(frame, node, None, "unfollowed", None, None)
         for value in [*arguments, *keywords.values()]:
             machine.havoc(value)
+        machine.suspect = None
     return machine.unknown(f"{name}()")
 
 
@@ -331,7 +334,7 @@ def _generator(machine: Machine, function: Function, frame: Frame) -> GeneratorC
         frame.on_yield = on_yield
         return run_body(machine, function, frame)
 
-    return GeneratorCall(run)
+    return GeneratorCall(machine, run)
 
 
 def is_generator(function: Function) -> bool:

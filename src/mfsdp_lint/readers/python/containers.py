@@ -15,6 +15,7 @@ from mfsdp_lint.readers.python.objects import (
     EnumMember,
     External,
     Instance,
+    IteratorObject,
     ListObject,
     Object,
     SetObject,
@@ -27,13 +28,51 @@ LONGEST = 10_000
 
 
 class GeneratorCall:
-    """A call of a generator function: its body runs when something iterates over it (or enters it with `with`)."""
+    """A call of a generator function: its body runs when something iterates over it (or enters it with `with`).
 
-    __slots__ = ("managed", "run")
+    It runs once. What is left of one that was not run to its end is not known.
+    """
 
-    def __init__(self, run: Callable[[Callable[[Object], Object]], Object]) -> None:
-        self.run = run
+    __slots__ = ("body", "born", "fields", "machine", "managed")
+
+    def __init__(self, machine: Machine, body: Callable[[Callable[[Object], Object]], Object]) -> None:
+        self.machine = machine
+        self.body = body
+        self.born = machine.tick()
+        self.fields: dict[Any, Object] = {"state": "new"}
         self.managed = False
+
+    @property
+    def state(self) -> str:
+        """"new", "open" (begun and left) or "done"."""
+        return str(self.fields["state"])
+
+    def run(self, on_yield: Callable[[Object], Object]) -> None:
+        """Run the body, calling `on_yield` with every element."""
+        if self.state == "new":
+            self.machine.put(self, "state", "open")
+            self.body(on_yield)
+            self.machine.put(self, "state", "done")
+
+    def first(self) -> Object:
+        """The next element: known of a new generator only; MISSING where there is none."""
+        if self.state == "open":
+            return self.machine.unknown()
+        try:
+            self.run(_stop_at)
+        except _FirstElement as found:
+            return found.value
+        return MISSING
+
+
+class _FirstElement(BaseException):
+    def __init__(self, value: Object) -> None:
+        super().__init__()
+        self.value = value
+
+
+def _stop_at(value: Object) -> Object:
+    raise _FirstElement(value)
 
 
 def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
@@ -41,6 +80,10 @@ def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | Non
     value = machine.settle(value)
     if isinstance(value, ListObject):
         items = value.items
+        if isinstance(value, IteratorObject):
+            machine.put(value, "items", None if items is None else [])
+            if value.error is not None:
+                raise value.error
         return None if items is not None and any(map(uncertain, items)) else items
     if isinstance(value, (tuple, frozenset)):
         return list(value)
@@ -60,6 +103,8 @@ def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | Non
             found.append(item)
             return None
 
+        if value.state == "open":
+            return None
         value.run(collect)
         return found
     if isinstance(value, ClassObject) and is_enum(machine, value):

@@ -11,7 +11,7 @@ from mfsdp_lint.readers.python.attributes import get_attribute
 from mfsdp_lint.readers.python.branches import known_truth, truth
 from mfsdp_lint.readers.python.calls import call
 from mfsdp_lint.readers.python.comparisons import compare
-from mfsdp_lint.readers.python.containers import entry, iterate
+from mfsdp_lint.readers.python.containers import entry, iterate, present, uncertain
 from mfsdp_lint.readers.python.imports import resolve_global
 from mfsdp_lint.readers.python.library import BUILTINS
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
@@ -23,6 +23,7 @@ from mfsdp_lint.readers.python.objects import (
     EnumMember,
     External,
     Function,
+    IteratorObject,
     ListObject,
     Object,
     SetObject,
@@ -527,7 +528,14 @@ def _walrus(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Object:
 def _comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
     found: list[Object] = []
     inner = Frame(frame.module, "<comprehension>", frame, frame.caller, frame.node, machine.tick())
-    exact = _generate(machine, node, node.generators, inner, found)
+    try:
+        exact = _generate(machine, node, node.generators, inner, found)
+    except Raised as error:
+        if not isinstance(node, ast.GeneratorExp):
+            raise
+        return IteratorObject(found, machine.tick(), error)
+    if isinstance(node, ast.GeneratorExp):
+        return IteratorObject(found if exact else None, machine.tick())  # type: ignore[arg-type]
     if isinstance(node, ast.DictComp):
         return _dict_from_pairs(machine, found, exact)
     items: Any = found if exact else None
@@ -544,8 +552,10 @@ def _dict_from_pairs(machine: Machine, pairs: list[Object], exact: bool) -> Obje
         key = plain(machine.settle(key))
         if not _hashable(key):
             exact = False
-            continue
-        result.fields[key] = value
+        elif uncertain(value) and key in result.fields:
+            result.fields[key] = join(machine, [present(machine, value), result.fields[key]])
+        else:
+            result.fields[key] = value
     if not exact:
         result.writes["<hazy>"] = True
         for key in result.fields:
@@ -554,35 +564,47 @@ def _dict_from_pairs(machine: Machine, pairs: list[Object], exact: bool) -> Obje
 
 
 def _generate(
-    machine: Machine, node: Any, generators: list[ast.comprehension], frame: Frame, found: list[Object]
+    machine: Machine,
+    node: Any,
+    generators: list[ast.comprehension],
+    frame: Frame,
+    found: list[Object],
+    maybe: bool = False,
 ) -> bool:
+    """Collect the elements of a comprehension; whether that is all of them. `maybe`: they may also be missing."""
     from mfsdp_lint.readers.python.statements import assign
 
     if not generators:
         machine.step()
-        if isinstance(node, ast.DictComp):
-            found.append((evaluate(machine, node.key, frame), evaluate(machine, node.value, frame)))
-        else:
-            found.append(evaluate(machine, node.elt, frame))
+        found.append(_element(machine, node, frame, maybe))
         return True
     first, rest = generators[0], generators[1:]
-    items = iterate(machine, evaluate(machine, first.iter, frame), frame)
+    iterable = machine.settle(evaluate(machine, first.iter, frame))
+    items = iterable.items if type(iterable) is ListObject else iterate(machine, iterable, frame)
     if items is None:
         return False
     exact = True
     for item in items:
         machine.step()
-        assign(machine, first.target, item, frame, node)
+        open_item = uncertain(item)
+        assign(machine, first.target, present(machine, item) if open_item else item, frame, node)
         keep: bool | None = True
         for test in first.ifs:
-            keep = known_truth(machine, evaluate(machine, test, frame), frame, test)
-            if keep is not True:
+            answer = known_truth(machine, evaluate(machine, test, frame), frame, test)
+            keep = answer if answer is not None else None if keep else keep
+            if answer is False:
                 break
-        if keep is None:
-            return False
-        if keep:
-            exact = _generate(machine, node, rest, frame, found) and exact
+        if keep is not False:
+            exact = _generate(machine, node, rest, frame, found, maybe or open_item or keep is None) and exact
     return exact
+
+
+def _element(machine: Machine, node: Any, frame: Frame, maybe: bool) -> Object:
+    key = evaluate(machine, node.key, frame) if isinstance(node, ast.DictComp) else None
+    value = evaluate(machine, node.value if isinstance(node, ast.DictComp) else node.elt, frame)
+    if maybe:
+        value = Choice((*(value.options if isinstance(value, Choice) else (value,)), MISSING))
+    return (key, value) if isinstance(node, ast.DictComp) else value
 
 
 def _starred(machine: Machine, node: ast.Starred, frame: Frame) -> Object:

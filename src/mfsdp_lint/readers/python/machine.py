@@ -21,7 +21,6 @@ from mfsdp_lint.readers.python.objects import (
     Instance,
     ListObject,
     Object,
-    SetObject,
     Unknown,
     Write,
     is_constant,
@@ -142,6 +141,8 @@ class Machine:
         self.clock = 0
         self.module_level = 0
         self.unfollowed = 0
+        self.suspect: Write | None = None
+        """The call that is about to make everything within its reach unknown; told where calls are traced."""
         self.started = 0
         self.begin(())
 
@@ -224,6 +225,13 @@ class Machine:
         """Whether anything written since `mark` belongs to an object that was there before `born`."""
         return any(owner.born < born for owner, _, _, _ in self.journal[mark:])
 
+    def before(self, owner: Any, key: Any) -> Any:
+        """The write that made `key` of `owner` what it is; where calls are traced, a default counts as one."""
+        write = owner.writes.get(key)
+        if self.tracing and write is None and isinstance(owner, Instance) and owner.made and key in owner.fields:
+            return owner.made._replace(value=owner.fields[key])
+        return write
+
     def note(
         self, frame: Frame, node: ast.AST | None, focus: ast.AST | None, how: str, value: Object, earlier: Any
     ) -> Write:
@@ -280,7 +288,10 @@ class Machine:
                     if isinstance(item, (Instance, DictObject, ListObject)):
                         self.havoc(item, seen)
                     else:
+                        before = self.before(value, key)
                         self.put(value, key, self.unknown(str(key)))
+                        if self.suspect is not None:
+                            self.record(value, key, self.suspect._replace(earlier=before, value=value.fields[key]))
             case ListObject():
                 for item in value.items or []:
                     self.havoc(item, seen)

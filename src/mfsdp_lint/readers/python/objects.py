@@ -124,6 +124,19 @@ class SetObject(ListObject):
     __slots__ = ()
 
 
+class IteratorObject(ListObject):
+    """What `iter`, `zip`, `map` or a generator expression gives: the elements that nobody has taken yet.
+
+    `error` is what the evaluation of a further element raises.
+    """
+
+    __slots__ = ("error",)
+
+    def __init__(self, items: list[Object], born: int, error: Exception | None = None) -> None:
+        super().__init__(items, born)
+        self.error = error
+
+
 class DictObject:
     """A dictionary with constant keys. `hazy`: it may hold further or other entries."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mfsdp_lint.readers.python.classes import ClassObject, qualified
+from mfsdp_lint.readers.python.containers import uncertain
 from mfsdp_lint.readers.python.machine import Machine
 from mfsdp_lint.readers.python.modules import Module
 from mfsdp_lint.readers.python.objects import (
@@ -17,6 +18,7 @@ from mfsdp_lint.readers.python.objects import (
     EnumMember,
     External,
     Instance,
+    IteratorObject,
     ListObject,
     Object,
     Unknown,
@@ -94,12 +96,13 @@ def _origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | None
             write.module.upstream,
             write.order,
             earlier,
-            plain_value(spans.machine, write.value) if write.how != "default" else UNKNOWN,
+            plain_value(spans.machine, write.value) if write.how != "default" or spans.machine.tracing else UNKNOWN,
             tuple(
                 Call(spans.of(module, node), function)
                 for module, node, function in write.frames
                 if module is not None and node is not None
             ),
+            write.value.text if spans.machine.tracing and isinstance(write.value, Unknown) else "",
         )
     if isinstance(write.node, Origin):
         return write.node
@@ -123,10 +126,12 @@ def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
     if isinstance(value, External):
         top, _, last = value.name.rpartition(".")
         return Known(value.name) if top == "torch" and last in DTYPES else NOT_NONE
-    if isinstance(value, (tuple, ListObject)) and depth < 8:
+    if isinstance(value, (tuple, ListObject)) and depth < 8 and not isinstance(value, IteratorObject):
         items = list(value) if isinstance(value, tuple) else value.items
-        return NOT_NONE if items is None else _known_list([plain_value(machine, item, depth + 1) for item in items])
+        return NOT_NONE if items is None or any(map(uncertain, items)) else _known_list([plain_value(machine, item, depth + 1) for item in items])
     if isinstance(value, DictObject) and depth < 8 and not value.writes.get("<hazy>"):
+        if any(map(uncertain, value.fields.values())):
+            return NOT_NONE
         return _known_dict({key: plain_value(machine, item, depth + 1) for key, item in value.fields.items()})
     return NOT_NONE
 
@@ -178,6 +183,24 @@ class TreeSettings(Mapping[str, Setting]):
             self._known[path] = self._read(path)
         found = self._known[path]
         return default if found is None else found
+
+    def history(self, path: str) -> list[tuple[str, Origin]]:
+        """Every write that had to do with a setting, in order, and what was written: it, or a section that it is in.
+
+        A section counts where it replaces another, or where nothing else is known to have been written.
+        """
+        machine = self._machine
+        saved, machine.facts = machine.facts, self._facts
+        try:
+            writes = {} if path.startswith(ENVIRONMENT) else _history(self._root, path.split("."), "")
+            found = [(each, self._told(writes[each, order])) for each, order in sorted(writes, key=_order)]
+        finally:
+            machine.facts = saved
+        return [(each, one) for each, one in found if one is not None]
+
+    def _told(self, write: Write) -> Origin | None:
+        earlier = write.earlier and _origin(self._spans, write.earlier, None)
+        return _origin(self._spans, write, earlier)
 
     def __iter__(self) -> Iterator[str]:
         if self._all is None:
@@ -290,6 +313,33 @@ def _field(owner: Object, name: str) -> Object:
 def _write(owner: Object, name: str) -> Write | None:
     found = owner.writes.get(name) if isinstance(owner, (Instance, Unknown, DictObject)) else None
     return found if isinstance(found, Write) else None
+
+
+def _order(key: tuple[str, int]) -> int:
+    return key[1]
+
+
+def _history(owner: Object, parts: list[str], above: str) -> dict[tuple[str, int], Write]:
+    """The writes of a setting below `owner` by path and order, those into sections that were replaced included."""
+    name, rest = parts[0], parts[1:]
+    path = above + name
+    chain: list[Write] = []
+    here = _write(owner, name)
+    while here is not None and len(chain) < 50:
+        chain.insert(0, here)
+        here = here.earlier
+    if not rest:
+        made = getattr(owner, "made", None)
+        if not chain and isinstance(made, Write):
+            chain = [made._replace(value=_field(owner, name))]
+        return {(path, write.order): write for write in chain}
+    found: dict[tuple[str, int], Write] = {}
+    for position, write in enumerate(chain):
+        if position and write.value is not chain[position - 1].value:
+            found[path, write.order] = write
+        found |= _history(write.value, rest, path + ".")
+    found |= _history(_field(owner, name), rest, path + ".")
+    return found or {(path, write.order): write for write in chain[-1:]}
 
 
 def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:

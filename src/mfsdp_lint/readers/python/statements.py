@@ -12,6 +12,7 @@ from mfsdp_lint.readers.python.calls import call, evaluate_defaults
 from mfsdp_lint.readers.python.classes import ClassObject
 from mfsdp_lint.readers.python.comparisons import equal
 from mfsdp_lint.readers.python.containers import (
+    LONGEST,
     GeneratorCall,
     delete_entry,
     entry,
@@ -31,6 +32,7 @@ from mfsdp_lint.readers.python.objects import (
     External,
     Function,
     Instance,
+    IteratorObject,
     ListObject,
     Object,
     Unknown,
@@ -346,7 +348,7 @@ def _for(machine: Machine, node: Any, frame: Frame) -> Signal:
 
 
 def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal:
-    if isinstance(iterable, GeneratorCall):
+    if isinstance(iterable, GeneratorCall) and iterable.state == "new":
         return _for_generator(machine, node, iterable, frame)
     if isinstance(iterable, Choice) and len(iterable.options) <= CHOICES_WALKED:
         return _over_one_of(machine, node, iterable.options, frame)
@@ -355,7 +357,13 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
         return _unknown_turns(
             machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
         )
-    for item in items:
+    if isinstance(iterable, IteratorObject):
+        # What a loop that is left early has not taken is not worked out.
+        machine.put(iterable, "items", None)
+    position = 0
+    while position < len(items):
+        item = items[position]
+        position += 1
         if uncertain(item):
             signal = _maybe_turn(machine, node, present(machine, item), frame)
         else:
@@ -364,6 +372,17 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
             return None
         if signal is not None:
             return signal
+        if type(iterable) is ListObject and iterable.items is not items:
+            # Python walks the list itself, as it is by now.
+            items = iterable.items
+            if items is None or len(items) > LONGEST:
+                return _unknown_turns(
+                    machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+                )
+    if isinstance(iterable, IteratorObject):
+        machine.put(iterable, "items", [])
+        if iterable.error is not None:
+            raise iterable.error
     return run_block(machine, node.orelse, frame)
 
 

@@ -57,7 +57,7 @@ def _spelled(value: Plain) -> str:
 
 def plain_column(path: str) -> Column:
     """A column for one setting, as it is."""
-    return Column(path.partition(".")[2] or path, (path,), lambda variant: spelled(variant.value(path)))
+    return Column(path, (path,), lambda variant: spelled(variant.value(path)))
 
 
 def _joined(parts: Sequence[Alternatives]) -> Alternatives:

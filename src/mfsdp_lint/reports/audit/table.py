@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from mfsdp_lint.recipe import Recipe
-from mfsdp_lint.reports.audit.columns import COLUMNS, NOT_KNOWN, Column, plain_column
+from mfsdp_lint.recipe import Origin, Recipe
+from mfsdp_lint.reports.audit.columns import COLUMNS, NOT_KNOWN, OFF, Column, plain_column
 from mfsdp_lint.reports.printable import count, printable, width
 from mfsdp_lint.reports.settings import chosen
 from mfsdp_lint.upstream.target import Target
@@ -21,41 +22,94 @@ _WIDEST_CELL = 34
 
 
 def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (), *, columns: int = WIDTH) -> str:
-    """The table, at most `columns` characters wide as far as its cells allow."""
+    """The table, at most `columns` characters wide as far as its cells allow; `globs` choose settings as columns.
+
+    Chosen settings that are too many for that stand below each other, with the place where each was written.
+    """
     if not recipes:
         return "no recipes\n"
-    chosen_columns = _chosen(recipes, globs) if globs else COLUMNS
-    cells = {id(recipe): [_clip(printable(column.of(recipe))) for column in chosen_columns] for recipe in recipes}
-    rows = list(cells.values())
-    shared = [
-        number for number in range(len(chosen_columns)) if len(recipes) > 1 and len({row[number] for row in rows}) == 1
-    ]
-    shown = [number for number in range(len(chosen_columns)) if number not in shared]
-    widths = {
-        number: max(width(text) for text in (chosen_columns[number].title, *(row[number] for row in rows)))
-        for number in shown
-    }
-    room = columns - sum(widths.values()) - len(_GAP) * len(shown) - len(_INDENT)
-    longest = max(width(printable(recipe.label)) for recipe in recipes)
-    name_width = min(longest, max(room, _SHORTEST_NAME))
     lines = [f"{count(len(recipes), 'recipe')}, as configured for {printable(target.label)}"]
-    lines += _wrapped("the same in all: ", [f"{chosen_columns[n].title} {rows[0][n]}" for n in shared], columns)
-    titles = [(chosen_columns[number].title, widths[number]) for number in shown]
-    lines += ["", _line("recipe", name_width, titles)]
-    for path, group in groupby(recipes, key=lambda recipe: recipe.path):
-        lines.append(printable(path))
-        for recipe in group:
-            found = [(cells[id(recipe)][number], widths[number]) for number in shown]
-            lines.append(_line(_shortened(printable(recipe.label), name_width), name_width, found))
-    return "\n".join([*lines, *_legend(rows)]) + "\n"
+    table = _table(recipes, _chosen(recipes, globs) if globs else COLUMNS)
+    if globs and (len(recipes) == 1 or table.needs > columns):
+        lines += _lists(recipes, globs)
+    else:
+        lines += table.lines(columns)
+    return "\n".join([*lines, *_legend(lines[1:])]) + "\n"
 
 
 def _chosen(recipes: Sequence[Recipe], globs: Sequence[str]) -> tuple[Column, ...]:
     return tuple(map(plain_column, sorted({path for recipe in recipes for path in chosen(recipe, globs)})))
 
 
-def _line(name: str, name_width: int, cells: Sequence[tuple[str, int]]) -> str:
-    padded = [name + " " * (name_width - width(name)), *(text + " " * (wide - width(text)) for text, wide in cells)]
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Cells as text: `shared` are title and cell of the columns that are the same in all recipes."""
+
+    recipes: Sequence[Recipe]
+    shared: Sequence[str]
+    titles: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    @property
+    def widths(self) -> list[int]:
+        return [max(map(width, column)) for column in zip(self.titles, *self.rows, strict=True)]
+
+    @property
+    def names(self) -> list[str]:
+        return [printable(recipe.label) for recipe in self.recipes]
+
+    @property
+    def needs(self) -> int:
+        """The width of the columns with the names at their shortest."""
+        name = min(_SHORTEST_NAME, max(map(width, self.names)))
+        return len(_INDENT) + name + sum(self.widths) + len(_GAP) * len(self.titles)
+
+    def lines(self, columns: int) -> Iterator[str]:
+        yield from _wrapped("the same in all: ", self.shared, columns)
+        longest = max(map(width, self.names))
+        room = columns - self.needs + min(_SHORTEST_NAME, longest)
+        name_width = max(min(longest, max(room, _SHORTEST_NAME)), len("recipe"))
+        yield ""
+        yield _line(["recipe", *self.titles], [name_width, *self.widths])
+        rows = zip(self.recipes, self.names, self.rows, strict=True)
+        for path, group in groupby(rows, key=lambda row: row[0].path):
+            yield printable(path)
+            for _, name, cells in group:
+                yield _line([_shortened(name, name_width), *cells], [name_width, *self.widths])
+
+
+def _table(recipes: Sequence[Recipe], columns: Sequence[Column]) -> _Table:
+    rows = [[_clip(printable(column.of(recipe))) for column in columns] for recipe in recipes]
+    same = [len(recipes) > 1 and len(set(cells)) == 1 for cells in zip(*rows, strict=True)]
+    return _Table(
+        recipes,
+        shared=[f"{column.title} {cell}" for column, cell, one in zip(columns, rows[0], same, strict=True) if one],
+        titles=[column.title for column, one in zip(columns, same, strict=True) if not one],
+        rows=[[cell for cell, one in zip(row, same, strict=True) if not one] for row in rows],
+    )
+
+
+def _lists(recipes: Sequence[Recipe], globs: Sequence[str]) -> Iterator[str]:
+    for recipe in recipes:
+        yield ""
+        yield f"{printable(recipe.label)} ({printable(recipe.path)}:{recipe.line})"
+        settings = [recipe.setting(path) for path in chosen(recipe, globs)]
+        cells = [
+            [each.path, _clip(printable(plain_column(each.path).of(recipe))), _place(each.origin)] for each in settings
+        ]
+        widths = [max((width(row[number]) for row in cells), default=0) for number in range(3)]
+        yield from (_line(row, widths) for row in cells)
+
+
+def _place(origin: Origin | None) -> str:
+    if origin is None:
+        return ""
+    place = f"{printable(origin.point.path)}:{origin.point.line}"
+    return f"default, {place}" if origin.how == "default" else place
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [text + " " * (wide - width(text)) for text, wide in zip(cells, widths, strict=True)]
     return (_INDENT + _GAP.join(padded)).rstrip()
 
 
@@ -72,18 +126,20 @@ def _clip(text: str) -> str:
 
 
 def _wrapped(head: str, parts: Sequence[str], columns: int) -> Iterator[str]:
-    line = head
+    line, empty = head, True
     for number, part in enumerate(parts):
-        text = part + (", " if number + 1 < len(parts) else "")
-        if line.strip() and len(line) + len(text.rstrip()) > columns and line != head:
-            yield line.rstrip()
-            line = " " * len(head)
-        line += text
+        text = part + ("," if number + 1 < len(parts) else "")
+        if not empty and width(line) + 1 + width(text) > columns:
+            yield line
+            line, empty = " " * len(head), True
+        line += text if empty else f" {text}"
+        empty = False
     if parts:
-        yield line.rstrip()
+        yield line
 
 
-def _legend(rows: Sequence[Sequence[str]]) -> list[str]:
-    if any(NOT_KNOWN in cell for row in rows for cell in row):
-        return ["", f"{NOT_KNOWN} is not known"]
-    return []
+def _legend(lines: Sequence[str]) -> list[str]:
+    text = "\n".join(lines)
+    meanings = {OFF: "off or None", NOT_KNOWN: "not known"}
+    found = [f"{mark} is {meaning}" for mark, meaning in meanings.items() if mark in text]
+    return ["", ", ".join(found)] if found else []

@@ -97,15 +97,15 @@ def _identity(
     return machine.unknown("", not_none=True)
 
 
-@models("builtins.vars", "builtins.dir", "builtins.globals", "builtins.locals")
-def _names(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    if (
-        arguments
-        and isinstance(arguments[0], Instance)
-        and isinstance(node, ast.Call)
-        and ast.unparse(node.func) == "vars"
-    ):
+@models("builtins.vars")
+def _vars(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    if arguments and isinstance(arguments[0], Instance):
         return DictObject(dict(arguments[0].fields), machine.tick())
+    return machine.unknown("vars()", not_none=True)
+
+
+@models("builtins.dir", "builtins.globals", "builtins.locals")
+def _names(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     return machine.unknown("", not_none=True)
 
 

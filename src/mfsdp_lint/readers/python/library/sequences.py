@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from mfsdp_lint.readers.python.attributes import get_attribute
 from mfsdp_lint.readers.python.branches import known_truth, truth
 from mfsdp_lint.readers.python.calls import call
-from mfsdp_lint.readers.python.containers import LONGEST, iterate, make_set, method, set_entry
+from mfsdp_lint.readers.python.containers import LONGEST, GeneratorCall, iterate, make_set, method, set_entry, uncertain
 from mfsdp_lint.readers.python.library.registry import models, settled
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
 from mfsdp_lint.readers.python.objects import (
     DictObject,
     Instance,
+    MISSING,
+    IteratorObject,
     ListObject,
     Object,
     is_constant,
@@ -25,15 +29,41 @@ def _elements(machine: Machine, arguments: list[Object], frame: Frame) -> list[O
     return iterate(machine, arguments[0], frame) if arguments else []
 
 
-@models("builtins.list", "builtins.reversed", "builtins.sorted", "builtins.iter")
+@models("builtins.list")
 def _list(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     items = _elements(machine, arguments, frame)
-    name = ast.unparse(node.func) if isinstance(node, ast.Call) else "list"
-    if items is not None and name == "reversed":
-        items = items[::-1]
-    if items is not None and name == "sorted":
-        items = sort(machine, items, keywords, frame)
     return ListObject(None if items is None else list(items), machine.tick())  # type: ignore[arg-type]
+
+
+@models("builtins.sorted")
+def _sorted(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    items = _elements(machine, arguments, frame)
+    return ListObject(
+        None if items is None else sort(machine, items, keywords, frame),  # type: ignore[arg-type]
+        machine.tick(),
+    )
+
+
+def _iterator(machine: Machine, items: list[Object] | None) -> Object:
+    return IteratorObject(items, machine.tick())  # type: ignore[arg-type]
+
+
+@models("builtins.reversed")
+def _reversed(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    items = _elements(machine, arguments, frame)
+    return _iterator(machine, None if items is None else items[::-1])
+
+
+@models("builtins.iter")
+def _iter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    value = machine.settle(arguments[0])
+    if isinstance(value, IteratorObject):
+        return value
+    if len(arguments) > 1:
+        return machine.unknown("iter()", not_none=True)
+    return _iterator(machine, _elements(machine, arguments, frame))
 
 
 @models("builtins.tuple")
@@ -127,42 +157,68 @@ def _len(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 def _enumerate(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
 ) -> Object:
-    items = _elements(machine, arguments, frame)
+    items = _elements(machine, arguments[:1], frame)
     start = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
-    if items is None or not isinstance(start, int):
-        return ListObject(None, machine.tick())  # type: ignore[arg-type]
-    return ListObject(list(enumerate(items, start)), machine.tick())
+    return _iterator(machine, None if items is None or not isinstance(start, int) else list(enumerate(items, start)))
 
 
-@models("builtins.zip", "itertools.zip_longest", "itertools.product", "itertools.chain")
-def _zip(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    import itertools
-
+def _columns(machine: Machine, arguments: list[Object], frame: Frame) -> list[list[Object]] | None:
     columns = [iterate(machine, argument, frame) for argument in arguments]
-    name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else "zip"
-    if None in columns or (keywords and name != "zip"):
-        return ListObject(None, machine.tick())  # type: ignore[arg-type]
-    known = [column or [] for column in columns]
-    if name == "product":
-        if math.prod(len(column) for column in known) > LONGEST:
-            return ListObject(None, machine.tick())  # type: ignore[arg-type]
-        return ListObject(list(itertools.product(*known)), machine.tick())
-    if name == "chain":
-        return ListObject(list(itertools.chain(*known)), machine.tick())
-    if name == "zip_longest":
-        return ListObject(list(itertools.zip_longest(*known)), machine.tick())
-    if truth(machine, keywords.get("strict", False)) is True and len({len(column) for column in known}) > 1:
+    return None if None in columns else [column or [] for column in columns]
+
+
+@models("builtins.zip")
+def _zip(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    columns = _columns(machine, arguments, frame)
+    if columns is None:
+        return _iterator(machine, None)
+    if truth(machine, keywords.get("strict", False)) is True and len({len(column) for column in columns}) > 1:
         raise Raised("ValueError", "zip() arguments have different lengths")
-    return ListObject(list(zip(*known)), machine.tick())
+    return _iterator(machine, list(zip(*columns, strict=False)))
+
+
+@models("itertools.zip_longest")
+def _zip_longest(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    columns = _columns(machine, arguments, frame)
+    if columns is None:
+        return _iterator(machine, None)
+    return _iterator(machine, list(itertools.zip_longest(*columns, fillvalue=keywords.get("fillvalue"))))
+
+
+@models("itertools.product")
+def _product(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    columns = _columns(machine, arguments, frame)
+    if columns is None or keywords or math.prod(map(len, columns)) > LONGEST:
+        return _iterator(machine, None)
+    return _iterator(machine, list(itertools.product(*columns)))
+
+
+@models("itertools.chain")
+def _chain(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    columns = _columns(machine, arguments, frame)
+    return _iterator(machine, None if columns is None else list(itertools.chain(*columns)))
 
 
 @models("builtins.map")
 def _map(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    columns = [iterate(machine, argument, frame) for argument in arguments[1:]]
-    if None in columns:
-        return ListObject(None, machine.tick())  # type: ignore[arg-type]
-    rows = zip(*[column or [] for column in columns])
-    return ListObject([call(machine, arguments[0], list(row), {}, node, frame) for row in rows], machine.tick())
+    columns = _columns(machine, arguments[1:], frame)
+    if columns is None:
+        return _iterator(machine, None)
+    return _lazily(
+        machine, (call(machine, arguments[0], list(row), {}, node, frame) for row in zip(*columns, strict=False))
+    )
+
+
+def _lazily(machine: Machine, made: Iterator[Object]) -> Object:
+    # Python makes each element when it is asked for: one that raises does so only then.
+    found: list[Object] = []
+    try:
+        found.extend(made)
+    except Raised as error:
+        return IteratorObject(found, machine.tick(), error)
+    return IteratorObject(found, machine.tick())
 
 
 @models("builtins.filter")
@@ -173,22 +229,36 @@ def _filter(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
         value = item if arguments[0] is None else call(machine, arguments[0], [item], {}, node, frame)
         known = known_truth(machine, value, frame, node)
         if known is None:
-            return ListObject(None, machine.tick())  # type: ignore[arg-type]
+            return _iterator(machine, None)
         if known:
             kept.append(item)
-    return ListObject(None if items is None else kept, machine.tick())  # type: ignore[arg-type]
+    return _iterator(machine, None if items is None else kept)
 
 
-@models("builtins.any", "builtins.all")
-def _any_all(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    items = _elements(machine, arguments, frame)
-    wanted = (ast.unparse(node.func) if isinstance(node, ast.Call) else "any") == "any"
+@models("builtins.any")
+def _any(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    return _any_all(machine, arguments[0], True, frame, node)
+
+
+@models("builtins.all")
+def _all(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    return _any_all(machine, arguments[0], False, frame, node)
+
+
+def _any_all(machine: Machine, iterable: Object, wanted: bool, frame: Frame, node: Any) -> Object:
+    iterable = machine.settle(iterable)
+    error = iterable.error if isinstance(iterable, IteratorObject) else None
+    items = iterable.items if error is not None else iterate(machine, iterable, frame)
     if items is None:
         return machine.unknown("", not_none=True)
     answers = [known_truth(machine, item, frame, node) for item in items]
     if wanted in answers:
         return wanted
-    return machine.unknown("", not_none=True) if None in answers else not wanted
+    if None in answers:
+        return machine.unknown("", not_none=True)
+    if error is not None:
+        raise error
+    return not wanted
 
 
 @models("builtins.sum")
@@ -204,8 +274,19 @@ def _sum(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
     return total
 
 
-@models("builtins.min", "builtins.max")
-def _extreme(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+@models("builtins.min")
+def _min(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    return _extreme(machine, arguments, keywords, False, frame)
+
+
+@models("builtins.max")
+def _max(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    return _extreme(machine, arguments, keywords, True, frame)
+
+
+def _extreme(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], largest: bool, frame: Frame
+) -> Object:
     items = iterate(machine, arguments[0], frame) if len(arguments) == 1 else settled(machine, arguments)
     if items is None:
         return machine.unknown("", not_none=True)
@@ -213,27 +294,30 @@ def _extreme(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
         if "default" in keywords:
             return keywords["default"]
         raise Raised("ValueError", "the sequence is empty")
-    ordered = sort(machine, items, {key: value for key, value in keywords.items() if key == "key"}, frame)
-    if ordered is None:
-        return machine.unknown("", not_none=True)
-    if not (isinstance(node, ast.Call) and ast.unparse(node.func) == "max"):
-        return ordered[0]
-    key = keywords.get("key")
-    best = ordered[-1] if key is None else call(machine, key, [ordered[-1]], {}, node, frame)
-    return next(
-        item for item in items if (item if key is None else call(machine, key, [item], {}, node, frame)) == best
-    )
+    # Sorting keeps the order of equals: the first of the largest is the first of the reversed order.
+    given = {key: value for key, value in keywords.items() if key == "key"}
+    ordered = sort(machine, items, {**given, "reverse": largest}, frame)
+    return machine.unknown("", not_none=True) if ordered is None else ordered[0]
 
 
 @models("builtins.next")
 def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     iterable = machine.settle(arguments[0])
-    items = iterate(machine, iterable, frame)
-    # Only of a fresh generator is the next element the first one.
-    if items is None or not isinstance(getattr(node, "args", [None])[0], (ast.GeneratorExp, ast.Call)):
+    if isinstance(iterable, GeneratorCall):
+        found = iterable.first()
+        if found is not MISSING:
+            return found
+    elif not isinstance(iterable, IteratorObject) or iterable.items is None:
         return machine.unknown()
-    if items:
-        return items[0]
+    elif any(map(uncertain, iterable.items)):
+        machine.put(iterable, "items", None)
+        return machine.unknown()
+    elif iterable.items:
+        first, *rest = iterable.items
+        machine.put(iterable, "items", rest)
+        return first
+    elif iterable.error is not None:
+        raise iterable.error
     if len(arguments) > 1:
         return arguments[1]
     raise Raised("StopIteration", "")

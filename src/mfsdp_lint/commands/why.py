@@ -1,0 +1,93 @@
+"""`mfsdp-lint why ADDRESS SETTING`: the story of one value."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from mfsdp_lint.arguments import add_output, add_what_is_read, options_from, tell
+from mfsdp_lint.options import UsageError
+from mfsdp_lint.overrides import ENVIRONMENT
+from mfsdp_lint.reading import question, read
+from mfsdp_lint.recipe import Recipe
+from mfsdp_lint.sources import Sources, Unreadable
+from mfsdp_lint.story import stories
+
+SUMMARY = "Tells how one setting of a recipe came to its value: every write in order, and what overwrote what."
+
+FORMATS = ("text", "json")
+
+_NAMED = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """None means "not given"."""
+    parser.add_argument("address", metavar="ADDRESS", help="path.py::function(name=value), or a file with one recipe")
+    parser.add_argument("setting", metavar="SETTING", help="a path as in checkpoint.ckpt_format, or env.NAME")
+    add_what_is_read(parser.add_argument_group("what is read"))
+    add_output(parser, FORMATS)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Prints the story. Exit code 0, 1 where the file cannot be read. Raises UsageError."""
+    options = options_from({**vars(arguments), "output_format": None, "paths": (arguments.address,)})
+    asked, not_there = question(options)
+    sources = Sources(asked.overrides.texts)
+    found = read(asked, sources, tracing=True)
+    problems = (*not_there, *found.problems)
+    code = tell(found.remarks, problems)
+    if code:
+        return code
+    recipe = _only(found.recipes, arguments.address)
+    path = _setting(recipe, arguments.setting)
+
+    def text(path: str) -> str | None:
+        try:
+            return sources.text(path)
+        except Unreadable:
+            return None
+
+    from mfsdp_lint.reports import why
+
+    told = stories(recipe, path)
+    if arguments.output_format == "json":
+        import json
+
+        print(json.dumps(why.document(recipe, told, asked.target, text), indent=2))
+    else:
+        sys.stdout.write(why.render(recipe, told, text))
+    return 0
+
+
+def _only(recipes: Sequence[Recipe], address: str) -> Recipe:
+    """The one recipe of an address. Raises UsageError."""
+    if len(recipes) == 1:
+        return recipes[0]
+    if not recipes:
+        raise UsageError(f"{address}: no recipe there")
+    named = ", ".join(f"{recipe.path}::{recipe.name}" for recipe in recipes[:_NAMED])
+    more = f" and {len(recipes) - _NAMED} more" if len(recipes) > _NAMED else ""
+    raise UsageError(f"{address}: {len(recipes)} recipes there; name one: {named}{more}")
+
+
+def _setting(recipe: Recipe, path: str) -> str:
+    """The path, if the recipe has such a setting or it cannot be known that it has not. Raises UsageError."""
+    if path.startswith(ENVIRONMENT) or any(path in variant.settings for variant in recipe.variants):
+        return path
+    known = recipe.paths()
+    section = path.rpartition(".")[0]
+    ends = [each for each in known if each.rpartition(".")[2] == path.rpartition(".")[2]]
+    nearest = [*ends, *get_close_matches(path, known, n=1)][:3]
+    open_ended = recipe.partial or not _sections_known(known, section)
+    if open_ended and "." in path:
+        return path
+    hint = f"; did you mean {' or '.join(dict.fromkeys(nearest))}?" if nearest else ""
+    raise UsageError(f"{recipe.label} has no setting {path}{hint}")
+
+
+def _sections_known(known: Sequence[str], section: str) -> bool:
+    """Whether a section is there with all its fields, or cannot be there."""
+    top = section.partition(".")[0]
+    return any(each.rpartition(".")[0] == section for each in known) or top not in known

@@ -1,0 +1,161 @@
+"""The story of one value, for people: an indented trace of the calls that led to every write, with the code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mfsdp_lint.overrides import COMMAND_LINE
+from mfsdp_lint.recipe import Call, Origin, Recipe, Span
+from mfsdp_lint.reports import Texts
+from mfsdp_lint.reports.printable import printable
+from mfsdp_lint.reports.settings import origin_document, recipe_document, span_document, target_document, value_document
+from mfsdp_lint.reports.snippet import Lines, lines_of
+from mfsdp_lint.story import Step, Story
+from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.values import NONE, UNKNOWN, Known, OneOf, Value, describe
+
+_STEP = "  "
+_LONGEST = 96
+_MOST_LINES = 3
+
+
+def render(recipe: Recipe, stories: Sequence[Story], texts: Texts) -> str:
+    """Every story, the conditions of its ways first where there are several."""
+    lines = lines_of(texts)
+    blocks = ["\n".join(_story(recipe, story, lines)) for story in stories]
+    return "\n\n".join(blocks) + "\n"
+
+
+def document(recipe: Recipe, stories: Sequence[Story], target: Target, texts: Texts) -> dict[str, Any]:
+    """The same for programs. Version 1 only ever gains keys; `calls` begin with the outermost."""
+    lines = lines_of(texts)
+    return {
+        "version": 1,
+        "target": target_document(target),
+        "recipe": recipe_document(recipe),
+        "setting": stories[0].path,
+        "stories": [
+            {
+                "when": [list(way) for way in story.ways],
+                **value_document(story.value),
+                "remark": story.remark,
+                "writes": [_write_document(recipe, story, step, lines) for step in story.steps],
+            }
+            for story in stories
+        ],
+    }
+
+
+def _write_document(recipe: Recipe, story: Story, step: Step, lines: Lines) -> dict[str, Any]:
+    origin = step.origin
+    return {
+        "setting": step.path,
+        **value_document(_value(story, step)),
+        **origin_document(origin),
+        "code": _code(origin.point, lines),
+        "because": origin.because,
+        "calls": [
+            {**span_document(call.span), "function": call.function, "code": _code(call.span, lines)}
+            for call in _calls(recipe, origin)
+        ],
+    }
+
+
+def _story(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
+    where = f"{printable(recipe.label)} ({printable(recipe.path)}:{recipe.line})"
+    yield f"{printable(story.path)} is {_worded(story.value)} in {where}"
+    for number, way in enumerate(story.ways):
+        yield f"{_STEP}{'or when' if number else 'when'} {printable(' and '.join(way)) or 'none of these holds'}"
+    if story.steps:
+        yield ""
+    above: list[Call] = []
+    before: Value = UNKNOWN
+    for step in story.steps:
+        calls = _calls(recipe, step.origin)
+        common = _common(above, calls)
+        for depth in range(common, len(calls)):
+            yield from _place(calls[depth].span, calls[depth].function, None, depth, lines)
+        above = calls
+        yield from _place(step.origin.point, step.origin.function, step.origin.upstream, len(calls), lines)
+        value = _value(story, step)
+        yield f"{_indent(len(calls))}{_STEP}→ {_outcome(story, step, value, before)}"
+        before = value if step.path == story.path else before
+    if story.remark:
+        yield from ([""] if story.steps else [])
+        yield f"{_STEP}{printable(story.remark)}"
+
+
+def _common(above: Sequence[Call], calls: Sequence[Call]) -> int:
+    """How many calls are still going on since the write before."""
+    same = 0
+    while same < min(len(above), len(calls)) and above[same] == calls[same]:
+        same += 1
+    return same
+
+
+def _calls(recipe: Recipe, origin: Origin) -> list[Call]:
+    """The calls that led to a write, the outermost first, without the one that started the recipe's function."""
+    calls = list(reversed(origin.calls))
+    started = calls and recipe.kind == "function" and calls[0].function == ""
+    return calls[1:] if started else calls
+
+
+def _value(story: Story, step: Step) -> Value:
+    """What was written; where that is not remembered, the last write is what it is in the end."""
+    last = story.steps[-1] is step and step.path == story.path
+    return story.value if last and step.origin.value == UNKNOWN else step.origin.value
+
+
+def _outcome(story: Story, step: Step, value: Value, before: Value) -> str:
+    if step.origin.how == "unfollowed":
+        return f"{_worded(value)}: this call cannot be followed, and may have changed it"
+    if step.path != story.path and value != NONE:
+        return f"all of {step.path} is {'not known' if value == UNKNOWN else 'set'} here{_because(step.origin)}"
+    told = _worded(value) if step.path == story.path else f"{step.path} is None"
+    if step.origin.how == "default":
+        told += ", by default" + ("; nobody writes it" if len(story.steps) == 1 else "")
+    if value == UNKNOWN:
+        return told + _because(step.origin)
+    if isinstance(before, (Known, OneOf)):
+        told += ", as before" if before == value else f", was {_worded(before)}"
+    return told
+
+
+def _because(origin: Origin) -> str:
+    if not origin.because:
+        return ""
+    what = printable(origin.because)
+    return f": {what} cannot be followed" if what.endswith("()") else f": {what} is not known"
+
+
+def _worded(value: Value) -> str:
+    return _clipped(printable(describe(value)))
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _place(span: Span, function: str, upstream: str | None, depth: int, lines: Lines) -> Iterator[str]:
+    indent = _indent(depth)
+    if span.path == COMMAND_LINE:
+        yield f"{indent}on the command line"
+    else:
+        where = f"{printable(span.path)}:{span.line}" + (f" in {printable(function)}" if function else "")
+        yield f"{indent}{where}" + (f" ({upstream})" if upstream else "")
+    yield from (f"{indent}{_STEP}{line}" for line in _code(span, lines))
+
+
+def _indent(depth: int) -> str:
+    return _STEP * (2 * depth + 1)
+
+
+def _code(span: Span, lines: Lines) -> list[str]:
+    """The lines of a span as they stand, without what they share in front; of many, the first ones."""
+    text = lines(span.path)
+    found = text[span.line - 1 : min(span.end_line, len(text))]
+    shown = found if len(found) <= _MOST_LINES else found[: _MOST_LINES - 1]
+    margin = min((len(line) - len(line.lstrip()) for line in shown if line.strip()), default=0)
+    clipped = [_clipped(printable(line[margin:].replace("\t", "    ").rstrip())) for line in shown]
+    return clipped + ([f"… ({len(found) - len(shown)} more lines)"] if len(shown) < len(found) else [])

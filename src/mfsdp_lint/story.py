@@ -1,0 +1,83 @@
+"""The story of one value: every write in order, what it overwrote, and what is left in the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from mfsdp_lint.overrides import ENVIRONMENT, recorded
+from mfsdp_lint.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.values import NONE, UNKNOWN, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One write: of the setting itself, or of the section that it is in (`path` says which)."""
+
+    path: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What one setting comes to on some ways through a recipe.
+
+    `ways` are the conditions of each of these ways, empty where the story is the same on all. `remark` says what the
+    steps cannot: that nobody writes it, that its section is None.
+    """
+
+    path: str
+    value: Value
+    steps: tuple[Step, ...]
+    ways: tuple[tuple[str, ...], ...] = ()
+    remark: str = ""
+
+
+def stories(recipe: Recipe, path: str) -> list[Story]:
+    """The stories of a setting; more than one where it depends on the way through the recipe's code."""
+    told: dict[Story, list[tuple[str, ...]]] = {}
+    keys: dict[str, Story] = {}
+    for variant in recipe.variants:
+        story = _story(recipe, variant, path)
+        key = repr(
+            (story.value, story.remark, [(step.path, step.origin.span, step.origin.calls) for step in story.steps])
+        )
+        told.setdefault(keys.setdefault(key, story), []).append(variant.when)
+    if len(told) == 1:
+        return list(told)
+    return [replace(story, ways=tuple(ways)) for story, ways in told.items()]
+
+
+def _story(recipe: Recipe, variant: Variant, path: str) -> Story:
+    setting = variant.settings.get(path)
+    steps = _steps(variant, path)
+    if setting is not None:
+        return Story(path, setting.value, steps, remark="" if steps else "nobody is seen to write it")
+    if path.startswith(ENVIRONMENT):
+        return Story(
+            path, UNKNOWN, (), remark="the recipe does not set it: what is in the environment of the launch counts"
+        )
+    section = path.rpartition(".")[0]
+    while section and section not in variant.settings:
+        section = section.rpartition(".")[0]
+    if section and variant.value(section) == NONE:
+        above = _steps(variant, section)
+        return Story(path, UNKNOWN, above, remark=f"{section} is None, so there is no {path}")
+    if recipe.partial:
+        return Story(path, UNKNOWN, (), remark="nothing here writes it: what is overridden here decides")
+    return Story(path, UNKNOWN, steps, remark=f"what {section or 'the configuration'} holds is not all known")
+
+
+def _steps(variant: Variant, path: str) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    for written, origin in recorded(variant.settings, path):
+        # `cfg.ddp = DdpConfig(x=1)` writes x, and then the section: one step is enough.
+        if written == path or not steps or not _holds(origin.span, steps[-1].origin.span):
+            steps.append(Step(written, origin))
+    return tuple(steps)
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    start, end = (outer.line, outer.column), (outer.end_line, outer.end_column)
+    return (
+        outer.path == inner.path and start <= (inner.line, inner.column) and (inner.end_line, inner.end_column) <= end
+    )
