@@ -19,6 +19,9 @@ COMMAND_LINE = "<command line>"
 
 ENVIRONMENT = "env."
 
+_TEXT = frozenset(("", "yes", "no", "on", "off", "~"))
+"""Text to a launcher (Hydra's override grammar knows true, false and null only), though not in a YAML 1.1 file."""
+
 
 @dataclass(frozen=True, slots=True)
 class Override:
@@ -59,8 +62,8 @@ class Overrides:
 def parse(settings: Sequence[str], environment: Sequence[str]) -> Overrides:
     """The overrides of `--set PATH=VALUE` and `--env NAME=VALUE`.
 
-    A value is read as YAML in an override file is, so `null`, `true`, `4`, `[0, 1]` and `{a: 1}` (which is merged) mean
-    what they mean there, and an empty one is the empty text. `--env NAME` alone unsets a variable. A leading `+` or
+    A value is read as in an override file, so `null`, `true`, `4`, `[0, 1]` and `{a: 1}` (which is merged) mean what they
+    mean there; an empty one is the empty text. `--env NAME` alone unsets a variable. A leading `+` or
     `++`, as Hydra has it, changes nothing. Raises UsageError.
     """
     found: list[Override] = []
@@ -84,8 +87,8 @@ def parse(settings: Sequence[str], environment: Sequence[str]) -> Overrides:
 
 
 def _value(option: str, written: str) -> Value:
-    if not written.strip():
-        return Known("")
+    if written.strip().lower() in _TEXT:
+        return Known(written.strip())
     from mfsdp_lint.readers.yaml import read_value
     from mfsdp_lint.sources import Unreadable
 

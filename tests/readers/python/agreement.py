@@ -175,7 +175,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, (set, frozenset)):
         return sorted(map(plain, value), key=repr)
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {plain(str(key)): plain(item) for key, item in value.items()}
     return value
 
 

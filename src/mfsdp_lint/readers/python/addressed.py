@@ -89,9 +89,8 @@ def _bound(address: Address, function: Function, method: bool) -> Mapping[str, P
     parameters: ast.arguments = function.node.args
     positional = [each.arg for each in (*parameters.posonlyargs, *parameters.args)][int(method) :]
     if len(address.positional) > len(positional):
-        raise NotThere(
-            f"{address.function} takes {len(positional)} positional arguments, not {len(address.positional)}"
-        )
+        few = f"{len(positional)} at most" if positional else "none"
+        raise NotThere(f"{address.function} takes {few} of the {len(address.positional)} positional arguments")
     given = dict(zip(positional, address.positional, strict=False))
     named = {*positional, *(each.arg for each in parameters.kwonlyargs)}
     for name, value in address.keywords:

@@ -267,6 +267,14 @@ def _equivalent(left: Object, right: Object) -> bool:
     return (isinstance(left, Unknown) and right is MISSING) or (isinstance(right, Unknown) and left is MISSING)
 
 
+def perhaps(machine: Machine, owner: Any, fields: dict[Any, Object], key: Any, old: Object, new: Object) -> Object:
+    """The value of a place that was written, or was not."""
+    if owner is machine.facts or _equivalent(old, new):
+        return old
+    bookkeeping = key == "<hazy>" or fields is getattr(owner, "writes", None) or _is_question(key)
+    return _joined(machine, [old, new], bookkeeping, key)
+
+
 def _joined(machine: Machine, values: list[Object], bookkeeping: bool, key: Any) -> Object:
     if bookkeeping:
         return next(value for value in values if value is not MISSING)

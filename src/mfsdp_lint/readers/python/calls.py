@@ -17,6 +17,7 @@ from mfsdp_lint.readers.python.machine import (
     Machine,
     Raised,
     join,
+    template,
 )
 from mfsdp_lint.readers.python.objects import (
     MISSING,
@@ -155,6 +156,7 @@ def unfollowed(
     from mfsdp_lint.readers.python.library import changes_nothing
 
     machine.unfollowed += 1
+    machine.doubts += 1
     if not changes_nothing(name):
         machine.launched.extend(_configurations(machine, name, [*arguments, *keywords.values()]))
         if machine.tracing:
@@ -198,13 +200,15 @@ def call_function(
         modelled = _huggingface_model(function)
         if modelled is not None:
             return modelled(machine, function, arguments, node, frame)
+    if machine.skimming and _says_nothing(function, arguments, keywords):
+        return machine.unknown(f"{function.name}()")
     key = _memory_key(machine, function, arguments, keywords)
     if key is not None:
         remembered = machine.memory.get(key, MISSING)
         if remembered is not MISSING:
             result, called = remembered
             machine.called.update(called)
-            return machine.copy(result)
+            return result.make(machine, {})
     machine.step()
     machine.called.add(function)
     if machine.depth >= DEPTH_LIMIT or _recurs_without_end(frame, function, arguments, keywords):
@@ -229,8 +233,25 @@ def call_function(
         and not machine.touched_older(mark, born)
         and (machine.unfollowed == unfollowed_before or not _uncertain(result))
     ):
-        machine.memory[key] = (machine.copy(result), called)
+        machine.memory[key] = (template(machine.copy(result)), called)
     return result
+
+
+def _says_nothing(function: Function, arguments: list[Object], keywords: dict[str, Object]) -> bool:
+    """Whether a plain function works on unknown values and constants alone, so that little can come of running it.
+
+    Only asked where a model's provider is made from a Hugging Face configuration that is not at hand.
+    """
+    values = (*arguments, *keywords.values())
+    if function.cls is not None or function.closure is not None or _builds_arguments(function):
+        return False
+    return any(isinstance(value, Unknown) for value in values) and all(
+        isinstance(value, Unknown) or is_constant(value) for value in values
+    )
+
+
+def _builds_arguments(function: Function) -> bool:
+    return any(isinstance(node, (ast.Dict, ast.DictComp)) for node in ast.walk(function.node))
 
 
 def _recurs_without_end(frame: Frame, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfsdp_lint.readers.python.machine import HAZY, Frame, Machine, Raised
 from mfsdp_lint.readers.python.objects import (
+    CONSTANTS,
     MISSING,
     Choice,
     Descriptor,
@@ -34,6 +35,7 @@ PLAIN_BASES = {
     "KeyError",
 }  # fmt: skip
 ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
+FLAGS = ("enum.Flag", "enum.IntFlag")
 DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
 
 
@@ -396,6 +398,9 @@ def _member_by_value(machine: Machine, cls: ClassObject, arguments: list[Object]
         for member in members.values():
             if type(member.value) is type(wanted) and member.value == wanted:
                 return member
+        known = isinstance(wanted, CONSTANTS) and all(isinstance(member.value, CONSTANTS) for member in members.values())
+        if known and lookup(machine, cls, "_missing_")[0] is MISSING and not has_base(machine, cls, *FLAGS):
+            raise Raised("ValueError", f"not a valid {cls.name}")
     return machine.unknown(cls.name, not_none=True)
 
 

@@ -20,6 +20,7 @@ from mfsdp_lint.readers.python.objects import (
     Object,
     SetObject,
     Unknown,
+    is_symbolic,
 )
 
 ORDER = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
@@ -117,7 +118,7 @@ def equal(machine: Machine, left: Object, right: Object) -> bool | None:
             return False
         return _over_options(left, right, lambda one, other: equal(machine, one, other))
     if isinstance(left, CONSTANTS) and isinstance(right, CONSTANTS):
-        return bool(left == right)
+        return bool(left == right) or (None if is_symbolic(left, right) else False)
     if isinstance(left, SetObject) or isinstance(right, SetObject):
         return _equal_sets(machine, left, right)
     if isinstance(left, ListObject) or isinstance(right, ListObject):
@@ -202,7 +203,7 @@ def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bo
     if isinstance(holder, (str, bytes)):
         if isinstance(item, Choice):
             return _all_alike([contains(machine, holder, option, frame) for option in item.options])
-        if isinstance(item, Unknown) or not isinstance(item, CONSTANTS):
+        if isinstance(item, Unknown) or not isinstance(item, CONSTANTS) or is_symbolic(holder, item):
             return None
         try:
             return item in holder
@@ -236,6 +237,8 @@ def _ordered(ask: Any, left: Object, right: Object) -> bool | None:
         if left is None or right is None:
             return None
     if isinstance(left, EnumMember) or isinstance(right, EnumMember):
+        return None
+    if is_symbolic(left, right):
         return None
     try:
         answer = ask(left, right)

@@ -21,6 +21,7 @@ from mfsdp_lint.readers.python.objects import (
     SetObject,
     Unknown,
     is_constant,
+    is_symbolic,
 )
 
 LONGEST = 10_000
@@ -45,7 +46,8 @@ class GeneratorCall:
     @property
     def state(self) -> str:
         """"new", "open" (begun and left) or "done"."""
-        return str(self.fields["state"])
+        state = self.fields["state"]
+        return state if isinstance(state, str) else "open"
 
     def run(self, on_yield: Callable[[Object], Object]) -> None:
         """Run the body, calling `on_yield` with every element."""
@@ -94,6 +96,8 @@ def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | Non
             return None
         return list(value.fields)
     if isinstance(value, (str, bytes, range)):
+        if is_symbolic(value):
+            return None
         return list(value) if len(value) <= LONGEST else None
     if isinstance(value, GeneratorCall):
         found: list[Object] = []
@@ -220,6 +224,8 @@ def _sequence_entry(machine: Machine, holder: Object, key: Object) -> Object:
         if isinstance(key, (str, float, type(None))):
             raise Raised("TypeError", "indices must be integers or slices")
         return machine.unknown()
+    if is_symbolic(items):
+        return machine.unknown("", not_none=True)
     try:
         found = items[key]
     except (IndexError, ValueError) as error:
@@ -325,6 +331,8 @@ def method(
 def _constant_method(
     machine: Machine, owner: Any, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame
 ) -> Object:
+    if isinstance(owner, str) and is_symbolic(owner, *arguments) and name not in ("join", "format"):
+        return machine.unknown("", not_none=True)
     if name == "join" and isinstance(owner, str) and len(arguments) == 1:
         items = iterate(machine, arguments[0], frame)
         if items is None or not all(isinstance(item, str) for item in items):

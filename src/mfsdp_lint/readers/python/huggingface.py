@@ -15,7 +15,7 @@ from typing import Any
 from mfsdp_lint.readers.python.calls import call
 from mfsdp_lint.readers.python.classes import ClassObject, lookup
 from mfsdp_lint.readers.python.imports import resolve_global
-from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised, join
+from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised, join, template
 from mfsdp_lint.readers.python.modules import Module
 from mfsdp_lint.readers.python.objects import MISSING, Choice, Function, Instance, Object, Unknown
 from mfsdp_lint.upstream.huggingface import architecture
@@ -47,22 +47,26 @@ def _bridge(machine: Machine, function: Function, arguments: list[Object], node:
 
 
 def _provider(machine: Machine, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
-    template = provider_template(machine, function, architecture(_model_id(arguments)) if arguments else None)
-    if template is None:
-        return machine.unknown("provider", not_none=True)
-    return machine.copy(template)
+    wanted = architecture(_model_id(arguments)) if arguments else None
+    key = ("provider", function.module.path, function.name, wanted)
+    ready = machine.memory.get(key)
+    if ready is None:
+        ready = template(provider_template(machine, function, wanted))
+        machine.memory[key] = ready
+    made = ready.make(machine, {})
+    return machine.unknown("provider", not_none=True) if made is None else made
 
 
 def provider_template(machine: Machine, function: Function, wanted: str | None) -> Object:
     """The provider that the AutoBridge method `function` makes for an architecture (None: for any), to be copied; None where
     none is known."""
     key = ("providers", function.module.path, function.name, wanted)
-    template = machine.memory.get(key, MISSING)
-    if template is MISSING:
+    found = machine.memory.get(key, MISSING)
+    if found is MISSING:
         known = function.cls.data
-        template = known.provider(machine, function.name, wanted) if known else _one_of(machine, function, wanted)
-        machine.memory[key] = template
-    return template
+        found = known.provider(machine, function.name, wanted) if known else _one_of(machine, function, wanted)
+        machine.memory[key] = found
+    return found
 
 
 def _model_id(arguments: list[Object]) -> str:
@@ -76,13 +80,20 @@ def _one_of(machine: Machine, function: Function, wanted: str | None) -> Object:
     named = [cls for cls in _registered(machine, function, wanted or "") if wanted in _sources(machine, cls)]
     found = []
     for cls in named or _registered(machine, function):
-        provider = _make(machine, cls, PROVIDER_METHODS[function.name])
+        provider = _made(machine, cls, PROVIDER_METHODS[function.name])
         found.extend(
             option
             for option in (provider.options if isinstance(provider, Choice) else (provider,))
             if isinstance(option, Instance)
         )
     return merged(machine, found) if found else None
+
+
+def _made(machine: Machine, cls: ClassObject, method: str) -> Object:
+    key = ("provider of", cls.qualified_name, method)
+    if key not in machine.memory:
+        machine.memory[key] = _make(machine, cls, method)
+    return machine.memory[key]
 
 
 def _make(machine: Machine, cls: ClassObject, method: str) -> Object:
@@ -98,10 +109,13 @@ def _make(machine: Machine, cls: ClassObject, method: str) -> Object:
         pretrained = machine.unknown("hf_pretrained", not_none=True)
         return call(machine, source, [bridge, pretrained], {}, None, frame)
 
+    machine.skimming += 1
     try:
         return isolated(machine, make)
     except (Raised, CannotMerge, OutOfSteps, RecursionError):
         return None
+    finally:
+        machine.skimming -= 1
 
 
 def merged(machine: Machine, found: list[Instance]) -> Instance:

@@ -140,7 +140,9 @@ class Machine:
         self.overrides: dict[str, Object] = {}
         self.clock = 0
         self.module_level = 0
+        self.skimming = 0
         self.unfollowed = 0
+        self.doubts = 0
         self.suspect: Write | None = None
         """The call that is about to make everything within its reach unknown; told where calls are traced."""
         self.started = 0
@@ -260,7 +262,8 @@ class Machine:
     # -- what is known --------------------------------------------------------------------------------------------
 
     def unknown(self, text: str = "", not_none: bool = False) -> Unknown:
-        """A fresh value of which nothing is known."""
+        """A fresh value of which nothing is known; what gave it may as well have raised."""
+        self.doubts += 1
         return Unknown(self.tick(), text, not_none)
 
     def learn(self, key: Any, value: Object) -> None:
@@ -345,6 +348,81 @@ class Machine:
                 fields[key] = self.copy(item, copies)
         result.fields = fields
         return result
+
+
+class Template:
+    """A value as it was, ready to be copied many times: what needs a copy of its own is known beforehand."""
+
+    __slots__ = ("parts", "value")
+
+    def __init__(self, value: Object) -> None:
+        self.value = value
+        self.parts: list[tuple[Any, Template]] = []
+
+    def make(self, machine: Machine, copies: dict[int, Object]) -> Object:
+        """A new copy; `copies` holds what this copy already has, so that shared parts stay shared."""
+        value = self.value
+        kind = type(value)
+        if kind in SHARED or (not self.parts and kind in (Unknown, tuple, Choice)):
+            return value
+        known = copies.get(id(self))
+        if known is not None:
+            return known
+        result: Any
+        if kind is Instance:
+            result = Instance(value.cls, machine.tick(), value.made)
+        elif kind is DictObject:
+            result = DictObject({}, machine.tick())
+            result.made = value.made
+        elif kind is Unknown:
+            result = Unknown(machine.tick(), value.text, value.not_none)
+        elif isinstance(value, ListObject):
+            result = kind(value.items, machine.tick())
+            copies[id(self)] = result
+            if self.parts:
+                result.fields["items"] = [part.make(machine, copies) for _, part in self.parts]
+            return result
+        elif kind is tuple or kind is Choice:
+            items = tuple(part.make(machine, copies) for _, part in self.parts)
+            return items if kind is tuple else Choice(items)
+        else:
+            return value
+        copies[id(self)] = result
+        result.writes = value.writes.copy()
+        result.fields = fields = value.fields.copy()
+        for key, part in self.parts:
+            fields[key] = part.make(machine, copies)
+        return result
+
+
+def template(value: Object, known: dict[int, Template] | None = None) -> Template:
+    """A template of a value that nobody changes any more."""
+    known = {} if known is None else known
+    if type(value) in SHARED:
+        return Template(value)
+    found = known.get(id(value))
+    if found is not None:
+        return found
+    known[id(value)] = made = Template(value)
+    if isinstance(value, ListObject):
+        items = value.items
+        if items is not None and not all(type(item) in SHARED for item in items):
+            made.parts = [(index, template(item, known)) for index, item in enumerate(items)]
+    elif isinstance(value, (Instance, DictObject, Unknown)):
+        made.parts = [(key, template(item, known)) for key, item in value.fields.items() if _needs_copy(item)]
+    elif isinstance(value, (tuple, Choice)):
+        items = value.options if isinstance(value, Choice) else value
+        if any(map(_needs_copy, items)):
+            made.parts = [(index, template(item, known)) for index, item in enumerate(items)]
+    return made
+
+
+def _needs_copy(value: Object) -> bool:
+    if isinstance(value, Unknown):
+        return bool(value.fields)
+    if isinstance(value, (Choice, tuple)):
+        return any(map(_needs_copy, value.options if isinstance(value, Choice) else value))
+    return isinstance(value, (Instance, DictObject, ListObject))
 
 
 def join(machine: Machine, values: list[Object]) -> Object:

@@ -250,3 +250,12 @@ def is_constant(value: Object) -> bool:
     if isinstance(value, CONSTANTS):
         return True
     return isinstance(value, (tuple, frozenset)) and all(is_constant(item) for item in value)
+
+
+SYMBOLS = ("<CWD>", "<DIR>")
+"""What stands in a text for the folder a program is started in, and for the folder of its file."""
+
+
+def is_symbolic(*values: Object) -> bool:
+    """Whether a text has a part that stands for something only known when the program runs."""
+    return any(isinstance(value, str) and "<" in value and ("<CWD>" in value or "<DIR>" in value) for value in values)

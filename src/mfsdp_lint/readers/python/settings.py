@@ -41,6 +41,7 @@ class Spans:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self._lines: dict[str, list[str]] = {}
+        self.origins: dict[int, tuple[Write, Origin | None]] = {}
 
     def of(self, module: Module, node: ast.AST) -> Span:
         """The span of a node of a module."""
@@ -73,12 +74,18 @@ def origin(spans: Spans, write: Write | None) -> Origin | None:
         return None
     chain: list[Write] = []
     here: Any = write
+    found: Origin | None = None
     while isinstance(here, Write) and len(chain) < 50:
+        known = spans.origins.get(id(here))
+        if known is not None:
+            found = known[1]
+            break
         chain.append(here)
         here = here.earlier
-    found: Origin | None = None
     for one in reversed(chain):
         found = _origin(spans, one, found)
+        # Recipes share the writes of the helpers that they call. The write is kept, so that its id stays its own.
+        spans.origins[id(one)] = (one, found)
     return found
 
 
@@ -96,7 +103,7 @@ def _origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | None
             write.module.upstream,
             write.order,
             earlier,
-            plain_value(spans.machine, write.value) if write.how != "default" or spans.machine.tracing else UNKNOWN,
+            plain_value(spans.machine, write.value) if spans.machine.tracing else UNKNOWN,
             tuple(
                 Call(spans.of(module, node), function)
                 for module, node, function in write.frames
@@ -297,6 +304,8 @@ class TreeSettings(Mapping[str, Setting]):
                 return None
             value, write = own.fields[name], own.writes.get(name)
         known = plain_value(self._machine, value)
+        if uncertain(value):
+            known = join([known, UNKNOWN])
         if isinstance(known, Known) and known.value is not None:
             known = Known(str(known.value))
         return Setting(path, known, origin(self._spans, write))

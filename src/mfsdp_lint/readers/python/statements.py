@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.attributes import get_attribute, set_attribute
-from mfsdp_lint.readers.python.branches import Signal, branch, known_truth, truth, undecided
+from mfsdp_lint.readers.python.branches import Signal, branch, known_truth, perhaps, truth, undecided
 from mfsdp_lint.readers.python.calls import call, evaluate_defaults
 from mfsdp_lint.readers.python.classes import ClassObject
 from mfsdp_lint.readers.python.comparisons import equal
@@ -35,6 +35,7 @@ from mfsdp_lint.readers.python.objects import (
     IteratorObject,
     ListObject,
     Object,
+    Partial,
     Unknown,
 )
 
@@ -507,48 +508,81 @@ def _forget_everything(machine: Machine, node: Any, frame: Frame) -> None:
 
 
 def _try(machine: Machine, node: Any, frame: Frame) -> Signal:
-    signal = _guarded(machine, node, frame)
+    try:
+        signal = _guarded(machine, node, frame)
+    except Raised:
+        final = run_block(machine, node.finalbody, frame)
+        if final is not None:
+            return final
+        raise
     final = run_block(machine, node.finalbody, frame)
     return final if final is not None else signal
 
 
 def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
-    before = machine.unfollowed
-    mark = len(machine.journal)
-    try:
-        signal = run_block(machine, node.body, frame)
-    except Raised as error:
-        handler = _matching(machine, node.handlers, error, frame)
-        if handler is None:
-            run_block(machine, node.finalbody, frame)
-            raise
-        return _handle(machine, handler, error, frame)
-    if signal is None and node.orelse:
-        signal = run_block(machine, node.orelse, frame)
-    if machine.unfollowed == before or not node.handlers or machine.module_level:
-        return signal
-    return _maybe_handled(machine, node, frame, mark, signal)
-
-
-def _maybe_handled(machine: Machine, node: Any, frame: Frame, mark: int, signal: Signal) -> Signal:
-    """The body called something that may raise: either it ran through, or a handler did."""
-    done = machine.changes(mark)
-    machine.rollback(mark)
-    outcome = machine.unknown("an exception", not_none=True)
+    before = machine.doubts
+    doubtful = -1
+    signal: Signal = None
+    error: Raised | None = None
+    for statement in node.body:
+        mark = len(machine.journal)
+        try:
+            signal = run_block(machine, [statement], frame)
+        except Raised as raised:
+            error = raised
+        if doubtful < 0 and machine.doubts != before:
+            doubtful = mark
+        if signal is not None or error is not None:
+            break
 
     def through() -> Signal:
+        if error is None:
+            return run_block(machine, node.orelse, frame) if signal is None else signal
+        handler = _matching(machine, node.handlers, error, frame)
+        if handler is None:
+            raise error
+        return _handle(machine, handler, error, frame)
+
+    if doubtful < 0 or not node.handlers:
+        return through()
+    return _maybe_handled(machine, node, frame, doubtful, through)
+
+
+def _maybe_handled(machine: Machine, node: Any, frame: Frame, mark: int, through: Callable[[], Signal]) -> Signal:
+    """The body did something that may raise: either it ran through, or a handler did."""
+    done = machine.changes(mark)
+    machine.rollback(mark)
+
+    def redo(certain: bool) -> None:
         for owner, fields, key, value in done.values():
-            machine.journal.append((owner, fields, key, fields.get(key, MISSING)))
-            if value is MISSING:
-                fields.pop(key, None)
-            else:
-                fields[key] = value
-        return signal
+            old = fields.get(key, MISSING)
+            machine.journal.append((owner, fields, key, old))
+            fields[key] = value if certain else perhaps(machine, owner, fields, key, old, value)
+            if fields[key] is MISSING:
+                del fields[key]
 
-    def handled() -> Signal:
-        return _handle(machine, node.handlers[0], Raised("Exception", ""), frame)
+    def ran() -> Signal:
+        redo(True)
+        return through()
 
-    return undecided(machine, outcome, lambda: f"no exception in line {node.lineno}", through, handled)
+    def handled(handlers: list[ast.ExceptHandler]) -> Signal:
+        if len(handlers) > 1:
+            which = machine.unknown("which exception", not_none=True)
+            return undecided(
+                machine,
+                which,
+                lambda: f"the exception of line {handlers[0].lineno}",
+                lambda: handled(handlers[:1]),
+                lambda: handled(handlers[1:]),
+            )
+        # It may have been raised before or behind any write of the body.
+        redo(False)
+        return _handle(machine, handlers[0], Raised("Exception", ""), frame)
+
+    outcome = machine.unknown("an exception", not_none=True)
+    return undecided(
+        machine, outcome, lambda: f"no exception in line {node.lineno}", ran, lambda: handled(node.handlers)
+    )
 
 
 def _handle(machine: Machine, handler: ast.ExceptHandler, error: Raised, frame: Frame) -> Signal:
@@ -627,6 +661,8 @@ def _enter(machine: Machine, node: Any, items: list[ast.withitem], frame: Frame)
     manager = evaluate(machine, first.context_expr, frame)
     if isinstance(manager, GeneratorCall):
         return _with_generator(machine, node, first, rest, manager, frame)
+    if isinstance(manager, Partial) and getattr(manager.function, "name", "") == "contextlib.suppress":
+        return _suppress(machine, node, first, rest, frame)
     value: Object = machine.unknown(ast.unparse(first.context_expr), not_none=False)
     leave: Object = None
     if isinstance(manager, Instance) and isinstance(manager.cls, ClassObject):
@@ -638,15 +674,24 @@ def _enter(machine: Machine, node: Any, items: list[ast.withitem], frame: Frame)
         return _enter(machine, node, rest, frame)
     try:
         signal = _enter(machine, node, rest, frame)
-    except Raised:
-        swallowed = truth(
-            machine, call(machine, leave, [machine.unknown(), machine.unknown(), machine.unknown()], {}, node, frame)
-        )
-        if swallowed:
+    except Raised as error:
+        kind = error.value.cls if isinstance(error.value, Instance) else External(error.name)
+        unknown = [machine.unknown("", not_none=True), machine.unknown("", not_none=True)]
+        swallowed = truth(machine, call(machine, leave, [kind, *unknown], {}, node, frame))
+        if swallowed is not False:
+            # Where that is not known: a run that goes on swallowed it.
             return None
         raise
     call(machine, leave, [None, None, None], {}, node, frame)
     return signal
+
+
+def _suppress(machine: Machine, node: Any, first: ast.withitem, rest: list[ast.withitem], frame: Frame) -> Signal:
+    """`with contextlib.suppress(...)` is `try: ... except ...: pass`."""
+    caught = ast.Tuple(first.context_expr.args, ast.Load()) if isinstance(first.context_expr, ast.Call) else None
+    handler = ast.copy_location(ast.ExceptHandler(caught, None, []), first.context_expr)
+    body = [ast.copy_location(ast.With(rest, node.body), node)] if rest else node.body
+    return _guarded(machine, ast.copy_location(ast.Try(body, [handler], [], []), node), frame)
 
 
 def _with_generator(

@@ -139,9 +139,9 @@ def _parallel(variant: Variant) -> Alternatives:
 
 
 _OFFLOADS = (
-    ("model.cpu_offloading", "layers"),
-    ("model.fine_grained_activation_offloading", "activations"),
-    ("optimizer.optimizer_cpu_offload", "optimizer"),
+    ("model.cpu_offloading", "cpu"),
+    ("model.fine_grained_activation_offloading", "act"),
+    ("optimizer.optimizer_cpu_offload", "optim"),
 )
 
 
@@ -163,17 +163,19 @@ _BASES = ("fp32", "fp16", "bf16")
 
 
 def _precision(variant: Variant) -> Alternatives:
-    """The name of a registered recipe, else what the recipe object says: `bf16`, `bf16+fp8 delayed`."""
+    """The name of a registered recipe without what all names share, else what the recipe object says: `fp8 delayed`."""
     recipe = variant.value("mixed_precision")
     if isinstance(recipe, (Known, OneOf)) and None not in (possible(recipe) or ()):
-        return spelled(recipe)
+        return tuple(text.removesuffix("_mixed").removeprefix("bf16_with_") for text in spelled(recipe))
     # Without a recipe, the model's own switches count.
     section = "model" if recipe == NONE else "mixed_precision"
     bases = [_on(variant.value(f"{section}.{name}")) for name in _BASES]
     if True not in bases and None in bases[1:]:
         return (NOT_KNOWN,)
     base = _BASES[bases.index(True)] if True in bases else _BASES[0]
-    return ("+".join([base, *(text for name in ("fp8", "fp4") if (text := _narrow(variant, section, name)))]),)
+    narrow = [text for name in ("fp8", "fp4") if (text := _narrow(variant, section, name))]
+    # What is not in eight or four bits is in bf16, unless said otherwise.
+    return ("+".join(narrow if narrow and base == "bf16" and "?" not in narrow[0] else [base, *narrow]),)
 
 
 def _narrow(variant: Variant, section: str, name: str) -> str:

@@ -19,6 +19,7 @@ _INDENT = "  "
 _GAP = "  "
 _SHORTEST_NAME = 28
 _WIDEST_CELL = 34
+_NARROWEST = 10
 
 
 def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (), *, columns: int = WIDTH) -> str:
@@ -30,7 +31,7 @@ def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (),
         return "no recipes\n"
     lines = [f"{count(len(recipes), 'recipe')}, as configured for {printable(target.label)}"]
     table = _table(recipes, _chosen(recipes, globs) if globs else COLUMNS)
-    if globs and (len(recipes) == 1 or table.needs > columns):
+    if globs and (len(recipes) == 1 or table.needs + _SHORTEST_NAME > columns):
         lines += _lists(recipes, globs)
     else:
         lines += table.lines(columns)
@@ -60,22 +61,30 @@ class _Table:
 
     @property
     def needs(self) -> int:
-        """The width of the columns with the names at their shortest."""
-        name = min(_SHORTEST_NAME, max(map(width, self.names)))
-        return len(_INDENT) + name + sum(self.widths) + len(_GAP) * len(self.titles)
+        """The width of the columns, gaps included, without the names."""
+        return sum(self.widths) + len(_GAP) * len(self.titles)
 
     def lines(self, columns: int) -> Iterator[str]:
         yield from _wrapped("the same in all: ", self.shared, columns)
-        longest = max(map(width, self.names))
-        room = columns - self.needs + min(_SHORTEST_NAME, longest)
-        name_width = max(min(longest, max(room, _SHORTEST_NAME)), len("recipe"))
         yield ""
-        yield _line(["recipe", *self.titles], [name_width, *self.widths])
+        longest = max(len("recipe"), *map(width, self.names))
+        room = columns - len(_INDENT) - self.needs
+        apart = room < min(longest, _SHORTEST_NAME)
+        name_width = columns - len(_INDENT) if apart else min(longest, room)
+        widths = _fitted(self.titles, self.widths, columns - 2 * len(_INDENT)) if apart else self.widths
         rows = zip(self.recipes, self.names, self.rows, strict=True)
+        yield _INDENT + "recipe" if apart else _line(["recipe", *self.titles], [name_width, *widths])
+        if apart:
+            yield _INDENT + _line(self.titles, widths)
         for path, group in groupby(rows, key=lambda row: row[0].path):
             yield printable(path)
             for _, name, cells in group:
-                yield _line([_shortened(name, name_width), *cells], [name_width, *self.widths])
+                shown = _shortened(name, name_width)
+                if apart:
+                    yield _INDENT + shown
+                    yield _INDENT + _line(cells, widths)
+                else:
+                    yield _line([shown, *cells], [name_width, *widths])
 
 
 def _table(recipes: Sequence[Recipe], columns: Sequence[Column]) -> _Table:
@@ -108,8 +117,21 @@ def _place(origin: Origin | None) -> str:
     return f"default, {place}" if origin.how == "default" else place
 
 
+def _fitted(titles: Sequence[str], widths: Sequence[int], room: int) -> list[int]:
+    """The widths, cut from the last column on until all fit: the first ones are what the table is looked at for."""
+    fitted = list(widths)
+    excess = sum(fitted) + len(_GAP) * (len(fitted) - 1) - room
+    for number in reversed(range(len(fitted))):
+        cut = min(excess, fitted[number] - max(len(titles[number]), _NARROWEST))
+        if cut > 0:
+            fitted[number] -= cut
+            excess -= cut
+    return fitted
+
+
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = [text + " " * (wide - width(text)) for text, wide in zip(cells, widths, strict=True)]
+    clipped = [_clip(text, wide) for text, wide in zip(cells, widths, strict=True)]
+    padded = [text + " " * (wide - width(text)) for text, wide in zip(clipped, widths, strict=True)]
     return (_INDENT + _GAP.join(padded)).rstrip()
 
 
@@ -121,8 +143,8 @@ def _shortened(name: str, room: int) -> str:
     return f"{name[: room - 1 - end]}…{name[-end:]}"
 
 
-def _clip(text: str) -> str:
-    return text if width(text) <= _WIDEST_CELL else text[: _WIDEST_CELL - 1] + "…"
+def _clip(text: str, room: int = _WIDEST_CELL) -> str:
+    return text if width(text) <= room else text[: room - 1] + "…"
 
 
 def _wrapped(head: str, parts: Sequence[str], columns: int) -> Iterator[str]:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ast
 import posixpath
+from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.containers import method, set_entry
-from mfsdp_lint.readers.python.library.registry import computes, models, settled
+from mfsdp_lint.readers.python.library.registry import Model, computes, models, settled
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
 from mfsdp_lint.readers.python.objects import (
     MISSING,
+    SYMBOLS,
+    Choice,
     DictObject,
     Object,
     Unknown,
+    is_symbolic,
 )
 
 CWD = "<CWD>"
@@ -30,6 +34,8 @@ def _path_join(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
 ) -> Object:
     parts = settled(machine, arguments)
+    rooted = [index for index, part in enumerate(parts) if isinstance(part, str) and part.startswith(SYMBOLS)]
+    parts = parts[rooted[-1] :] if rooted else parts
     if not all(isinstance(part, str) for part in parts):
         if any(part is None or isinstance(part, (int, float)) for part in parts):
             raise Raised("TypeError", "join() argument must be str")
@@ -37,11 +43,37 @@ def _path_join(
     return posixpath.join(*parts)
 
 
+def _of_path(function: Callable[[str], Any]) -> Model:
+    """The model of a function of one path, which may begin with a symbol for a folder (an absolute one)."""
+    computed = computes(function)
+
+    def model(
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    ) -> Object:
+        arguments = settled(machine, arguments)
+        if not (len(arguments) == 1 and isinstance(arguments[0], str) and arguments[0].startswith(SYMBOLS)):
+            return computed(machine, arguments, keywords, frame, node)
+        found = function(f"/{arguments[0]}")
+        parts = found if isinstance(found, tuple) else (found,)
+        if isinstance(found, bool):
+            return found
+        if any(is_symbolic(part) and part[:2] != "/<" for part in parts) or parts[0] == "/" or ".." in arguments[0]:
+            return machine.unknown("path", not_none=True)
+        parts = tuple(part[1:] if is_symbolic(part) else part for part in parts)
+        return parts if isinstance(found, tuple) else parts[0]
+
+    return model
+
+
 for _name, _function in {
-    "basename": posixpath.basename, "dirname": posixpath.dirname, "normpath": posixpath.normpath, "splitext": posixpath.splitext,
-    "isabs": posixpath.isabs, "split": posixpath.split,
-}.items():  # fmt: skip
-    models(f"os.path.{_name}")(computes(_function))
+    "basename": posixpath.basename,
+    "dirname": posixpath.dirname,
+    "normpath": posixpath.normpath,
+    "splitext": posixpath.splitext,
+    "isabs": posixpath.isabs,
+    "split": posixpath.split,
+}.items():
+    models(f"os.path.{_name}")(_of_path(_function))
 
 
 @models(
@@ -78,7 +110,27 @@ def environment_value(machine: Machine, name: Object, default: Object = None) ->
     return found
 
 
-@models("os.environ.setdefault", "os.putenv", "os.environ.__setitem__")
+@models("os.environ.setdefault")
+def _setdefault(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    name = machine.settle(arguments[0]) if arguments else None
+    if not isinstance(name, str) or len(arguments) != 2:
+        return machine.unknown("environment")
+    found = machine.environment.fields.get(name, MISSING)
+    if found is not MISSING and not isinstance(found, (Choice, Unknown)) and found is not None:
+        return found
+    # Where the program itself has not set it, the process may have been started with it.
+    value = arguments[1] if found is None else machine.unknown(f"${name}", not_none=True)
+    set_entry(machine, machine.environment, name, value, frame, node, node.args[1] if _both(node) else None)
+    return value
+
+
+def _both(node: Any) -> bool:
+    return isinstance(node, ast.Call) and len(node.args) == 2
+
+
+@models("os.putenv", "os.environ.__setitem__")
 def _setenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     if len(arguments) == 2 and isinstance(arguments[0], str):
         focus = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None

@@ -13,6 +13,7 @@ from mfsdp_lint.readers.python.objects import (
     Native,
     Object,
     is_constant,
+    is_symbolic,
 )
 
 Model = Callable[[Machine, list[Object], dict[str, Object], Frame, Any], Object]
@@ -69,7 +70,9 @@ def computes(function: Callable[..., Any]) -> Model:
             return join(machine, [model(machine, [option], keywords, frame, node) for option in arguments[0].options])
         if not all(map(is_constant, arguments)) or not all(map(is_constant, keywords.values())):
             return machine.unknown("", not_none=True)
-        if any(isinstance(argument, (str, bytes)) and len(argument) > LONGEST for argument in arguments):
+        if any(isinstance(argument, (str, bytes)) and len(argument) > LONGEST for argument in arguments) or is_symbolic(
+            *arguments
+        ):
             return machine.unknown("", not_none=True)
         try:
             found = function(*arguments, **keywords)

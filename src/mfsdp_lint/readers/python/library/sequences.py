@@ -22,6 +22,7 @@ from mfsdp_lint.readers.python.objects import (
     ListObject,
     Object,
     is_constant,
+    is_symbolic,
 )
 
 
@@ -106,7 +107,7 @@ def sort(machine: Machine, items: list[Object], keywords: dict[str, Object], fra
     """The elements in order, None where the order is not known."""
     key = keywords.get("key")
     keys = items if key is None else [call(machine, key, [item], {}, None, frame) for item in items]
-    if not all(is_constant(one) for one in keys):
+    if not all(is_constant(one) for one in keys) or is_symbolic(*keys):
         return None
     order = sorted(
         range(len(items)), key=_Comparable(keys), reverse=truth(machine, keywords.get("reverse", False)) is True
@@ -142,7 +143,7 @@ def _range(machine: Machine, arguments: list[Object], keywords: dict[str, Object
 def _len(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     value = machine.settle(arguments[0])
     if isinstance(value, (str, bytes, tuple)):
-        return len(value)
+        return machine.unknown("len", not_none=True) if is_symbolic(value) else len(value)
     if isinstance(value, Instance):
         return call(machine, get_attribute(machine, value, "__len__", frame), [], {}, node, frame)
     if isinstance(value, (ListObject, DictObject, frozenset)):

@@ -88,7 +88,12 @@ def _simple_namespace(
     return made
 
 
-@models("contextlib.nullcontext", "contextlib.suppress", "contextlib.redirect_stdout")
+@models("contextlib.suppress")
+def _suppress(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    return Partial(External("contextlib.suppress"), arguments, {})
+
+
+@models("contextlib.nullcontext", "contextlib.redirect_stdout")
 def _null_context(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
 ) -> Object:
