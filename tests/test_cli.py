@@ -224,7 +224,7 @@ def test_an_internal_error_is_one_line_unless_debugged(
         raise RuntimeError("the reader\nbroke down")
 
     write("run.yaml", RIGHT_FORMAT)
-    monkeypatch.setattr(run, "discover", break_down)
+    monkeypatch.setattr(run, "question", break_down)
     assert main([]) == 2
     err = capsys.readouterr().err
     assert err.startswith("mfsdp-lint: internal error: RuntimeError: the reader broke down (test_cli.py:")

@@ -62,9 +62,9 @@ class Overrides:
 def parse(settings: Sequence[str], environment: Sequence[str]) -> Overrides:
     """The overrides of `--set PATH=VALUE` and `--env NAME=VALUE`.
 
-    A value is read as in an override file, so `null`, `true`, `4`, `[0, 1]` and `{a: 1}` (which is merged) mean what they
-    mean there; an empty one is the empty text. `--env NAME` alone unsets a variable. A leading `+` or
-    `++`, as Hydra has it, changes nothing. Raises UsageError.
+    A value is read as in an override file, so `null`, `true`, `4`, `[0, 1]` and `{a: 1}` (which is merged) mean what
+    they mean there; an empty one is the empty text. `--env NAME` alone unsets a variable. A leading `+` or `++`, as
+    Hydra has it, changes nothing. Raises UsageError.
     """
     found: list[Override] = []
     for line, text in enumerate(settings, 1):

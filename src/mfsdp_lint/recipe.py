@@ -6,7 +6,7 @@ a recipe was written in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -89,6 +89,10 @@ class Variant:
 
     def value(self, path: str) -> Value:
         """The value of one setting; unknown when nothing is known of it."""
+        # Origins cost more than values; a reader that works out both when asked can give the value alone.
+        value: Callable[[str], Value] | None = getattr(self.settings, "value", None)
+        if value is not None:
+            return value(path)
         setting = self.settings.get(path)
         return UNKNOWN if setting is None else setting.value
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from mfsdp_lint.finding import Finding
 from mfsdp_lint.judgement import FILE_CODES, UNREADABLE, Judge, Judgement, file_finding
-from mfsdp_lint.options import Options
+from mfsdp_lint.options import Options, UsageError
 from mfsdp_lint.reading import Question, question
 from mfsdp_lint.reports.summary import Summary, summarise
 from mfsdp_lint.rules.load import load_rules
@@ -43,6 +43,8 @@ class Outcome:
 def run(options: Options) -> Outcome:
     """Does what the options ask for. Raises UsageError."""
     asked, not_there = question(options)
+    if asked.overrides and (options.fix or options.diff):
+        raise UsageError("--fix and --diff repair the recipe as it stands; use them without --set and --env")
     judge, codes = _prepare(options, asked)
     judgement = judge(Sources(asked.overrides.texts))
     not_there += tuple(problem for problem in judgement.problems if problem.kind == "usage")
@@ -102,8 +104,9 @@ def _repaired(
 def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str], *, edits: bool) -> list[Finding]:
     """The findings of a judgement, with what can be fixed, and the edits if these are to be shown."""
     findings = [cause.finding for cause in judgement.causes]
-    if not findings:
-        return []
+    # A file is not at fault for what one launch makes of it, and its other launches must not change.
+    if not findings or judge.question.overrides:
+        return findings
     from mfsdp_lint.repair import Repair
 
     repair = Repair(*_by_every_rule(judgement, judge), codes)

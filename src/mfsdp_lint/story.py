@@ -34,17 +34,14 @@ class Story:
 
 def stories(recipe: Recipe, path: str) -> list[Story]:
     """The stories of a setting; more than one where it depends on the way through the recipe's code."""
-    told: dict[Story, list[tuple[str, ...]]] = {}
-    keys: dict[str, Story] = {}
+    told: dict[str, tuple[Story, list[tuple[str, ...]]]] = {}
     for variant in recipe.variants:
         story = _story(recipe, variant, path)
-        key = repr(
-            (story.value, story.remark, [(step.path, step.origin.span, step.origin.calls) for step in story.steps])
-        )
-        told.setdefault(keys.setdefault(key, story), []).append(variant.when)
+        writes = [(step.path, step.origin.point, step.origin.value, step.origin.calls) for step in story.steps]
+        told.setdefault(repr((story.value, story.remark, writes)), (story, []))[1].append(variant.when)
     if len(told) == 1:
-        return list(told)
-    return [replace(story, ways=tuple(ways)) for story, ways in told.items()]
+        return [story for story, _ in told.values()]
+    return [replace(story, ways=tuple(ways)) for story, ways in told.values()]
 
 
 def _story(recipe: Recipe, variant: Variant, path: str) -> Story:

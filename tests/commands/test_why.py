@@ -138,6 +138,11 @@ def test_an_override_is_the_last_word(ask: Ask) -> None:
     )
 
 
+def test_a_list_is_a_value_like_any_other(ask: Ask) -> None:
+    told = story(ask, "recipes.py::small", "checkpoint.load", "--set", "checkpoint.load=[0, 1]")
+    assert told.endswith("    --set checkpoint.load=[0, 1]\n    → [0, 1], was None\n")
+
+
 def test_an_environment_variable_has_a_story_too(ask: Ask) -> None:
     assert story(ask, "recipes.py::sharded", "env.NCCL_DEBUG", "--env", "NCCL_DEBUG") == shown(
         """

@@ -77,17 +77,23 @@ def _setting(recipe: Recipe, path: str) -> str:
     if path.startswith(ENVIRONMENT) or any(path in variant.settings for variant in recipe.variants):
         return path
     known = recipe.paths()
-    section = path.rpartition(".")[0]
-    ends = [each for each in known if each.rpartition(".")[2] == path.rpartition(".")[2]]
-    nearest = [*ends, *get_close_matches(path, known, n=1)][:3]
-    open_ended = recipe.partial or not _sections_known(known, section)
-    if open_ended and "." in path:
+    if _may_be_there(recipe, known, path):
         return path
-    hint = f"; did you mean {' or '.join(dict.fromkeys(nearest))}?" if nearest else ""
+    ends = [each for each in known if each.rpartition(".")[2] == path.rpartition(".")[2]]
+    nearest = dict.fromkeys([*ends, *get_close_matches(path, known, n=1)])
+    hint = f"; did you mean {' or '.join(list(nearest)[:_NAMED])}?" if nearest else ""
     raise UsageError(f"{recipe.label} has no setting {path}{hint}")
 
 
-def _sections_known(known: Sequence[str], section: str) -> bool:
-    """Whether a section is there with all its fields, or cannot be there."""
-    top = section.partition(".")[0]
-    return any(each.rpartition(".")[0] == section for each in known) or top not in known
+def _may_be_there(recipe: Recipe, known: Sequence[str], path: str) -> bool:
+    """Whether there may be such a setting, though nothing is known of it."""
+    section = path.rpartition(".")[0]
+    while section:
+        fields = any(each.startswith(section + ".") for each in known)
+        if section in known:
+            # A section with all its fields, or one of which no field is known (None among them).
+            return recipe.partial or not fields
+        if fields:  # an object of which only that is known which was written into it
+            return True
+        section = section.rpartition(".")[0]
+    return recipe.partial

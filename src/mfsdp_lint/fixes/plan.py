@@ -16,7 +16,7 @@ from typing import Literal
 from mfsdp_lint.finding import Edit, Safety, Severity
 from mfsdp_lint.fixes import python
 from mfsdp_lint.fixes.edits import OverlapError, merge
-from mfsdp_lint.fixes.statements import PythonFile, Scope
+from mfsdp_lint.fixes.statements import PythonFile, Scope, blocks
 from mfsdp_lint.fixes.statements import parse as parse_python
 from mfsdp_lint.recipe import Origin, Recipe, Span, Variant
 from mfsdp_lint.values import Known, Plain, same
@@ -259,12 +259,20 @@ class _Planner:
 
 def _function_at(file: PythonFile, line: int) -> Scope | None:
     """The function whose definition (or first decorator) is on a line."""
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            if first <= line <= node.lineno:
-                return node
+    pending: list[ast.stmt] = list(file.tree.body)
+    while pending:
+        node = pending.pop()
+        if not node.lineno - _longest_decoration(node) <= line <= (node.end_lineno or node.lineno):
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and line <= node.lineno:
+            return node
+        pending += [inner for block in blocks(node) for inner in block]
     return None
+
+
+def _longest_decoration(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return node.lineno - min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def is_yaml(path: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any
 
 from mfsdp_lint.recipe import Origin, Recipe, Setting, Span
@@ -78,12 +79,16 @@ def json_value(value: Plain) -> Any:
 
 def chosen(recipe: Recipe, globs: Sequence[str]) -> list[str]:
     """The settings of a recipe that a glob matches (all, where there are no globs), by section, then by name."""
-    paths = recipe.paths() if not globs else [path for path in recipe.paths() if matches(path, globs)]
+    if not globs:
+        return sorted(recipe.paths())
+    wanted = tuple(globs)
+    paths = [path for path in recipe.paths() if matches(path, wanted)]
     # A setting that a glob names in full is asked for, known or not.
     paths += [glob for glob in globs if "." in glob and not set("*?[") & set(glob)]
     return sorted(dict.fromkeys(paths))
 
 
-def matches(path: str, globs: Sequence[str]) -> bool:
+@cache
+def matches(path: str, globs: tuple[str, ...]) -> bool:
     """Whether a glob matches a path; a section alone stands for all that is in it."""
     return any(fnmatchcase(path, glob) or path.startswith(glob + ".") for glob in globs)

@@ -220,6 +220,10 @@ def _function_attribute(machine: Machine, value: Object, name: str) -> Object:
         return machine.unknown(name) if known is None else known.rpartition(".")[2]
     if isinstance(value, Function) and name == "__module__":
         return value.module.name
+    if isinstance(value, Native):
+        from mfsdp_lint.readers.python.library import unbound
+
+        return unbound(machine, value, name)
     return machine.unknown(name)
 
 

@@ -104,14 +104,14 @@ def decide(machine: Machine, value: Object, outcome: bool) -> None:
     if inner is not None:
         decide(machine, inner, not outcome)
         return
-    machine.learn(("truth", id(value)), outcome)
+    machine.learn("truth", value, outcome)
     question = value.fields.get("<equal>")
     if question is not None:
         subject, answer = question
         if outcome:
-            machine.learn(("is", id(subject)), answer)
+            machine.learn("is", subject, answer)
         elif answer is None and isinstance(subject, Unknown) and not subject.not_none:
-            machine.learn(("not none", id(subject)), True)
+            machine.learn("not none", subject, True)
 
 
 def branch(

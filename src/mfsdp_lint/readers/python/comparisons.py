@@ -20,6 +20,7 @@ from mfsdp_lint.readers.python.objects import (
     Object,
     SetObject,
     Unknown,
+    is_constant,
     is_symbolic,
 )
 
@@ -57,6 +58,7 @@ def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, nega
         found = machine.unknown("", not_none=True)
         if kind in ("Is", "Eq") and (right is None or isinstance(right, (str, bool, int, float, EnumMember, External))):
             found.fields["<equal>"] = (left, right)
+        found.fields["<about>"] = right  # kept, so that its number stays its own
         machine.put(left, key, found)
     if not negated:
         return found
@@ -184,6 +186,11 @@ def _equal_sets(machine: Machine, left: Object, right: Object) -> bool | None:
     return set(lefts) == set(rights)
 
 
+def _elements(value: Object) -> frozenset[Object] | None:
+    items = value.items if isinstance(value, SetObject) else value
+    return frozenset(items) if items is not None and is_constant(tuple(items)) else None
+
+
 def _equal_dicts(machine: Machine, left: DictObject, right: DictObject) -> bool | None:
     if left.writes.get("<hazy>") or right.writes.get("<hazy>"):
         return None
@@ -232,7 +239,13 @@ def _ordered(ask: Any, left: Object, right: Object) -> bool | None:
         return _over_options(left, right, lambda one, other: _ordered(ask, one, other))
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return None
-    if isinstance(left, ListObject) and isinstance(right, ListObject):
+    if isinstance(left, (SetObject, frozenset)) and isinstance(right, (SetObject, frozenset)):
+        left, right = _elements(left), _elements(right)
+        if left is None or right is None:
+            return None
+    elif isinstance(left, SetObject) or isinstance(right, SetObject):
+        return None
+    elif isinstance(left, ListObject) and isinstance(right, ListObject):
         left, right = left.items, right.items
         if left is None or right is None:
             return None

@@ -362,7 +362,7 @@ def _combination(machine: Machine, open_values: list[Object], value: Object, is_
         # Python gives False for `unknown and False`, whatever the unknown is: only its truth is certain.
         known = truth(machine, value)
         if known is not None and known is not is_and:
-            machine.learn(("truth", id(found)), known)
+            machine.learn("truth", found, known)
     return found
 
 

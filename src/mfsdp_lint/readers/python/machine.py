@@ -119,10 +119,11 @@ class Frame:
 class _Facts:
     """What was decided about unknown values on this way through the program."""
 
-    __slots__ = ("born", "fields")
+    __slots__ = ("born", "fields", "kept")
 
     def __init__(self) -> None:
         self.fields: dict[Any, Object] = {}
+        self.kept: list[Object] = []
         self.born = NEVER_OLD
 
 
@@ -266,9 +267,11 @@ class Machine:
         self.doubts += 1
         return Unknown(self.tick(), text, not_none)
 
-    def learn(self, key: Any, value: Object) -> None:
+    def learn(self, kind: str, subject: Object, value: Object) -> None:
         """Remember on this way what was decided about an unknown value."""
-        self.put(self.facts, key, value)
+        # Facts go by the subject's number, which is its own only for as long as the subject lives.
+        self.facts.kept.append(subject)
+        self.put(self.facts, (kind, id(subject)), value)
 
     def settle(self, value: Object) -> Object:
         """What `value` turned out to be on this way, if that was decided."""

@@ -57,8 +57,21 @@ class Module:
         return f"Module({self.name})"
 
 
+_parsed: dict[str, tuple[str, ast.Module]] = {}
+"""The last tree of every file, with the text it was made from: proofs of fixes read mostly unchanged files again."""
+
+
 def parse(path: str, text: str) -> ast.Module:
     """The syntax tree of a file; raises Unreadable with the place where it is no Python."""
+    known = _parsed.get(path)
+    if known is not None and known[0] == text:
+        return known[1]
+    tree = _parse(path, text)
+    _parsed[path] = (text, tree)
+    return tree
+
+
+def _parse(path: str, text: str) -> ast.Module:
     try:
         return ast.parse(text, path)
     except SyntaxError as error:

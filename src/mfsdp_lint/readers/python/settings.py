@@ -175,6 +175,7 @@ class TreeSettings(Mapping[str, Setting]):
         self._environment = environment
         self._spans = spans
         self._known: dict[str, Setting | None] = {}
+        self._values: dict[str, Value] = {}
         self._all: list[str] | None = None
 
     def __getitem__(self, path: str) -> Setting:
@@ -234,24 +235,50 @@ class TreeSettings(Mapping[str, Setting]):
         finally:
             machine.facts = saved
 
+    def value(self, path: str) -> Value:
+        """The value alone, which is what most questions are about; unknown for what is not there."""
+        found = self._values.get(path)
+        if found is None:
+            machine = self._machine
+            saved, machine.facts = machine.facts, self._facts
+            try:
+                found = self._value(path)
+            finally:
+                machine.facts = saved
+            self._values[path] = found
+        return found
+
+    def _value(self, path: str) -> Value:
+        if path.startswith(ENVIRONMENT):
+            setting = self._variable(path, path[len(ENVIRONMENT) :])
+            return UNKNOWN if setting is None else setting.value
+        trail = self._trail(path)
+        return UNKNOWN if trail is None else plain_value(self._machine, trail[-1][2])
+
     def _setting(self, path: str) -> Setting | None:
-        parts = path.split(".")
+        trail = self._trail(path)
+        if trail is None:
+            return None
+        owner, name, found = trail[-1]
+        return Setting(path, plain_value(self._machine, found), self._origin(owner, name))
+
+    def _trail(self, path: str) -> list[tuple[Object, str, Object]] | None:
+        """Every step from the configuration to a setting: the object, the name of its part, the part; None where one is missing.
+
+        A section that is None has no settings: whoever reads one of it finds nothing.
+        """
         owner = self._root
-        trail: list[tuple[Object, str]] = []
-        for position, part in enumerate(parts):
+        trail: list[tuple[Object, str, Object]] = []
+        for part in path.split("."):
             owner = self._machine.settle(owner)
-            trail.append((owner, part))
             found = _field(owner, part)
             if found is MISSING and isinstance(owner, (Instance, Choice)):
                 found = self._computed(owner, part)
             if found is MISSING:
-                return self._absent(path, owner, position == len(parts) - 1)
+                return None
+            trail.append((owner, part, found))
             owner = found
-        return Setting(path, plain_value(self._machine, owner), self._origin(trail))
-
-    def _absent(self, path: str, owner: Object, last: bool) -> Setting | None:
-        # A section that is None has no settings: whoever reads one of it finds nothing.
-        return None
+        return trail
 
     def _computed(self, owner: Object, name: str) -> Object:
         """A property, a class attribute, or what `__getattr__` forwards."""
@@ -278,8 +305,7 @@ class TreeSettings(Mapping[str, Setting]):
             machine.rollback(mark)
             machine.steps = steps
 
-    def _origin(self, trail: list[tuple[Object, str]]) -> Origin | None:
-        owner, name = trail[-1]
+    def _origin(self, owner: Object, name: str) -> Origin | None:
         write = _write(owner, name)
         if write is None and isinstance(owner, Instance) and name not in owner.fields:
             write = next(

@@ -23,7 +23,7 @@ from mfsdp_lint.readers.python.containers import (
 )
 from mfsdp_lint.readers.python.expressions import binary, evaluate
 from mfsdp_lint.readers.python.imports import Deferred, bind_import
-from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, Raised
+from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.objects import (
     MISSING,
     Choice,
@@ -344,6 +344,11 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> Signal:
     )
 
 
+def _head(node: ast.stmt) -> str:
+    """The first line of a statement: a condition is told in words of the program, never by line, which edits move."""
+    return ast.unparse(node).partition("\n")[0]
+
+
 def _for(machine: Machine, node: Any, frame: Frame) -> Signal:
     return _over(machine, node, machine.settle(evaluate(machine, node.iter, frame)), frame)
 
@@ -395,7 +400,7 @@ def _over_one_of(machine: Machine, node: Any, options: tuple[Object, ...], frame
     return undecided(
         machine,
         question,
-        lambda: f"{ast.unparse(node.iter)} in line {node.lineno}",
+        lambda: f"`{_head(node)}` walks its first choice",
         lambda: _over(machine, node, options[0], frame),
         lambda: _over_one_of(machine, node, options[1:], frame),
     )
@@ -413,7 +418,7 @@ def _maybe_turn(machine: Machine, node: Any, item: Object, frame: Frame) -> Sign
     return undecided(
         machine,
         question,
-        lambda: f"an element in line {node.lineno}",
+        lambda: f"`{_head(node)}` meets an optional element",
         lambda: _turn(machine, node, item, frame),
         lambda: None,
     )
@@ -436,12 +441,15 @@ def _for_generator(machine: Machine, node: Any, generator: GeneratorCall, frame:
 
 
 def _while(machine: Machine, node: ast.While, frame: Frame) -> Signal:
+    def again() -> None:
+        evaluate(machine, node.test, frame)
+
     for _ in range(LOOP_LIMIT):
         machine.step()
         value = evaluate(machine, node.test, frame)
         known = known_truth(machine, value, frame, node.test)
         if known is None:
-            return _unknown_turns(machine, node, frame, lambda: None)
+            return _unknown_turns(machine, node, frame, again)
         if not known:
             return run_block(machine, node.orelse, frame)
         signal = run_block(machine, node.body, frame)
@@ -449,7 +457,7 @@ def _while(machine: Machine, node: ast.While, frame: Frame) -> Signal:
             return None
         if signal is not None and signal is not CONTINUE:
             return signal
-    return _unknown_turns(machine, node, frame, lambda: None)
+    return _unknown_turns(machine, node, frame, again)
 
 
 def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[], None]) -> Signal:
@@ -459,28 +467,47 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
     """
     mark = len(machine.journal)
     leaves = False
+    results: list[Object] = []
     for _ in range(2):
         turn = len(machine.journal)
         machine.trial += 1
         try:
             start()
             signal = run_block(machine, node.body, frame)
-            leaves = leaves or (signal is not None and signal[0] == "return")
+            if signal is not None and signal[0] == "return":
+                leaves = True
+                results.append(signal[1])
         except (Raised, _Leave):
             pass
         except CannotMerge:
             leaves = leaves or any(isinstance(inner, ast.Return) for inner in ast.walk(node))
+            results.append(machine.unknown())
             _forget_everything(machine, node, frame)
         finally:
             machine.trial -= 1
         _blur(machine, machine.changes(turn))
+    _blur(machine, machine.changes(mark))
     if leaves:
         outcome = machine.unknown("loop")
         return undecided(
-            machine, outcome, lambda: f"line {node.lineno} returns", lambda: ("return", machine.unknown()), lambda: None
+            machine,
+            outcome,
+            lambda: f"`{_head(node)}` returns",
+            lambda: ("return", join(machine, results)),
+            lambda: _behind(machine, node, frame),
         )
-    _blur(machine, machine.changes(mark))
-    return None
+    return _behind(machine, node, frame)
+
+
+def _behind(machine: Machine, node: Any, frame: Frame) -> Signal:
+    """The `else` of a loop whose number of turns is not known."""
+    if not node.orelse:
+        return None
+    if not any(isinstance(inner, ast.Break) for statement in node.body for inner in ast.walk(statement)):
+        return run_block(machine, node.orelse, frame)
+    outcome = machine.unknown("loop")
+    text = f"`{_head(node)}` runs to its end"
+    return undecided(machine, outcome, lambda: text, lambda: run_block(machine, node.orelse, frame), lambda: None)
 
 
 def _blur(machine: Machine, changed: dict[Any, Any]) -> None:
@@ -571,7 +598,7 @@ def _maybe_handled(machine: Machine, node: Any, frame: Frame, mark: int, through
             return undecided(
                 machine,
                 which,
-                lambda: f"the exception of line {handlers[0].lineno}",
+                lambda: f"`{_handled_type(handlers[0])}`",
                 lambda: handled(handlers[:1]),
                 lambda: handled(handlers[1:]),
             )
@@ -581,8 +608,12 @@ def _maybe_handled(machine: Machine, node: Any, frame: Frame, mark: int, through
 
     outcome = machine.unknown("an exception", not_none=True)
     return undecided(
-        machine, outcome, lambda: f"no exception in line {node.lineno}", ran, lambda: handled(node.handlers)
+        machine, outcome, lambda: f"no exception in `{_head(node.body[0])}`", ran, lambda: handled(node.handlers)
     )
+
+
+def _handled_type(handler: ast.ExceptHandler) -> str:
+    return "except" if handler.type is None else f"except {ast.unparse(handler.type)}"
 
 
 def _handle(machine: Machine, handler: ast.ExceptHandler, error: Raised, frame: Frame) -> Signal:

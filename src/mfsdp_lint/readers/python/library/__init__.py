@@ -8,7 +8,7 @@ from mfsdp_lint.readers.python.library import environment, objects, records, seq
 from mfsdp_lint.readers.python.library.decorators import decorate
 from mfsdp_lint.readers.python.library.environment import CWD, environment_value
 from mfsdp_lint.readers.python.library.registry import BUILTINS, LIBRARY, changes_nothing, models
-from mfsdp_lint.readers.python.library.sequences import sort
+from mfsdp_lint.readers.python.library.sequences import sort, unbound
 from mfsdp_lint.readers.python.library.text import as_text
 from mfsdp_lint.readers.python.library.types import is_instance
 
@@ -30,4 +30,5 @@ __all__ = [
     "standard",
     "text",
     "types",
+    "unbound",
 ]

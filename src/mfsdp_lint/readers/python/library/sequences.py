@@ -20,7 +20,9 @@ from mfsdp_lint.readers.python.objects import (
     MISSING,
     IteratorObject,
     ListObject,
+    Native,
     Object,
+    SetObject,
     is_constant,
     is_symbolic,
 )
@@ -331,3 +333,30 @@ def _slice(machine: Machine, arguments: list[Object], keywords: dict[str, Object
         if all(isinstance(part, (int, type(None))) for part in arguments)
         else machine.unknown("slice")
     )
+
+
+UNBOUND = {kind.__name__: kind for kind in (dict, list, str, set, tuple, int, float, bytes)}
+
+
+def unbound(machine: Machine, kind: Native, name: str) -> Object:
+    """A method taken from a built-in type: `dict.fromkeys`, `str.upper`."""
+    python_type = UNBOUND.get(kind.name.removeprefix("builtins."))
+    if python_type is None or name.startswith("_"):
+        return machine.unknown(name)
+    if not hasattr(python_type, name):
+        raise Raised("AttributeError", f"type object '{python_type.__name__}' has no attribute '{name}'")
+
+    def model(
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    ) -> Object:
+        if name == "fromkeys":
+            return method(machine, DictObject({}, machine.tick()), name, arguments, keywords, frame, node)
+        owner = machine.settle(arguments[0]) if arguments else None
+        python_types = {dict: DictObject, list: ListObject, set: SetObject}
+        if not isinstance(owner, python_types.get(python_type, python_type)):
+            for argument in arguments:
+                machine.havoc(argument)
+            return machine.unknown(name)
+        return method(machine, owner, name, arguments[1:], keywords, frame, node)
+
+    return Native(f"{kind.name}.{name}", model)

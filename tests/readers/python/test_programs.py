@@ -1,0 +1,53 @@
+"""What the evaluator says of a program is what Python does: random programs, run and read."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import HealthCheck, event, given, settings, target
+
+from tests.readers.python.agreement import evaluate, examine, snapshot
+from tests.readers.python.programs import Program, programs, write
+
+CI = settings(max_examples=300, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@CI
+@given(programs())
+def test_what_is_said_of_a_program_holds_when_python_runs_it(program: Program) -> None:
+    verdict = examine(program)
+    event("nothing unknown" if program.decided else "unknowns")
+    event("ran" if verdict.runs else "raised")
+    target(float(len(program.text)), label="length")
+    assert not verdict.disagreements, "\n".join([*verdict.disagreements, program.text])
+
+
+@settings(CI, max_examples=60)
+@given(programs())
+def test_a_second_reading_says_the_same(program: Program) -> None:
+    assert snapshot(evaluate(program.text)) == snapshot(evaluate(program.text))
+
+
+def test_nearly_all_of_a_program_without_unknowns_is_decided() -> None:
+    compared = decided = 0
+    for seed in range(400):
+        program = write(random.Random(seed).randrange)
+        if program.decided:
+            verdict = examine(program)
+            assert not verdict.lost, program.text
+            compared += verdict.compared
+            decided += verdict.decided
+    assert compared > 1_000
+    assert decided > 0.98 * compared
+
+
+def test_most_of_a_program_with_unknowns_is_decided() -> None:
+    compared = decided = 0
+    for seed in range(200):
+        program = write(random.Random(seed).randrange)
+        if not program.decided:
+            verdict = examine(program)
+            compared += verdict.compared
+            decided += verdict.decided
+    assert compared > 10_000
+    assert decided > 0.75 * compared
