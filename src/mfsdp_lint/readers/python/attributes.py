@@ -85,7 +85,7 @@ def _over(machine: Machine, choice: Choice, read: Any) -> Object:
         try:
             found.append(read(option))
         except Raised:
-            continue
+            machine.doubts += 1
     if not found:
         raise Raised("AttributeError", "no option has it")
     return join(machine, found)
@@ -338,6 +338,7 @@ def set_attribute(
         machine.put(target, name, value)
     elif isinstance(target, ClassObject):
         namespace(machine, target)
+        machine.volatile.add(name)
         machine.put(target, name, value)
     elif isinstance(target, Function):
         target.defaults[name] = value

@@ -36,6 +36,8 @@ from mfsdp_lint.readers.python.objects import (
     Unknown,
 )
 
+from mfsdp_lint.vocabulary import NAMES
+
 Signal = Any
 """How a block ended: None (it ran through) or a tuple that begins with "return", "break" or "continue"."""
 
@@ -142,6 +144,7 @@ def undecided(
         if isinstance(first, Raised) and isinstance(second, Raised):
             raise first
         # One side stops the program: a run that goes on took the other.
+        machine.doubts += 1
         outcome = not isinstance(first, Raised)
         decide(machine, value, outcome)
         return yes() if outcome else no()
@@ -200,15 +203,15 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
             before = fields.get(key, MISSING)
             found = [changed[place][3] if place in changed else before for _, changed in sides]
         value = found[0]
-        if not all(_equivalent(value, other) for other in found[1:]):
+        if not all(_equivalent(value, other, owner) for other in found[1:]):
             bookkeeping = key == "<hazy>" or fields is getattr(owner, "writes", None) or _is_question(key)
-            differs = differs or not bookkeeping
+            differs = differs or not (bookkeeping or _beside_the_point(owner, key))
             value = _joined(machine, found, bookkeeping, key)
         merged.append((owner, fields, key, value))
     signal = sides[0][0]
     if signal is not None and signal[0] == "return":
         results = [side[0][1] for side in sides]
-        if not all(_equivalent(results[0], other) for other in results[1:]):
+        if not all(identical(results[0], other) for other in results[1:]):
             differs = True
             signal = ("return", join(machine, results))
     if differs and not force:
@@ -256,20 +259,25 @@ def every_way(machine: Machine, run: Callable[[], Object], limit: int) -> Object
     return signal[1]
 
 
+def _beside_the_point(owner: Any, key: Any) -> bool:
+    """A setting that has nothing to do with sharding, saving or offloading: what it goes together with does not matter."""
+    return isinstance(owner, Instance) and key not in NAMES
+
+
 def _is_question(key: Any) -> bool:
     return key == "<not>" or (isinstance(key, tuple) and key[:1] == ("<question>",))
 
 
-def _equivalent(left: Object, right: Object) -> bool:
+def _equivalent(left: Object, right: Object, owner: Any) -> bool:
     if identical(left, right):
         return True
     # What a side read from an unknown object for the first time says nothing.
-    return (isinstance(left, Unknown) and right is MISSING) or (isinstance(right, Unknown) and left is MISSING)
+    return isinstance(owner, Unknown) and (isinstance(left, Unknown) and right is MISSING) or (isinstance(right, Unknown) and left is MISSING)
 
 
 def perhaps(machine: Machine, owner: Any, fields: dict[Any, Object], key: Any, old: Object, new: Object) -> Object:
     """The value of a place that was written, or was not."""
-    if owner is machine.facts or _equivalent(old, new):
+    if owner is machine.facts or _equivalent(old, new, owner):
         return old
     bookkeeping = key == "<hazy>" or fields is getattr(owner, "writes", None) or _is_question(key)
     return _joined(machine, [old, new], bookkeeping, key)

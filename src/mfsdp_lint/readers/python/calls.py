@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
+from mfsdp_lint.readers.python.branches import Side, merge
 from mfsdp_lint.readers.python.classes import ClassObject, instantiate
 from mfsdp_lint.readers.python.containers import GeneratorCall, method
 from mfsdp_lint.readers.python.machine import (
@@ -134,19 +135,20 @@ def _call_partial(
 def _call_one_of(
     machine: Machine, choice: Choice, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    mark = len(machine.journal)
-    found = []
+    # Only one of them is called: what each does, it may as well not have done.
+    mark, born = len(machine.journal), machine.clock
+    sides: list[Side] = []
     for option in choice.options:
         try:
-            found.append(call(machine, option, arguments, keywords, node, frame))
+            result = call(machine, option, arguments, keywords, node, frame)
         except Raised:
-            continue
-    if machine.touched_older(mark, frame.born):
-        for value in [*arguments, *keywords.values()]:
-            machine.havoc(value)
-    if not found:
+            machine.doubts += 1
+        else:
+            sides.append((("return", result), machine.changes(mark)))
+        machine.rollback(mark)
+    if not sides:
         raise Raised("TypeError", "not callable")
-    return join(machine, found)
+    return merge(machine, sides, born, force=True)[1]
 
 
 def unfollowed(

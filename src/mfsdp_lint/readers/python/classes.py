@@ -64,6 +64,7 @@ class ClassObject:
         "closure",
         "data",
         "fields",
+        "known",
         "layout",
         "members",
         "module",
@@ -89,6 +90,7 @@ class ClassObject:
         self._mro: list[Object] | None = None
         self._fields: list[FieldSpec] | None = None
         self.layout: Layout | None = None
+        self.known: dict[str, tuple[Object, Object]] = {}
 
     def __repr__(self) -> str:
         return f"Class({self.qualified_name})"
@@ -186,6 +188,15 @@ def opaque(machine: Machine, cls: ClassObject) -> bool:
 
 def lookup(machine: Machine, cls: ClassObject, name: str, after: Object = None) -> tuple[Object, Object]:
     """The attribute of a class and the class that has it, along the MRO (behind `after`); (MISSING, None) where there is none."""
+    if after is None and name not in machine.volatile:
+        known = cls.known.get(name)
+        if known is None:
+            known = cls.known[name] = _lookup(machine, cls, name, None)
+        return known
+    return _lookup(machine, cls, name, after)
+
+
+def _lookup(machine: Machine, cls: ClassObject, name: str, after: Object) -> tuple[Object, Object]:
     started = after is None
     for base in mro(machine, cls):
         if not started:

@@ -191,6 +191,7 @@ def _over(machine: Machine, reads: list[Callable[[], Object]]) -> Object:
         try:
             found.append(read())
         except Raised as raised:
+            machine.doubts += 1
             error = raised
     if not found and error is not None:
         raise error

@@ -264,7 +264,7 @@ def _binary_over(machine: Machine, kind: type, left: Object, right: Object) -> O
             try:
                 found.append(binary(machine, kind, one, other))
             except Raised:
-                continue
+                machine.doubts += 1
     if not found:
         raise Raised("TypeError", "unsupported operand types")
     return join(machine, found)
@@ -316,17 +316,25 @@ def _sign(machine: Machine, op: ast.unaryop, value: Object) -> Object:
 
 
 def _boolean(machine: Machine, node: ast.BoolOp, frame: Frame) -> Object:
-    is_and = isinstance(node.op, ast.And)
+    return _connected(machine, node.values, isinstance(node.op, ast.And), frame)
+
+
+def _connected(machine: Machine, nodes: list[ast.expr], is_and: bool, frame: Frame) -> Object:
     open_values: list[Object] = []
     value: Object = None
-    for item in node.values:
+    for position, item in enumerate(nodes):
+        mark = len(machine.journal)
         try:
             value = evaluate(machine, item, frame)
         except Raised:
             if not open_values:
                 raise
             # Reached only if the operands before it did not decide, and then the program stops here.
+            machine.doubts += 1
             return _either(machine, open_values[:-1], open_values[-1], is_and)
+        if open_values and _has_effect(machine, mark):
+            machine.rollback(mark)
+            return _connected_either_way(machine, open_values, nodes, position, is_and, frame)
         known = known_truth(machine, value, frame, item)
         if known is None:
             open_values.append(value)
@@ -335,6 +343,31 @@ def _boolean(machine: Machine, node: ast.BoolOp, frame: Frame) -> Object:
     if open_values and open_values[-1] is value:
         open_values.pop()
     return value if not open_values else _either(machine, open_values, value, is_and)
+
+
+def _has_effect(machine: Machine, mark: int) -> bool:
+    return any(not isinstance(owner, Unknown) and owner is not machine.facts for owner, *_ in machine.journal[mark:])
+
+
+def _connected_either_way(
+    machine: Machine, open_values: list[Object], nodes: list[ast.expr], position: int, is_and: bool, frame: Frame
+) -> Object:
+    """An operand that changes something is evaluated on those ways only on which Python reaches it."""
+    from mfsdp_lint.readers.python.branches import undecided
+
+    last = open_values[-1]
+    stops = last if len(open_values) == 1 else _either(machine, open_values[:-1], last, is_and)
+
+    def rest() -> Any:
+        return "return", _connected(machine, nodes[position:], is_and, frame)
+
+    def stop() -> Any:
+        return "return", stops
+
+    question = last if len(open_values) == 1 else machine.unknown("", not_none=True)
+    text = ast.unparse(nodes[position - 1])
+    found = undecided(machine, question, lambda: text, rest if is_and else stop, stop if is_and else rest)
+    return found[1]
 
 
 def _either(machine: Machine, open_values: list[Object], value: Object, is_and: bool) -> Object:

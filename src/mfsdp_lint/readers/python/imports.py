@@ -8,11 +8,13 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.readers.python.classes import ClassObject
 from mfsdp_lint.readers.python.machine import Frame, Machine
 from mfsdp_lint.readers.python.modules import Module, relative_target, submodule
-from mfsdp_lint.readers.python.objects import MISSING, DictObject, External, ListObject, Object
+from mfsdp_lint.readers.python.objects import MISSING, DictObject, EnumMember, External, Function, ListObject, Object
 
-IMPORT_DEPTH = 40
+READY = frozenset((ClassObject, Function, str, int, float, bool, type(None), EnumMember))
+"""Kinds of global values that need nothing more to be done before they are used."""
 
 
 class Deferred:
@@ -50,6 +52,9 @@ def ensure_ran(machine: Machine, module: Module) -> None:
 
 def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | None = None) -> Object:
     """The value of a global name of a module, MISSING where it has none."""
+    found = module.fields.get(name, MISSING)
+    if type(found) in READY and module.ran:
+        return found
     if getattr(module, "data", None) is not None:
         return module.data.get(machine, name)
     ensure_ran(machine, module)

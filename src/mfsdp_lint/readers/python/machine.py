@@ -128,7 +128,10 @@ class _Facts:
 
 
 class Machine:
-    """The state that all parts of the evaluator share."""
+    """The state that all parts of the evaluator share.
+
+    `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
+    """
 
     def __init__(self, finder: ModuleFinder, knowledge: Any = None, tracing: bool = False) -> None:
         self.finder = finder
@@ -142,6 +145,7 @@ class Machine:
         self.clock = 0
         self.module_level = 0
         self.skimming = 0
+        self.volatile: set[str] = set()
         self.unfollowed = 0
         self.doubts = 0
         self.suspect: Write | None = None

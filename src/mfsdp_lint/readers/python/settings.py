@@ -323,7 +323,9 @@ class TreeSettings(Mapping[str, Setting]):
 
     def _variable(self, path: str, name: str) -> Setting | None:
         if name in self._environment.writes:
-            value, write = self._environment.fields.get(name), self._environment.writes[name]
+            value, write = self._environment.fields.get(name, MISSING), self._environment.writes[name]
+            if value is MISSING:
+                return None
         else:
             own = _field(self._root, "env_vars")
             if not isinstance(own, DictObject) or name not in own.fields:

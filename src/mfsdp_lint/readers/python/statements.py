@@ -677,6 +677,7 @@ def _assert(machine: Machine, node: ast.Assert, frame: Frame) -> Signal:
     if known is None:
         from mfsdp_lint.readers.python.branches import decide
 
+        machine.doubts += 1
         decide(machine, value, True)
     return None
 
