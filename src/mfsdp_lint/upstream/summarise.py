@@ -13,7 +13,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.classes import ClassObject, instantiate
 from mfsdp_lint.readers.python.calls import call
-from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
+from mfsdp_lint.readers.python.machine import STEP_LIMIT, CannotMerge, Frame, Machine, OutOfSteps, Raised
 from mfsdp_lint.readers.python.modules import Module
 from mfsdp_lint.readers.python.objects import MISSING, Function, Instance, Object, Unknown
 from mfsdp_lint.upstream.encode import Encoder, bare
@@ -23,16 +23,26 @@ WAYS = 16
 """Ways through a function that are looked at."""
 WITNESSES = 24
 """Runs with several unknown parameters, for one function."""
+RUN_STEPS = 20_000
+SUBJECT_STEPS = 80_000
+"""Steps of the evaluator for one run, and for all runs of one function: what takes longer makes models, not configurations."""
 DEFAULT: Node = ["default"]
 UNCHANGED: Node = ["u", DEFAULT]
 
 
 class Watching(Machine):
-    """A machine that remembers which objects were forgotten because something out of sight had them."""
+    """A machine that remembers which objects were forgotten because something out of sight had them, and gives up early."""
+
+    most_steps = STEP_LIMIT
 
     def begin(self, decisions: tuple[bool, ...]) -> None:
         self.forgotten: set[int] = set()
         super().begin(decisions)
+
+    def step(self) -> None:
+        super().step()
+        if self.steps > self.most_steps:
+            raise OutOfSteps
 
     def havoc(self, value: Object, seen: set[int] | None = None) -> None:
         self.forgotten.add(id(value))
@@ -67,6 +77,7 @@ class Subject:
     encoder: Encoder
     owner: ClassObject | None = None
     runs: dict[frozenset[str], list[Way] | None] = field(default_factory=dict)
+    steps: int = 0
 
     @property
     def machine(self) -> Watching:
@@ -77,7 +88,9 @@ class Subject:
     def run(self, symbolic: frozenset[str]) -> list[Way] | None:
         """All ways with these parameters unknown (those that are required always are); None where there is no answer."""
         if symbolic not in self.runs:
-            self.runs[symbolic] = self._run(symbolic)
+            self.machine.most_steps = RUN_STEPS
+            self.runs[symbolic] = self._run(symbolic) if self.steps < SUBJECT_STEPS else None
+            self.machine.most_steps = STEP_LIMIT
         return self.runs[symbolic]
 
     def _run(self, symbolic: frozenset[str]) -> list[Way] | None:
@@ -98,6 +111,8 @@ class Subject:
             except (OutOfSteps, CannotMerge):
                 pending.append(())
                 break
+            finally:
+                self.steps += machine.steps
             taken = machine.taken
             for position in range(len(taken) - 1, len(prefix) - 1, -1):
                 pending.append((*(outcome for outcome, _ in taken[:position]), not taken[position][0]))

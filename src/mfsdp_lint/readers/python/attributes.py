@@ -74,8 +74,7 @@ def _child(machine: Machine, value: Unknown, key: Any, text: str) -> Object:
     # The same attribute of the same unknown value is the same unknown value.
     found = value.fields.get(key, MISSING)
     if found is MISSING:
-        found = machine.unknown(text)
-        machine.put(value, key, found)
+        found = value.fields[key] = machine.unknown(text)
     return found
 
 

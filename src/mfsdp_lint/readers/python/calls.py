@@ -207,8 +207,8 @@ def call_function(
     key = _memory_key(machine, function, arguments, keywords)
     if key is not None:
         remembered = machine.memory.get(key, MISSING)
-        if remembered is not MISSING:
-            result, called = remembered
+        if remembered is not MISSING and not (remembered[2] and machine.environment.fields):
+            result, called, _ = remembered
             machine.called.update(called)
             return result.make(machine, {})
     machine.step()
@@ -216,7 +216,7 @@ def call_function(
     if machine.depth >= DEPTH_LIMIT or _recurs_without_end(frame, function, arguments, keywords):
         return unfollowed(machine, function.name, arguments, keywords, frame, node)
     mark, forks, born = len(machine.journal), len(machine.taken), machine.clock + 1
-    before, unfollowed_before = machine.called, machine.unfollowed
+    before, unfollowed_before, asked = machine.called, machine.unfollowed, machine.asked_environment
     machine.called = set()
     machine.depth += 1
     try:
@@ -227,7 +227,8 @@ def call_function(
     finally:
         machine.depth -= 1
         called = machine.called
-        machine.called = before | called
+        before.update(called)
+        machine.called = before
     if (
         key is not None
         and len(machine.taken) == forks
@@ -235,7 +236,7 @@ def call_function(
         and not machine.touched_older(mark, born)
         and (machine.unfollowed == unfollowed_before or not _uncertain(result))
     ):
-        machine.memory[key] = (template(machine.copy(result)), called)
+        machine.memory[key] = (template(result, born), called, machine.asked_environment > asked)
     return result
 
 
@@ -295,7 +296,7 @@ def _uncertain(result: Object) -> bool:
 
 
 def _memory_key(machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> Any:
-    if machine.module_level or machine.tracing or function.closure is not None:
+    if machine.module_level or machine.tracing or machine.changed_shared or function.closure is not None:
         return None
     for value in arguments:
         if not _memorable(value):
@@ -318,12 +319,29 @@ def _call_wrapped(
     machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     kind = function.unwrapped
+    if kind == "cached":
+        return _call_cached(machine, function, arguments, keywords, node, frame)
     if kind == "contextmanager":
         result = _run(machine, function, arguments, keywords, node, frame)
         if isinstance(result, GeneratorCall):
             result.managed = True
         return result
     return call(machine, kind, arguments, keywords, node, frame)
+
+
+def _call_cached(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    """A call through `functools.cache`: for equal arguments the very same object as before."""
+    if not all(map(is_constant, (*arguments, *keywords.values()))):
+        return machine.unknown(f"{function.name}()")
+    key = ("cached", id(function), tuple(map(_typed, arguments)), tuple((n, _typed(v)) for n, v in keywords.items()))
+    found = machine.facts.fields.get(key, MISSING)
+    if found is MISSING:
+        found = _run_all(machine, function, arguments, keywords, node, frame)
+        machine.facts.kept.append(function)
+        machine.put(machine.facts, key, found)
+    return found
 
 
 def _run(

@@ -35,6 +35,8 @@ PLAIN_BASES = {
     "KeyError",
 }  # fmt: skip
 ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
+LONGEST_ORDER = 256
+"""Classes in a method resolution order; of one with more, what the bases have is not known."""
 FLAGS = ("enum.Flag", "enum.IntFlag")
 DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
 
@@ -147,7 +149,8 @@ def mro(machine: Machine, cls: ClassObject) -> list[Object]:
     if cls._mro is None:
         cls._mro = [cls]
         lists = [mro(machine, base)[:] if isinstance(base, ClassObject) else [base] for base in bases(machine, cls)]
-        cls._mro += _merge([*lists, list(bases(machine, cls))])
+        deep = sum(map(len, lists)) > LONGEST_ORDER
+        cls._mro += [External("?")] if deep else _merge([*lists, list(bases(machine, cls))])
     return cls._mro
 
 

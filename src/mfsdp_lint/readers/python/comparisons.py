@@ -59,7 +59,7 @@ def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, nega
         if kind in ("Is", "Eq") and (right is None or isinstance(right, (str, bool, int, float, EnumMember, External))):
             found.fields["<equal>"] = (left, right)
         found.fields["<about>"] = right  # kept, so that its number stays its own
-        machine.put(left, key, found)
+        left.fields[key] = found
     if not negated:
         return found
     from mfsdp_lint.readers.python.expressions import _negated
@@ -168,6 +168,8 @@ def _equal_objects(machine: Machine, left: Object, right: Object) -> bool | None
 def _equal_items(machine: Machine, left: tuple[Object, ...], right: tuple[Object, ...]) -> bool | None:
     if len(left) != len(right):
         return False
+    machine.charge(len(left) * 8)
+    machine.step()
     answers = [equal(machine, one, other) for one, other in zip(left, right)]
     return False if False in answers else None if None in answers else True
 
@@ -228,6 +230,7 @@ def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bo
     items = iterate(machine, holder, frame)
     if items is None:
         return None
+    machine.charge(len(items) * 32)
     answers = [True if one is item else equal(machine, one, item) for one in items]
     return True if True in answers else None if None in answers else False
 

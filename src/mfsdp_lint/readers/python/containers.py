@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.classes import ClassObject, enum_members, is_enum
+from mfsdp_lint.readers.python.limits import LONGEST_LIST, LONGEST_TEXT, can_format, is_small
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
@@ -82,6 +84,7 @@ def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | Non
     value = machine.settle(value)
     if isinstance(value, ListObject):
         items = value.items
+        machine.charge(len(items or ()))
         if isinstance(value, IteratorObject):
             machine.put(value, "items", None if items is None else [])
             if value.error is not None:
@@ -90,6 +93,7 @@ def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | Non
     if isinstance(value, (tuple, frozenset)):
         return list(value)
     if isinstance(value, DictObject):
+        machine.charge(len(value.fields))
         if value.writes.get("<hazy>") or any(
             isinstance(item, Choice) and MISSING in item.options for item in value.fields.values()
         ):
@@ -162,7 +166,7 @@ def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any
             found = holder.fields.get(("entry", key), MISSING)
             if found is MISSING:
                 found = machine.unknown(f"{holder.text}[{key!r}]")
-                machine.put(holder, ("entry", key), found)
+                holder.fields[("entry", key)] = found
             return found
         return machine.unknown()
     if isinstance(holder, ClassObject):
@@ -227,6 +231,7 @@ def _sequence_entry(machine: Machine, holder: Object, key: Object) -> Object:
         return machine.unknown()
     if is_symbolic(items):
         return machine.unknown("", not_none=True)
+    machine.charge(len(items))
     try:
         found = items[key]
     except (IndexError, ValueError) as error:
@@ -271,6 +276,7 @@ def _set_item(machine: Machine, holder: ListObject, key: Object, value: Object) 
     if holder.items is None:
         return
     items = list(holder.items)
+    machine.charge(len(items))
     if isinstance(key, slice):
         more = value.items if isinstance(value, ListObject) else list(value) if isinstance(value, tuple) else None
         if more is None:
@@ -329,28 +335,33 @@ def method(
     return _constant_method(machine, owner, name, arguments, keywords, frame)
 
 
+OPERATORS = {
+    "__add__": ast.Add, "__sub__": ast.Sub, "__mul__": ast.Mult, "__truediv__": ast.Div, "__floordiv__": ast.FloorDiv,
+    "__mod__": ast.Mod, "__pow__": ast.Pow, "__or__": ast.BitOr, "__and__": ast.BitAnd, "__xor__": ast.BitXor,
+}  # fmt: skip
+
+
 def _constant_method(
     machine: Machine, owner: Any, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame
 ) -> Object:
-    if isinstance(owner, str) and is_symbolic(owner, *arguments) and name not in ("join", "format"):
-        return machine.unknown("", not_none=True)
     if name == "join" and isinstance(owner, str) and len(arguments) == 1:
         items = iterate(machine, arguments[0], frame)
         if items is None or not all(isinstance(item, str) for item in items):
             return machine.unknown("", not_none=True)
+        if sum(map(len, items)) + len(owner) * len(items) > LONGEST_TEXT:
+            return machine.unknown("", not_none=True)
         return owner.join(items)
-    if name == "format" and isinstance(owner, str) and (len(owner) > 1000 or "{:" in owner):
-        return machine.unknown("", not_none=True)
-    if name in ("zfill", "ljust", "rjust", "center", "expandtabs") and any(
-        isinstance(item, int) and item > LONGEST for item in arguments
-    ):
-        return machine.unknown("", not_none=True)
+    if name in OPERATORS and len(arguments) == 1:
+        from mfsdp_lint.readers.python.expressions import binary
+
+        return binary(machine, OPERATORS[name], owner, arguments[0])
     plain_arguments = [
         tuple(item.items) if isinstance(item, ListObject) and item.items is not None else item for item in arguments
     ]
-    if not all(map(is_constant, plain_arguments)) or not all(map(is_constant, keywords.values())):
-        if isinstance(owner, tuple) and name in ("index", "count"):
-            return machine.unknown("", not_none=True)
+    given = [*plain_arguments, *keywords.values()]
+    if not all(map(is_constant, given)) or not _is_small_work(owner, name, given):
+        return machine.unknown("", not_none=True)
+    if name != "format" and is_symbolic(owner, *arguments):
         return machine.unknown("", not_none=True)
     try:
         found = getattr(owner, name)(*plain_arguments, **keywords)
@@ -358,7 +369,22 @@ def _constant_method(
         raise Raised(type(error).__name__, str(error)) from None
     if isinstance(found, list):
         return ListObject(found, machine.tick())
-    return found if is_constant(found) else machine.unknown("", not_none=True)
+    return found if is_constant(found) and is_small(found) else machine.unknown("", not_none=True)
+
+
+def _is_small_work(owner: Any, name: str, given: list[Any]) -> bool:
+    """Whether a method's result cannot be much larger than what it is given."""
+    if name.startswith("__") or name in ("translate", "format_map"):
+        return False
+    if name == "format":
+        return isinstance(owner, str) and can_format(owner, given)
+    if isinstance(owner, (str, bytes)):
+        if name == "replace":
+            return len(owner) * max([len(item) for item in given if isinstance(item, (str, bytes))], default=0) <= LONGEST_TEXT
+        return not any(isinstance(item, int) and abs(item) > LONGEST for item in given) or name in (
+            "find", "index", "count", "rfind", "rindex", "startswith", "endswith", "split", "rsplit",
+        )  # fmt: skip
+    return name != "to_bytes"
 
 
 def _dict_method(
@@ -381,11 +407,19 @@ def _dict_method(
                 raise Raised("KeyError", str(key))
             if _hashable(key):
                 machine.drop(owner, _key(machine, key))
+            else:
+                machine.havoc(owner)
+            if uncertain(found):
+                machine.doubts += 1
+                return present(machine, found)
             return found
         case "setdefault", [key, *rest]:
             found = _get(machine, owner, _key(machine, key), MISSING)
-            if found is MISSING:
-                found = rest[0] if rest else None
+            default = rest[0] if rest else None
+            if found is MISSING or uncertain(found):
+                found = default if found is MISSING else join(machine, [present(machine, found), default])
+                set_entry(machine, owner, key, found, frame, node)
+            elif isinstance(found, Unknown):
                 set_entry(machine, owner, key, found, frame, node)
             return found
         case "keys", []:
@@ -448,7 +482,10 @@ def _update(
 
     for argument in arguments:
         if isinstance(argument, DictObject):
-            for key, value in argument.fields.items():
+            for key, value in absorbed(machine, owner.fields, argument).items():
+                if key not in argument.fields:
+                    machine.put(owner, key, value)
+                    continue
                 source = argument.writes.get(key)
                 focus = (
                     source.focus
@@ -472,6 +509,18 @@ def _update(
             write(machine, owner, key, value, frame, node, None, "assigned")
 
 
+def absorbed(machine: Machine, fields: dict[Any, Object], source: DictObject) -> dict[Any, Object]:
+    """The entries of a dictionary that is updated with `source`, whose own may be uncertain."""
+    if source.writes.get("<hazy>"):
+        # Any entry of the source that is not known may replace one that was.
+        fields = {key: join(machine, [value, machine.unknown(str(key))]) for key, value in fields.items()}
+    merged = {**fields, **source.fields}
+    for key, value in source.fields.items():
+        if uncertain(value):
+            merged[key] = join(machine, [present(machine, value), fields.get(key, MISSING)])
+    return merged
+
+
 def _list_method(
     machine: Machine, owner: ListObject, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame
 ) -> Object:
@@ -484,10 +533,13 @@ def _list_method(
         )
     match name, arguments:
         case "append", [item]:
+            machine.charge(len(items))
             machine.put(owner, "items", [*items, item])
             return None
         case "extend", [more]:
             added = iterate(machine, more, frame)
+            if added is not None and len(items) + len(added) > LONGEST_LIST:
+                added = None
             machine.put(owner, "items", None if added is None else items + added)
             return None
         case "insert", [int(index), item]:

@@ -11,9 +11,10 @@ from mfsdp_lint.readers.python.attributes import get_attribute
 from mfsdp_lint.readers.python.branches import known_truth, truth
 from mfsdp_lint.readers.python.calls import call
 from mfsdp_lint.readers.python.comparisons import compare
-from mfsdp_lint.readers.python.containers import entry, iterate, present, uncertain
+from mfsdp_lint.readers.python.containers import absorbed, entry, iterate, present, uncertain
 from mfsdp_lint.readers.python.imports import resolve_global
 from mfsdp_lint.readers.python.library import BUILTINS
+from mfsdp_lint.readers.python.limits import LONGEST_LIST, LONGEST_TEXT, is_small, is_wide, weighs_little
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
@@ -28,6 +29,7 @@ from mfsdp_lint.readers.python.objects import (
     Object,
     SetObject,
     Unknown,
+    is_symbolic,
 )
 
 BIG = 1_000_000
@@ -178,7 +180,7 @@ def binary(machine: Machine, kind: type, left: Object, right: Object) -> Object:
     if isinstance(left, SetObject) and isinstance(right, SetObject):
         return _set_operation(machine, kind, left, right)
     if isinstance(left, DictObject) and isinstance(right, DictObject) and kind is ast.BitOr:
-        merged = DictObject({**left.fields, **right.fields}, machine.tick())
+        merged = DictObject(absorbed(machine, left.fields, right), machine.tick())
         merged.writes = {**left.writes, **right.writes}
         return merged
     if isinstance(left, (*CONSTANTS, tuple)) and isinstance(right, (*CONSTANTS, tuple)):
@@ -192,9 +194,10 @@ def _constant_operation(machine: Machine, kind: type, left: Any, right: Any) -> 
     if kind is ast.Mod and isinstance(left, (str, bytes)) and not _all_constant(right):
         return machine.unknown("", not_none=True)
     try:
-        return BINARY[kind](left, right)
+        found = BINARY[kind](left, right)
     except (TypeError, ValueError, ArithmeticError, KeyError, MemoryError) as error:
         raise Raised(type(error).__name__, str(error)) from None
+    return found if is_small(found) else machine.unknown("", not_none=True)
 
 
 def _all_constant(value: Any) -> bool:
@@ -211,21 +214,25 @@ def _too_big(kind: type, left: Any, right: Any) -> bool:
             if isinstance(one, (str, bytes, tuple)) and isinstance(other, int) and len(one) * other > BIG:
                 return True
         return isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > 4096
+    if kind is ast.Add and isinstance(left, (str, bytes, tuple)) and isinstance(right, (str, bytes, tuple)):
+        return len(left) + len(right) > BIG
     if kind is ast.Mod and isinstance(left, (str, bytes)):
-        return len(left) > 10_000 or "*" in str(left) or any(len(run) > 3 for run in _digit_runs(str(left)))
+        longest = max(map(_length, right), default=0) if isinstance(right, tuple) else _length(right)
+        return len(left) > 10_000 or len(left) * longest > BIG or is_wide(str(left))
     return False
 
 
-def _digit_runs(text: str) -> list[str]:
-    return "".join(c if c.isdigit() else " " for c in text).split()
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, (str, bytes)) else 0
 
 
 def _list_operation(machine: Machine, kind: type, left: ListObject, right: Object) -> Object:
     if kind is ast.Add and isinstance(right, ListObject):
-        both = None if left.items is None or right.items is None else left.items + right.items
+        known = left.items is not None and right.items is not None
+        both = left.items + right.items if known and len(left.items) + len(right.items) <= LONGEST_LIST else None
         return ListObject(both, machine.tick())  # type: ignore[arg-type]
     if kind is ast.Mult and isinstance(right, int):
-        if left.items is None or len(left.items) * right > BIG:
+        if left.items is None or len(left.items) * right > LONGEST_LIST:
             return ListObject(None, machine.tick())  # type: ignore[arg-type]
         return ListObject(left.items * right, machine.tick())
     if isinstance(right, (*CONSTANTS, tuple)):
@@ -236,6 +243,7 @@ def _list_operation(machine: Machine, kind: type, left: ListObject, right: Objec
 def _set_operation(machine: Machine, kind: type, left: SetObject, right: SetObject) -> Object:
     if left.items is None or right.items is None:
         return machine.unknown("", not_none=True)
+    machine.charge(4 * (len(left.items) + len(right.items)))
     try:
         one, other = dict.fromkeys(left.items), dict.fromkeys(right.items)
     except TypeError:
@@ -299,7 +307,7 @@ def _negated(machine: Machine, value: Object) -> Object:
         if found is None:
             found = machine.unknown(f"not {value.text}", not_none=True)
             found.fields["<not of>"] = value
-            machine.put(value, "<not>", found)
+            value.fields["<not>"] = found
         return found
     return Choice((True, False))
 
@@ -427,7 +435,7 @@ def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Object:
 
 def _tuple(machine: Machine, node: ast.Tuple, frame: Frame) -> Object:
     items = _elements(machine, node.elts, frame)
-    return machine.unknown("", not_none=True) if items is None else tuple(items)
+    return machine.unknown("", not_none=True) if items is None or not weighs_little(items) else tuple(items)
 
 
 def _list(machine: Machine, node: ast.List, frame: Frame) -> Object:
@@ -462,7 +470,7 @@ def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Object:
         if key_node is None:
             value = machine.settle(value)
             if isinstance(value, DictObject):
-                result.fields.update(value.fields)
+                result.fields = absorbed(machine, result.fields, value)
                 result.writes.update(value.writes)
             else:
                 result.writes["<hazy>"] = True
@@ -472,6 +480,9 @@ def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Object:
         key = plain(machine.settle(evaluate(machine, key_node, frame)))
         if not _hashable(key):
             result.writes["<hazy>"] = True
+            result.fields = {
+                known: join(machine, [old, machine.unknown(str(known))]) for known, old in result.fields.items()
+            }
             continue
         result.fields[key] = value
         result.writes[key] = machine.note(frame, value_node, value_node, "assigned", value, None)
@@ -508,7 +519,8 @@ def _formatted(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Object:
             known = False
         else:
             texts.append(value)
-    return "".join(texts) if known else machine.unknown("", not_none=True)
+    small = known and sum(map(len, texts)) <= LONGEST_TEXT
+    return "".join(texts) if small else machine.unknown("", not_none=True)
 
 
 def _constant_text(machine: Machine, part: ast.expr, frame: Frame) -> str | None:
@@ -521,11 +533,18 @@ def _constant_text(machine: Machine, part: ast.expr, frame: Frame) -> str | None
     spec = ""
     if part.format_spec is not None:
         found = evaluate(machine, part.format_spec, frame)
-        if not isinstance(found, str) or any(len(run) > 3 for run in _digit_runs(found)):
+        if not isinstance(found, str) or is_wide(found):
             return None
         spec = found
-    if part.conversion == ord("r"):
-        return None if not isinstance(value, CONSTANTS) else format(repr(value), spec)
+    if part.conversion in (ord("r"), ord("a")):
+        spell = repr if part.conversion == ord("r") else ascii
+        value = spell(value) if isinstance(value, CONSTANTS) and is_small(value) else None
+    elif part.conversion == ord("s") or is_symbolic(value):
+        value = as_text(machine, value)
+    if part.conversion > 0 and (value is None or (spec and is_symbolic(value))):
+        return None
+    if spec and is_symbolic(value):
+        return None
     if spec and isinstance(value, CONSTANTS):
         try:
             return format(value, spec)

@@ -51,7 +51,7 @@ def _provider(machine: Machine, function: Function, arguments: list[Object], nod
     key = ("provider", function.module.path, function.name, wanted)
     ready = machine.memory.get(key)
     if ready is None:
-        ready = template(provider_template(machine, function, wanted))
+        ready = template(provider_template(machine, function, wanted), since=1)
         machine.memory[key] = ready
     made = ready.make(machine, {})
     return machine.unknown("provider", not_none=True) if made is None else made
@@ -86,7 +86,24 @@ def _one_of(machine: Machine, function: Function, wanted: str | None) -> Object:
             for option in (provider.options if isinstance(provider, Choice) else (provider,))
             if isinstance(option, Instance)
         )
-    return merged(machine, found) if found else None
+    if not found:
+        return None
+    made = merged(machine, found)
+    _seal(made, set())
+    return made
+
+
+def _seal(provider: Instance, seen: set[int]) -> None:
+    """Make what a provider takes from the Hugging Face configuration plain unknowns, the same in every copy of it."""
+    seen.add(id(provider))
+    for name, value in provider.fields.items():
+        if isinstance(value, Unknown) or (isinstance(value, Choice) and any(isinstance(each, Unknown) for each in value.options)):
+            options = value.options if isinstance(value, Choice) else (value,)
+            certain = all(isinstance(each, Unknown) and each.not_none or each is not None and not isinstance(each, Unknown) for each in options)
+            if MISSING not in options:
+                provider.fields[name] = Unknown(0, f"model.{name}", certain)
+        elif isinstance(value, Instance) and id(value) not in seen:
+            _seal(value, seen)
 
 
 def _made(machine: Machine, cls: ClassObject, method: str) -> Object:

@@ -131,6 +131,8 @@ class Machine:
     """The state that all parts of the evaluator share.
 
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
+    `variables` are the variables of the process environment that programs asked for (`asked_environment` times);
+    `changed_shared` says that this way changed something that modules share, so that helpers may do other than before.
     """
 
     def __init__(self, finder: ModuleFinder, knowledge: Any = None, tracing: bool = False) -> None:
@@ -146,6 +148,8 @@ class Machine:
         self.module_level = 0
         self.skimming = 0
         self.volatile: set[str] = set()
+        self.variables: dict[str, Unknown] = {}
+        self.asked_environment = 0
         self.unfollowed = 0
         self.doubts = 0
         self.suspect: Write | None = None
@@ -166,6 +170,7 @@ class Machine:
         self.launched: list[tuple[Object, Object]] = []
         self.steps = 0
         self.depth = 0
+        self.changed_shared = False
         self.trial = 0
         self.local: LocalWay | None = None
 
@@ -191,6 +196,11 @@ class Machine:
         if self.steps > STEP_LIMIT:
             raise OutOfSteps
 
+    def charge(self, length: int) -> None:
+        """Count the work of going through so many elements."""
+        if length > 64:
+            self.steps += length >> 5
+
     # -- writing and undoing --------------------------------------------------------------------------------------
 
     def put(self, owner: Any, key: Any, value: Object) -> None:
@@ -198,6 +208,8 @@ class Machine:
         fields = owner.fields
         self.journal.append((owner, fields, key, fields.get(key, MISSING)))
         fields[key] = value
+        if owner.born <= self.started:
+            self.changed_shared = True
 
     def drop(self, owner: Any, key: Any) -> None:
         """Remove one attribute, entry or local name of `owner`."""
@@ -358,78 +370,78 @@ class Machine:
 
 
 class Template:
-    """A value as it was, ready to be copied many times: what needs a copy of its own is known beforehand."""
+    """A value as it is now, ready to be made again many times; what is older than it is shared, not copied."""
 
-    __slots__ = ("parts", "value")
+    __slots__ = ("fields", "items", "parts", "shared", "value", "writes")
 
-    def __init__(self, value: Object) -> None:
+    def __init__(self, value: Object, since: int, known: dict[int, Template]) -> None:
+        known[id(value)] = self
         self.value = value
+        self.shared = not _own(value, since)
         self.parts: list[tuple[Any, Template]] = []
+        if self.shared:
+            return
+        if isinstance(value, (tuple, Choice)):
+            items = value.options if isinstance(value, Choice) else value
+            self.parts = [(None, template(item, since, known)) for item in items]
+        elif isinstance(value, ListObject):
+            self.items = value.items
+            if self.items is not None and any(_own(item, since) for item in self.items):
+                self.parts = [(None, template(item, since, known)) for item in self.items]
+        else:
+            self.fields = value.fields.copy()
+            self.writes = value.writes.copy()
+            for key, item in self.fields.items():
+                if type(item) not in SHARED and _own(item, since):
+                    self.parts.append((key, template(item, since, known)))
 
     def make(self, machine: Machine, copies: dict[int, Object]) -> Object:
-        """A new copy; `copies` holds what this copy already has, so that shared parts stay shared."""
+        """The value once more; `copies` holds what was made already, so that shared parts stay shared."""
         value = self.value
-        kind = type(value)
-        if kind in SHARED or (not self.parts and kind in (Unknown, tuple, Choice)):
+        if self.shared:
             return value
         known = copies.get(id(self))
         if known is not None:
             return known
-        result: Any
-        if kind is Instance:
-            result = Instance(value.cls, machine.tick(), value.made)
-        elif kind is DictObject:
-            result = DictObject({}, machine.tick())
-            result.made = value.made
-        elif kind is Unknown:
-            result = Unknown(machine.tick(), value.text, value.not_none)
-        elif isinstance(value, ListObject):
-            result = kind(value.items, machine.tick())
-            copies[id(self)] = result
+        kind = type(value)
+        if kind is tuple:
+            return tuple([part.make(machine, copies) for _, part in self.parts])
+        if kind is Choice:
+            return Choice(tuple([part.make(machine, copies) for _, part in self.parts]))
+        made: Any
+        if isinstance(value, ListObject):
+            made = copies[id(self)] = type(value)(self.items, machine.tick())
             if self.parts:
-                result.fields["items"] = [part.make(machine, copies) for _, part in self.parts]
-            return result
-        elif kind is tuple or kind is Choice:
-            items = tuple(part.make(machine, copies) for _, part in self.parts)
-            return items if kind is tuple else Choice(items)
+                made.fields["items"] = [part.make(machine, copies) for _, part in self.parts]
+            return made
+        if kind is Instance:
+            made = Instance(value.cls, machine.tick(), value.made)
+        elif kind is DictObject:
+            made = DictObject({}, machine.tick())
+            made.made = value.made
         else:
-            return value
-        copies[id(self)] = result
-        result.writes = value.writes.copy()
-        result.fields = fields = value.fields.copy()
+            made = Unknown(machine.tick(), value.text, value.not_none)
+        copies[id(self)] = made
+        made.fields = fields = self.fields.copy()
+        made.writes = self.writes.copy()
         for key, part in self.parts:
             fields[key] = part.make(machine, copies)
-        return result
+        return made
 
 
-def template(value: Object, known: dict[int, Template] | None = None) -> Template:
-    """A template of a value that nobody changes any more."""
+def template(value: Object, since: int = 0, known: dict[int, Template] | None = None) -> Template:
+    """A template of a value: objects made after `since` are made anew each time, older ones are the same in every copy."""
     known = {} if known is None else known
+    return known.get(id(value)) or Template(value, since, known)
+
+
+def _own(value: Object, since: int) -> bool:
+    """Whether a value has to be made anew: it is, or holds, an object that is not older than `since`."""
     if type(value) in SHARED:
-        return Template(value)
-    found = known.get(id(value))
-    if found is not None:
-        return found
-    known[id(value)] = made = Template(value)
-    if isinstance(value, ListObject):
-        items = value.items
-        if items is not None and not all(type(item) in SHARED for item in items):
-            made.parts = [(index, template(item, known)) for index, item in enumerate(items)]
-    elif isinstance(value, (Instance, DictObject, Unknown)):
-        made.parts = [(key, template(item, known)) for key, item in value.fields.items() if _needs_copy(item)]
-    elif isinstance(value, (tuple, Choice)):
-        items = value.options if isinstance(value, Choice) else value
-        if any(map(_needs_copy, items)):
-            made.parts = [(index, template(item, known)) for index, item in enumerate(items)]
-    return made
-
-
-def _needs_copy(value: Object) -> bool:
-    if isinstance(value, Unknown):
-        return bool(value.fields)
+        return False
     if isinstance(value, (Choice, tuple)):
-        return any(map(_needs_copy, value.options if isinstance(value, Choice) else value))
-    return isinstance(value, (Instance, DictObject, ListObject))
+        return any(_own(item, since) for item in (value.options if isinstance(value, Choice) else value))
+    return isinstance(value, (Instance, DictObject, ListObject, Unknown)) and abs(value.born) >= since
 
 
 def join(machine: Machine, values: list[Object]) -> Object:

@@ -8,6 +8,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.classes import ClassObject, qualified
 from mfsdp_lint.readers.python.containers import uncertain
+from mfsdp_lint.readers.python.limits import is_small
 from mfsdp_lint.readers.python.machine import Machine
 from mfsdp_lint.readers.python.modules import Module
 from mfsdp_lint.readers.python.objects import (
@@ -122,6 +123,8 @@ def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
     if isinstance(value, (bytes, complex, type(...))):
         return NOT_NONE
     if isinstance(value, CONSTANTS):
+        if not is_small(value):
+            return NOT_NONE
         return Known(value)  # type: ignore[arg-type]
     if isinstance(value, Unknown):
         known = value.not_none or machine.facts.fields.get(("not none", id(value))) is True

@@ -23,7 +23,8 @@ from mfsdp_lint.readers.python.containers import (
 )
 from mfsdp_lint.readers.python.expressions import binary, evaluate
 from mfsdp_lint.readers.python.imports import Deferred, bind_import
-from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.limits import LONGEST_LIST
+from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised, join
 from mfsdp_lint.readers.python.objects import (
     MISSING,
     Choice,
@@ -73,9 +74,12 @@ def run_isolated(machine: Machine, body: list[ast.stmt], frame: Frame) -> None:
         for statement in body:
             try:
                 run_block(machine, [statement], frame)
-            except (Raised, CannotMerge, RecursionError):
+            except Raised:
                 for name in bound_names(statement):
                     frame.fields.setdefault(name, machine.unknown(name))
+            except (CannotMerge, OutOfSteps, RecursionError):
+                for name in bound_names(statement):
+                    frame.fields[name] = machine.unknown(name)
 
     isolated(machine, run)
 
@@ -191,18 +195,23 @@ def _added(machine: Machine, node: ast.AugAssign, current: Object, frame: Frame)
     if isinstance(current, ListObject) and isinstance(node.op, ast.Add):
         # A list is extended in place: other names for it see the change.
         more = iterate(machine, value, frame)
-        machine.put(current, "items", None if more is None or current.items is None else current.items + more)
+        known = more is not None and current.items is not None and len(current.items) + len(more) <= LONGEST_LIST
+        machine.put(current, "items", current.items + more if known else None)
         return current
     if isinstance(current, (DictObject, ListObject)) and not isinstance(node.op, (ast.Add, ast.Mult)):
         found = binary(machine, type(node.op), current, value)
         if isinstance(current, DictObject) and isinstance(found, DictObject):
             for key, item in found.fields.items():
                 machine.put(current, key, item)
+            if found.writes.get("<hazy>"):
+                machine.record(current, "<hazy>", True)
             return current
         if isinstance(current, ListObject) and isinstance(found, ListObject):
             machine.put(current, "items", found.items)
             return current
-        return found
+        # Changed in place, in a way that is not known.
+        machine.havoc(current)
+        return current
     return binary(machine, type(node.op), current, value)
 
 
@@ -267,14 +276,15 @@ def _bind_definition(machine: Machine, node: Any, frame: Frame, make: Callable[[
 def _outside(machine: Machine, make: Callable[[], Object]) -> Object:
     try:
         return isolated(machine, make)
-    except (Raised, CannotMerge):
+    except (Raised, CannotMerge, OutOfSteps, RecursionError):
         return machine.unknown("decorated")
 
 
 def isolated(machine: Machine, make: Callable[[], Object]) -> Object:
     """Evaluate something outside of any recipe: what it makes is shared, and nothing undoes it."""
     saved = machine.journal, machine.facts, machine.trial, machine.steps, machine.called, machine.local
-    machine.journal, machine.trial, machine.local = [], 0, None
+    shared = machine.changed_shared
+    machine.journal, machine.trial, machine.local, machine.steps = [], 0, None, 0
     machine.facts = type(machine.facts)()
     machine.module_level += 1
     try:
@@ -282,6 +292,7 @@ def isolated(machine: Machine, make: Callable[[], Object]) -> Object:
     finally:
         machine.module_level -= 1
         machine.journal, machine.facts, machine.trial, machine.steps, machine.called, machine.local = saved
+        machine.changed_shared = shared
 
 
 def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> Object:

@@ -22,6 +22,8 @@ def decorate(machine: Machine, decorator: Object, value: Object) -> Object:
             return Descriptor({"cached_property": "property", "abstractproperty": "property"}.get(last, last), value)
         if last in ("contextmanager", "asynccontextmanager") and isinstance(value, Function):
             value.unwrapped = "contextmanager"
+        if name in ("functools.cache", "functools.lru_cache") and isinstance(value, Function):
+            value.unwrapped = value.unwrapped or "cached"
     # A decorator out of sight (a registry, a command-line entry, a cache) is taken to hand back what it was given.
     return value
 

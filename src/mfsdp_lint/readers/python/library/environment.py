@@ -98,11 +98,10 @@ def environment_value(machine: Machine, name: Object, default: Object = None) ->
         return machine.unknown("environment")
     found = machine.environment.fields.get(name, MISSING)
     if found is MISSING:
-        key = ("env", name)
-        found = machine.environment.fields.get(key, MISSING)
-        if found is MISSING:
-            found = machine.unknown(f"${name}")
-            machine.put(machine.environment, key, found)
+        machine.asked_environment += 1
+        found = machine.variables.get(name)
+        if found is None:
+            found = machine.variables[name] = machine.unknown(f"${name}")
         if isinstance(found, Unknown) and default is not None:
             return machine.unknown(f"${name}", not_none=True)
     if found is None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.containers import LONGEST
+from mfsdp_lint.readers.python.limits import is_small
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.objects import (
     Choice,
@@ -78,6 +79,6 @@ def computes(function: Callable[..., Any]) -> Model:
             found = function(*arguments, **keywords)
         except Exception as error:
             raise Raised(type(error).__name__, str(error)) from None
-        return found if is_constant(found) else machine.unknown("", not_none=True)
+        return found if is_constant(found) and is_small(found) else machine.unknown("", not_none=True)
 
     return model

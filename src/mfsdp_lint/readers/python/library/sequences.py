@@ -13,6 +13,7 @@ from mfsdp_lint.readers.python.branches import known_truth, truth
 from mfsdp_lint.readers.python.calls import call
 from mfsdp_lint.readers.python.containers import LONGEST, GeneratorCall, iterate, make_set, method, set_entry, uncertain
 from mfsdp_lint.readers.python.library.registry import models, settled
+from mfsdp_lint.readers.python.limits import weighs_little
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
 from mfsdp_lint.readers.python.objects import (
     DictObject,
@@ -72,7 +73,8 @@ def _iter(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 @models("builtins.tuple")
 def _tuple(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     items = _elements(machine, arguments, frame)
-    return machine.unknown("tuple", not_none=True) if items is None else tuple(items)
+    unknown = items is None or not weighs_little(items)
+    return machine.unknown("tuple", not_none=True) if unknown else tuple(items or ())
 
 
 @models("builtins.set", "builtins.frozenset")
@@ -177,7 +179,8 @@ def _zip(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
         return _iterator(machine, None)
     if truth(machine, keywords.get("strict", False)) is True and len({len(column) for column in columns}) > 1:
         raise Raised("ValueError", "zip() arguments have different lengths")
-    return _iterator(machine, list(zip(*columns, strict=False)))
+    heavy = any(type(item) is tuple and not weighs_little(item) for column in columns for item in column)
+    return _iterator(machine, None if heavy else list(zip(*columns, strict=False)))
 
 
 @models("itertools.zip_longest")
@@ -273,6 +276,7 @@ def _sum(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
         return machine.unknown("", not_none=True)
     total: Object = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
     for item in items:
+        machine.step()
         total = binary(machine, ast.Add, total, item)
     return total
 

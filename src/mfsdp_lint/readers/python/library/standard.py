@@ -51,6 +51,13 @@ def _partial(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
     return Partial(arguments[0], arguments[1:], keywords)
 
 
+@models("functools.lru_cache")
+def _lru_cache(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    return External("functools.cache")
+
+
 @models("functools.reduce")
 def _reduce(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     items = iterate(machine, arguments[1], frame)

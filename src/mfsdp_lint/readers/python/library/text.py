@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from typing import Any
 
 from mfsdp_lint.readers.python.branches import known_truth
-from mfsdp_lint.readers.python.library.registry import BUILTINS, computes, models
+from mfsdp_lint.readers.python.containers import iterate
+from mfsdp_lint.readers.python.library.registry import computes, models
+from mfsdp_lint.readers.python.limits import is_small, is_wide
 from mfsdp_lint.readers.python.machine import Frame, Machine
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
     External,
     ListObject,
-    Native,
     Object,
     SetObject,
     is_constant,
+    is_symbolic,
 )
 
 
@@ -23,7 +26,7 @@ def as_text(machine: Machine, value: Object) -> str | None:
     """`str(value)`, None where it is not known."""
     value = machine.settle(value)
     if isinstance(value, CONSTANTS):
-        return str(value)
+        return str(value) if is_small(value) else None
     if isinstance(value, External) and value.name.startswith("torch."):
         return value.name
     if isinstance(value, tuple) and is_constant(value):
@@ -40,11 +43,47 @@ def as_text(machine: Machine, value: Object) -> str | None:
 
 for _name, _function in {
     "int": int, "float": float, "abs": abs, "round": round, "chr": chr, "ord": ord, "hex": hex, "oct": oct, "bin": bin,
-    "bytes": bytes, "divmod": divmod, "complex": complex, "ascii": ascii, "pow": pow,
+    "divmod": divmod, "complex": complex, "ascii": ascii,
 }.items():  # fmt: skip
     models(f"builtins.{_name}")(computes(_function))
-for _name in ("ceil", "floor", "sqrt", "log", "log2", "log10", "prod", "gcd", "isqrt", "trunc", "exp", "isclose"):
+for _name in ("ceil", "floor", "sqrt", "log", "log2", "log10", "gcd", "isqrt", "trunc", "exp", "isclose"):
     models(f"math.{_name}")(computes(getattr(math, _name)))
+
+
+@models("builtins.pow")
+def _pow(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    from mfsdp_lint.readers.python.expressions import binary
+
+    return binary(machine, ast.Pow, *arguments) if len(arguments) == 2 else machine.unknown("", not_none=True)
+
+
+@models("builtins.bytes")
+def _bytes(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    if any(isinstance(argument, int) for argument in arguments):
+        return machine.unknown("", not_none=True)
+    found: Object = computes(bytes)(machine, arguments, keywords, frame, node)
+    return found
+
+
+@models("builtins.format")
+def _format(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    if any(isinstance(argument, str) and is_wide(argument) for argument in arguments[1:]):
+        return machine.unknown("", not_none=True)
+    found: Object = computes(format)(machine, arguments, keywords, frame, node)
+    return found
+
+
+@models("math.prod")
+def _prod(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    from mfsdp_lint.readers.python.expressions import binary
+
+    items = iterate(machine, arguments[0], frame) if arguments else []
+    if items is None:
+        return machine.unknown("", not_none=True)
+    total: Object = keywords.get("start", 1)
+    for item in items:
+        total = binary(machine, ast.Mult, total, item)
+    return total
 
 
 @models("builtins.str")
@@ -58,7 +97,7 @@ def _str(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 @models("builtins.repr")
 def _repr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     value = machine.settle(arguments[0]) if arguments else None
-    return repr(value) if is_constant(value) else machine.unknown("", not_none=True)
+    return repr(value) if is_constant(value) and is_small(value) and not is_symbolic(value) else machine.unknown("", not_none=True)
 
 
 @models("builtins.bool")
@@ -71,6 +110,3 @@ def _bool(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
         return _negated(machine, _negated(machine, arguments[0]))
     return known
-
-
-BUILTINS["format"] = Native("builtins.format", computes(format))
