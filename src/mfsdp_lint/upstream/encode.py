@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mfsdp_lint.readers.python.classes import ClassObject, fields_of, qualified
-from mfsdp_lint.readers.python.machine import HAZY, Machine
+from mfsdp_lint.readers.python.classes import ClassObject, FieldSpec, fields_of, qualified
+from mfsdp_lint.readers.python.machine import HAZY, CannotMerge, Frame, Machine, Raised
 from mfsdp_lint.readers.python.modules import Module
 from mfsdp_lint.readers.python.objects import (
     MISSING,
@@ -69,6 +69,10 @@ class Encoder:
         self._numbers = {identity: number for number, identity in enumerate(repeated)}
         self._written = set()
         return self._node(value, 0)
+
+    def elsewhere(self) -> Encoder:
+        """An encoder of the same objects for nodes that are not kept."""
+        return Encoder(self.machine, ModuleData({}), self.home, self.roots, {})
 
     def write(self, write: Any) -> int | None:
         """The number of a write's place; None where it has none."""
@@ -225,35 +229,31 @@ class Encoder:
 
     def _class_defaults(self, cls: ClassObject) -> dict[str, Node]:
         if cls.qualified_name not in self._defaults:
-            self._defaults[cls.qualified_name] = class_defaults(self, cls)
+            self._defaults[cls.qualified_name] = class_defaults(self.elsewhere(), cls, fields_of(self.machine, cls))
         return self._defaults[cls.qualified_name]
 
     def _provider_defaults(self, key: str, provider: Instance) -> dict[str, Node]:
         if key not in self._defaults:
-            own = Encoder(self.machine, ModuleData({}), self.home, self.roots, {})
+            own = self.elsewhere()
             self._defaults[key] = {
                 name: own.encode(item) for name, item in provider.fields.items() if isinstance(name, str)
             }
         return self._defaults[key]
 
 
-def class_defaults(encoder: Encoder, cls: ClassObject) -> dict[str, Node]:
-    """The fields that a class gives its instances when nothing is passed, by name."""
+def class_defaults(encoder: Encoder, cls: ClassObject, specs: Sequence[FieldSpec]) -> dict[str, Node]:
+    """What fields of a class are when nothing is passed, by name."""
     from mfsdp_lint.readers.python.classes import default
-    from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Raised
     from mfsdp_lint.readers.python.statements import isolated
 
     machine = encoder.machine
-    own = Encoder(machine, ModuleData({}), encoder.home, encoder.roots, {})
     found = {}
-    for spec in fields_of(machine, cls):
+    for spec in specs:
         try:
             value = isolated(machine, lambda spec=spec: default(machine, spec, Frame(cls.module), None))  # type: ignore[misc]
         except (Raised, CannotMerge):
-            value = machine.unknown(spec.name)
-        if value is MISSING:
-            value = machine.unknown(spec.name)
-        found[spec.name] = own.encode(value)
+            value = MISSING
+        found[spec.name] = encoder.encode(machine.unknown(spec.name) if value is MISSING else value)
     return found
 
 

@@ -319,9 +319,10 @@ class _Maker:
     def _fields(self, encoder: Encoder, cls: ClassObject) -> list[Any]:
         from mfsdp_lint.readers.python.classes import own_fields
 
-        values = class_defaults(encoder, cls)
+        specs = own_fields(self.machine, cls)
+        values = class_defaults(encoder, cls, specs)
         found = []
-        for spec in own_fields(self.machine, cls):
+        for spec in specs:
             required = spec.default is MISSING and spec.factory is MISSING
             node: Node = ["required"] if required else values[spec.name]
             flags = ("" if spec.init else "i") + ("k" if spec.keyword_only else "")
@@ -345,7 +346,7 @@ class _Maker:
 
     def _constructed(self, encoder: Encoder, cls: ClassObject) -> dict[str, Node] | None:
         """What construction leaves in fields other than what was passed or declared."""
-        defaults = class_defaults(encoder, cls)
+        defaults = class_defaults(encoder.elsewhere(), cls, fields_of(self.machine, cls))
         specs = [spec for spec in fields_of(self.machine, cls) if spec.init]
         names = []
         for spec in specs:

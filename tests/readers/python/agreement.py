@@ -15,7 +15,7 @@ from typing import Any
 from unittest import mock
 
 from mfsdp_lint.readers.python.read import PYTHON_STACK, read_python
-from mfsdp_lint.recipe import Recipe
+from mfsdp_lint.recipe import Recipe, Variant
 from mfsdp_lint.sources import Sources
 from mfsdp_lint.values import Known, NotNone, OneOf, Value
 from tests.readers.python.programs import VALUES, Program
@@ -96,7 +96,7 @@ def execute(program: Program, turn: int) -> Facts | None:
     with (
         mock.patch.dict(sys.modules, {"outside_world": outside, "sample": types.ModuleType("sample")}),
         mock.patch.dict(os.environ, variables, clear=True),
-        mock.patch.object(os, "getcwd", lambda: FOLDER),
+        mock.patch.object(os, "getcwd", return_value=FOLDER),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")
@@ -150,8 +150,8 @@ def _facts(config: Any) -> Facts:
 
 
 def _flat(owner: Any, prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
-    names = list(vars(owner)) + [name for name in ("double", "label", "phantom", "limit") if depth and _has(owner, name)]
-    for name in dict.fromkeys(names):
+    made_up = [name for name in ("double", "label", "phantom", "limit") if depth and _has(owner, name)]
+    for name in dict.fromkeys([*vars(owner), *made_up]):
         value = getattr(owner, name)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             if depth < 3:
@@ -186,10 +186,7 @@ def plain(value: Any) -> Any:
 
 
 def _compare(recipe: Recipe, facts: Facts, run: str, verdict: Verdict) -> None:
-    wrong = [
-        [f"{path} is {fact!r}, not {variant.value(path)}" for path, fact in facts.items() if not agrees(variant.value(path), fact)]
-        for variant in recipe.variants
-    ]
+    wrong = [_wrong(variant, facts) for variant in recipe.variants]
     if all(wrong):
         verdict.disagreements.append(f"{run}: no variant agrees; nearest: {min(wrong, key=len)[:4]}")
     verdict.disagreements.extend(
@@ -197,8 +194,18 @@ def _compare(recipe: Recipe, facts: Facts, run: str, verdict: Verdict) -> None:
         for path, fact in facts.items()
         if not agrees(recipe.setting(path).value, fact)
     )
-    fitting = next(variant for variant, errors in itertools.zip_longest(recipe.variants, wrong) if not errors or all(wrong))
-    verdict.decided += sum(isinstance(fitting.value(path), (Known, OneOf)) for path, fact in facts.items() if counts(path, fact))
+    fitting = recipe.variants[wrong.index(min(wrong, key=len))]
+    verdict.decided += sum(
+        isinstance(fitting.value(path), (Known, OneOf)) for path, fact in facts.items() if counts(path, fact)
+    )
+
+
+def _wrong(variant: Variant, facts: Facts) -> list[str]:
+    return [
+        f"{path} is {fact!r}, not {variant.value(path)}"
+        for path, fact in facts.items()
+        if not agrees(variant.value(path), fact)
+    ]
 
 
 def counts(path: str, fact: Any) -> bool:

@@ -1,5 +1,8 @@
 """Random expressions of a given type, in what is in scope."""
 
+# The tables of forms are easier to read in long lines.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import re
@@ -133,7 +136,8 @@ def call(scope: Scope, name: str) -> str:
     """A call of one of the program's functions."""
     pick = scope.pick
     _, _, parameters, star = next(one for one in scope.functions if one[0] == name)
-    positional, named = [], []
+    positional: list[str] = []
+    named: list[str] = []
     by_name = False
     for one, kind in parameters:
         value = section(scope, kind) if kind in ("cfg", *CLASS_OF) else expression(scope, kind, 1)
@@ -183,7 +187,15 @@ def _probe(scope: Scope, kind: str) -> str:
 
 
 TYPE_MARKS = {"I": "int", "B": "bool", "S": "str", "O": "opt", "L": "ints", "T": "table", "K": "kind"}
-QUOTELESS = {"int": "3", "bool": "True", "str": "str(2)", "opt": "None", "ints": "[1]", "table": "{}", "kind": "Kind.MOE"}
+QUOTELESS = {
+    "int": "3",
+    "bool": "True",
+    "str": "str(2)",
+    "opt": "None",
+    "ints": "[1]",
+    "table": "{}",
+    "kind": "Kind.MOE",
+}
 """What stands inside a formatted string where the first choice has quotes (not allowed there before Python 3.12)."""
 MARK = re.compile("<([IBSOLTK])>")
 

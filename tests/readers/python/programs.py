@@ -302,7 +302,9 @@ def _helper(scope: Scope) -> None:
     subject = ("", "cfg", "ddp", "model", "ints", "table")[pick(6)]
     parameters = [("s", subject)] if subject else []
     parameters += [(f"a{index}", KINDS[pick(len(KINDS))]) for index in range(pick(3))]
-    written = [one if index == 0 and subject else _parameter(scope, one, kind) for index, (one, kind) in enumerate(parameters)]
+    written = [
+        one if index == 0 and subject else _parameter(scope, one, kind) for index, (one, kind) in enumerate(parameters)
+    ]
     # Once a parameter has a default, all behind it have one.
     seen = False
     for index, one in enumerate(written):

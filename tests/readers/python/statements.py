@@ -1,5 +1,8 @@
 """Random statements over what is in scope."""
 
+# The tables of forms are easier to read in long lines.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -124,7 +127,7 @@ def replace_section(scope: Scope) -> None:
 
 LIST_CHANGES = (
     "{L}.append({I})", "{L}.extend({M})", "{L}.insert(0, {I})", "{L}.insert({I}, {I})", "{L}.sort()", "{L}.reverse()", "{L}[:1] = {M}", "{L}.clear()",
-    "{L} += {M}", "{L}[len({L}):] = [{I}]", "{L} and {L}.pop()", "{L} and {L}.remove({L}[0])", "del {L}[:1]", "{L}.sort(key=lambda x: -x)", "{L}.extend(x for x in {M})",
+    "{L} += {M}", "{L}[len({L}):] = [{I}]", "{L} and {L}.pop()", "{L} and {L}.remove({L}[0])", "del {L}[:1]", "{L}.sort(key=lambda x: -x)", "{L}.extend(x for x in ({M}))",
     "{L} and {L}.__setitem__(0, {I})", "{L}.extend(range({I} & 3))",
 )  # fmt: skip
 TABLE_CHANGES = (
@@ -149,9 +152,11 @@ def change_container(scope: Scope) -> None:
         form = changes[0]
     key = KEYS[scope.pick(3)]
     parts = {mark: "" for mark in "LTIMUSk"} | {"L": subject, "T": subject, "k": key}
+    scope.plain += 1
     for mark, kind_ in (("I", "int"), ("M", "ints"), ("U", "table"), ("S", "str")):
         if f"{{{mark}}}" in form:
             parts[mark] = expression(scope, kind_, 1)
+    scope.plain -= 1
     scope.line(form.format_map(parts))
     return None
 
@@ -212,8 +217,10 @@ def call_helper(scope: Scope) -> None:
 def method_call(scope: Scope) -> None:
     if not scope.types["cfg"]:
         return bind(scope)
+    scope.plain += 1
     owner = section(scope, ("ddp", "checkpoint", "train", "model")[scope.pick(4)])
     number = expression(scope, "int", 1)
+    scope.plain -= 1
     name = scope.new("int")
     scope.line(
         (
@@ -272,7 +279,9 @@ def shake(scope: Scope) -> None:
 
 def odd(scope: Scope) -> None:
     """What is rarely written, and means something all the same."""
+    scope.plain += 1
     number, name = expression(scope, "int", 1), scope.new("int")
+    scope.plain -= 1
     forms = [
         f"assert {number} is not None",
         f"{name} = [lambda: {number}, lambda: 2][0]()",
@@ -295,7 +304,9 @@ def odd(scope: Scope) -> None:
         forms.append(f"{name} = PRESETS['small']['tp']")
         forms.append("PRESETS['small']['tp'] += 1")
         if scope.types["cfg"]:
-            forms.append(f"for key, value in PRESETS['large'].items():\n    setattr({scope.types['cfg'][0]}.model, key, value)")
+            forms.append(
+                f"for key, value in PRESETS['large'].items():\n    setattr({scope.types['cfg'][0]}.model, key, value)"
+            )
     form = forms[scope.pick(len(forms))]
     scope.line(form)
     if form.startswith(f"{name} ") or form.startswith(f"{name},"):
@@ -386,7 +397,10 @@ def try_(scope: Scope) -> None:
     with scope.indented():
         block(scope, pick(2))
         risk = RISKS[pick(len(RISKS))]
-        parts = {m: expression(scope, k, 1) for m, k in (("I", "int"), ("S", "str"), ("L", "ints"), ("T", "table"), ("O", "opt"))}
+        parts = {
+            m: expression(scope, k, 1)
+            for m, k in (("I", "int"), ("S", "str"), ("L", "ints"), ("T", "table"), ("O", "opt"))
+        }
         if pick(4) == 0:
             scope.line(f"if {expression(scope, 'bool', 1)}:")
             scope.line(f"    raise {('ValueError', 'KeyError', 'RuntimeError')[pick(3)]}('no')")
@@ -525,4 +539,17 @@ SIMPLE: list[Callable[[Scope], None]] = [
     set_field, set_field, set_field, bind, bind, augment, alias, replace_section, change_container, unpack, call_helper, method_call,
     environment, odd, shake,
 ]  # fmt: skip
-COMPOUND: list[Callable[[Scope], None]] = [if_, if_, if_, early_return, for_, for_, while_, try_, try_, with_, match_, define]
+COMPOUND: list[Callable[[Scope], None]] = [
+    if_,
+    if_,
+    if_,
+    early_return,
+    for_,
+    for_,
+    while_,
+    try_,
+    try_,
+    with_,
+    match_,
+    define,
+]

@@ -1,5 +1,8 @@
 """No input crashes the reader, and none costs more than it is worth."""
 
+# Expensive programs are easier to tell apart with one in a line.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import random
@@ -40,8 +43,8 @@ def read(text: str, path: str = PATH) -> PythonRead:
 
 # -- broken and shuffled files --------------------------------------------------------------------------------------
 
-EDITS: tuple[Callable[[list[str], int, int], None], ...] = (
-    lambda parts, here, there: parts.pop(here) and None,
+EDITS: tuple[Callable[[list[str], int, int], object], ...] = (
+    lambda parts, here, there: parts.pop(here),
     lambda parts, here, there: parts.insert(there, parts[here]),
     lambda parts, here, there: parts.__setitem__(slice(here, here + 1), [parts[there]]),
     lambda parts, here, there: parts.insert(here, parts.pop(there)),

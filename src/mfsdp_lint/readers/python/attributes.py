@@ -227,7 +227,7 @@ def _function_attribute(machine: Machine, value: Object, name: str) -> Object:
 
 
 def _builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
-    python_type = dict if isinstance(value, DictObject) else type(value)
+    python_type: type = dict if isinstance(value, DictObject) else type(value)
     if isinstance(value, ListObject):
         python_type = {"SetObject": set, "IteratorObject": type(iter(()))}.get(type(value).__name__, list)
     if name == "__class__":

@@ -198,6 +198,12 @@ def call_function(
     """Run a function of the program, or give back what it returned for the same arguments before."""
     if function.unwrapped is not None:
         return _call_wrapped(machine, function, arguments, keywords, node, frame)
+    return _follow(machine, function, arguments, keywords, node, frame)
+
+
+def _follow(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
     if function.name in HUGGINGFACE:
         modelled = _huggingface_model(function)
         if modelled is not None:
@@ -230,7 +236,9 @@ def call_function(
         before.update(called)
         machine.called = before
     if (
+        # (What is asked for itself is seldom asked for again.)
         key is not None
+        and machine.depth
         and len(machine.taken) == forks
         and not isinstance(result, (GeneratorCall, Unknown, Choice))
         and not machine.touched_older(mark, born)
@@ -334,11 +342,11 @@ def _call_cached(
 ) -> Object:
     """A call through `functools.cache`: for equal arguments the very same object as before."""
     if not all(map(is_constant, (*arguments, *keywords.values()))):
-        return machine.unknown(f"{function.name}()")
+        return unfollowed(machine, function.name, arguments, keywords, frame, node)
     key = ("cached", id(function), tuple(map(_typed, arguments)), tuple((n, _typed(v)) for n, v in keywords.items()))
     found = machine.facts.fields.get(key, MISSING)
     if found is MISSING:
-        found = _run_all(machine, function, arguments, keywords, node, frame)
+        found = _follow(machine, function, arguments, keywords, node, frame)
         machine.facts.kept.append(function)
         machine.put(machine.facts, key, found)
     return found

@@ -175,6 +175,9 @@ def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any
             if key in members:
                 return members[key]
             raise Raised("KeyError", key)
+        if is_enum(machine, holder):
+            machine.doubts += 1
+            return join(machine, list(enum_members(machine, holder).values()) or [machine.unknown()])
         return holder
     if isinstance(holder, External):
         return External(holder.name) if not holder.name.startswith("os.environ") else machine.unknown(holder.name)
@@ -300,7 +303,7 @@ def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
         if not _hashable(key):
             machine.havoc(holder)
         elif key in holder.fields:
-            machine.drop(holder, key)
+            machine.drop_entry(holder, key)
         elif not holder.writes.get("<hazy>"):
             raise Raised("KeyError", repr(key))
     elif isinstance(holder, ListObject) and holder.items is not None:
@@ -406,7 +409,7 @@ def _dict_method(
             if found is MISSING:
                 raise Raised("KeyError", str(key))
             if _hashable(key):
-                machine.drop(owner, _key(machine, key))
+                machine.drop_entry(owner, _key(machine, key))
             else:
                 machine.havoc(owner)
             if uncertain(found):
@@ -438,7 +441,7 @@ def _dict_method(
             _update(machine, owner, arguments, keywords, frame, node)
             return None
         case "clear", []:
-            for key in list(owner.fields):
+            for key in reversed(list(owner.fields)):
                 machine.drop(owner, key)
             return None
         case "popitem", [] if not hazy:

@@ -144,7 +144,7 @@ def merged(machine: Machine, found: list[Instance]) -> Instance:
         for cls in one.cls.options if isinstance(one.cls, Choice) else (one.cls,):
             if not any(cls is known for known in classes):
                 classes.append(cls)
-    made = Instance(classes[0] if len(classes) == 1 else Choice(tuple(classes)), 0, found[0].made)
+    made = Instance(classes[0] if len(classes) == 1 else Choice(tuple(classes)), machine.tick(), found[0].made)
     names = dict.fromkeys(name for one in found for name in one.fields)
     for name in names:
         values = [one.fields.get(name, MISSING) for one in found]

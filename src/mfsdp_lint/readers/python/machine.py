@@ -217,6 +217,18 @@ class Machine:
         if key in fields:
             self.journal.append((owner, fields, key, fields.pop(key)))
 
+    def drop_entry(self, owner: Any, key: Any) -> None:
+        """Remove one entry of a dictionary, so that undoing it brings it back in its place."""
+        fields = owner.fields
+        keys = list(fields)
+        behind = keys[keys.index(key) + 1 :] if key in fields else []
+        values = [fields[later] for later in behind]
+        for later in reversed(behind):
+            self.drop(owner, later)
+        self.drop(owner, key)
+        for later, value in zip(behind, values, strict=True):
+            self.put(owner, later, value)
+
     def record(self, owner: Any, key: Any, write: Any) -> None:
         """Remember who wrote `key` of `owner`."""
         writes = owner.writes

@@ -47,7 +47,7 @@ class Unknown:
         self.text = text
         self.not_none = not_none
         self.fields: dict[Any, Object] = {}
-        self.writes: dict[Any, Write] = {}
+        self.writes: dict[Any, Any] = {}
 
     def __repr__(self) -> str:
         return f"Unknown({self.text})"
@@ -93,7 +93,7 @@ class Instance:
         self.born = born
         self.made = made
         self.fields: dict[Any, Object] = {}
-        self.writes: dict[Any, Write] = {}
+        self.writes: dict[Any, Any] = {}
         self.hazy = False
 
     def __repr__(self) -> str:
@@ -105,14 +105,14 @@ class ListObject:
 
     __slots__ = ("born", "fields")
 
-    def __init__(self, items: list[Object], born: int) -> None:
+    def __init__(self, items: list[Object] | None, born: int) -> None:
         self.fields: dict[Any, Object] = {"items": items}
         self.born = born
 
     @property
-    def items(self) -> list[Object]:
-        items: list[Object] = self.fields["items"]
-        return items
+    def items(self) -> Any:
+        """The elements, None where they are not known."""
+        return self.fields["items"]
 
     def __repr__(self) -> str:
         return f"List({self.items!r})"
@@ -132,7 +132,7 @@ class IteratorObject(ListObject):
 
     __slots__ = ("error",)
 
-    def __init__(self, items: list[Object], born: int, error: Exception | None = None) -> None:
+    def __init__(self, items: list[Object] | None, born: int, error: Exception | None = None) -> None:
         super().__init__(items, born)
         self.error = error
 
@@ -144,7 +144,7 @@ class DictObject:
 
     def __init__(self, fields: dict[Any, Object], born: int) -> None:
         self.fields = fields
-        self.writes: dict[Any, Write] = {}
+        self.writes: dict[Any, Any] = {}
         self.born = born
         self.made: Write | None = None
         self.hazy = False

@@ -671,10 +671,12 @@ def _raise(machine: Machine, node: ast.Raise, frame: Frame) -> Signal:
         raise Raised("Exception", "re-raised")
     target = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
     error = Raised(ast.unparse(target).rpartition(".")[2], "")
+    doubts = machine.doubts
     try:
         error.value = evaluate(machine, node.exc, frame)
     except Raised:
         pass
+    machine.doubts = doubts  # that it raises is certain
     if isinstance(error.value, Instance) and isinstance(error.value.cls, ClassObject):
         error.name = error.value.cls.name
     raise error

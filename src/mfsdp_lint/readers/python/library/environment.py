@@ -65,14 +65,15 @@ def _of_path(function: Callable[[str], Any]) -> Model:
     return model
 
 
-for _name, _function in {
+_PATH_FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "basename": posixpath.basename,
     "dirname": posixpath.dirname,
     "normpath": posixpath.normpath,
     "splitext": posixpath.splitext,
     "isabs": posixpath.isabs,
     "split": posixpath.split,
-}.items():
+}
+for _name, _function in _PATH_FUNCTIONS.items():
     models(f"os.path.{_name}")(_of_path(_function))
 
 

@@ -356,8 +356,8 @@ def unbound(machine: Machine, kind: Native, name: str) -> Object:
         if name == "fromkeys":
             return method(machine, DictObject({}, machine.tick()), name, arguments, keywords, frame, node)
         owner = machine.settle(arguments[0]) if arguments else None
-        python_types = {dict: DictObject, list: ListObject, set: SetObject}
-        if not isinstance(owner, python_types.get(python_type, python_type)):
+        kinds: dict[type, type] = {dict: DictObject, list: ListObject, set: SetObject}
+        if not isinstance(owner, kinds.get(python_type, python_type)):
             for argument in arguments:
                 machine.havoc(argument)
             return machine.unknown(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.branches import known_truth
@@ -41,10 +42,11 @@ def as_text(machine: Machine, value: Object) -> str | None:
     return None
 
 
-for _name, _function in {
+_NUMBERS: dict[str, Callable[..., Any]] = {
     "int": int, "float": float, "abs": abs, "round": round, "chr": chr, "ord": ord, "hex": hex, "oct": oct, "bin": bin,
     "divmod": divmod, "complex": complex, "ascii": ascii,
-}.items():  # fmt: skip
+}  # fmt: skip
+for _name, _function in _NUMBERS.items():
     models(f"builtins.{_name}")(computes(_function))
 for _name in ("ceil", "floor", "sqrt", "log", "log2", "log10", "gcd", "isqrt", "trunc", "exp", "isclose"):
     models(f"math.{_name}")(computes(getattr(math, _name)))
