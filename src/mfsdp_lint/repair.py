@@ -83,4 +83,6 @@ def _needs(cause: Cause) -> Iterator[Need]:
                 if path in violation.witnesses
             )
             remedy = violation.remedy
-            yield Need(violation.recipe, violation.variant, remedy.set, remedy.unset, tuple(dict.fromkeys(anchors)))
+            # Where nothing else turned the feature on, the line at fault is the place to write next to.
+            places = tuple(dict.fromkeys((*anchors, violation.primary.setting)))
+            yield Need(violation.recipe, violation.variant, remedy.set, remedy.unset, places)

@@ -1,0 +1,146 @@
+"""NVIDIA's own recipes of megatron-bridge 0.3.1, as shipped and with the headline mistakes put in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.real.trees import RECIPES, SWITCH_OFF, changed_lines, commit, copy_to, errors, git, lint, rewrite
+
+CALLABLE_WITHOUT_ARGUMENTS = 159
+"""Recipe functions of the 0.3.1 wheel that return a configuration when called without arguments."""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    return copy_to(tmp_path)
+
+
+def test_as_shipped_the_recipes_have_no_error(tree: Path) -> None:
+    run = lint(tree, "--output-format", "json", RECIPES)
+    assert errors(run) == []
+    assert run.code in (0, 1)
+    assert lint(tree, "--output-format", "concise", RECIPES).out.splitlines()[-1].startswith("50 files, ")
+
+
+def lines_with(tree: Path, text: str) -> set[tuple[str, int]]:
+    """Where a piece of text stands in the recipes."""
+    return {
+        (str(path.relative_to(tree)), number)
+        for path in (tree / RECIPES).rglob("*.py")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if text in line
+    }
+
+
+def to_blame(tree: Path) -> set[tuple[str, int]]:
+    """The line to change for every function that switches FSDP on: its own choice of format, if it makes one.
+
+    Where the format comes from a helper, other, healthy recipes use that too: then it is the switch.
+    """
+    switches = lines_with(tree, "cfg.ddp.use_megatron_fsdp = True")
+    formats = lines_with(tree, 'cfg.checkpoint.ckpt_format = "torch_dist"')
+    heads = lines_with(tree, "def ")
+
+    def function(place: tuple[str, int]) -> int:
+        return max(line for path, line in heads if path == place[0] and line < place[1])
+
+    own = {(path, function((path, line))): (path, line) for path, line in formats}
+    return {own.get((path, function((path, line))), (path, line)) for path, line in switches}
+
+
+def check_fixed(tree: Path) -> None:
+    """After --fix: nothing is left that has a safe fix, only lines that had to change did, and a second run changes nothing."""
+    run = lint(tree, "--fix", "--output-format", "json", RECIPES)
+    assert [each for each in run.findings if each["fix"] and each["fix"]["safety"] == "safe"] == []
+    assert run.of("MFSDP101") == []
+    first = git(tree, "diff")
+    lint(tree, "--fix", "--output-format", "concise", RECIPES)
+    assert git(tree, "diff") == first
+    assert lint(tree, "--diff", RECIPES).out == ""
+
+
+def test_with_fsdp_switched_on_every_recipe_is_reported_where_it_switches_and_fixed(tree: Path) -> None:
+    switched = rewrite(tree, SWITCH_OFF, "cfg.ddp.use_megatron_fsdp = True")
+    commit(tree)
+    run = lint(tree, "--output-format", "json", RECIPES)
+    found = run.of("MFSDP101")
+    assert {(each["path"], each["line"]) for each in found} == to_blame(tree)
+    assert len(found) == switched
+    assert {each["stage"] for each in found} == {"startup"}
+    assert {each["raises"] for each in found} == {"Megatron FSDP only supports fsdp_dtensor checkpoint format"}
+
+    check_fixed(tree)
+    removed, added = changed_lines(tree)
+    assert set(removed) <= {"cfg.ddp.average_in_collective = True", 'cfg.checkpoint.ckpt_format = "torch_dist"'}
+    assert set(added) == {'cfg.checkpoint.ckpt_format = "fsdp_dtensor"', "cfg.ddp.average_in_collective = False"}
+    assert added.count('cfg.checkpoint.ckpt_format = "fsdp_dtensor"') == switched
+
+
+HELPER = '''"""Switches Megatron-FSDP on."""
+
+
+def shard_everything(config):
+    config.dist.use_megatron_fsdp = True
+    config.ddp.data_parallel_sharding_strategy = "optim_grads_params"
+'''
+
+
+def test_a_switch_in_a_shared_helper_is_one_finding_there_and_one_edit(tree: Path) -> None:
+    (tree / RECIPES / "sharding.py").write_text(HELPER)
+    called = rewrite(tree, r"^( +)" + SWITCH_OFF.replace(".", r"\."), r"\1shard_everything(cfg)")
+    assert called > 50
+    rewrite(tree, r"^(from megatron\.bridge\.recipes\.common import .*)$", r"\1\nfrom megatron.bridge.recipes.sharding import shard_everything")
+    rewrite(tree, r'^ +cfg\.ddp\.data_parallel_sharding_strategy = "no_shard"\n', "")
+    commit(tree)
+    run = lint(tree, "--output-format", "json", RECIPES)
+    own_choice = lines_with(tree, 'cfg.checkpoint.ckpt_format = "torch_dist"')
+    found = [each for each in run.of("MFSDP101") if (each["path"], each["line"]) not in own_choice]
+    assert [(each["path"], each["line"]) for each in found] == [(f"{RECIPES}/sharding.py", 5)]
+    assert len(found[0]["recipes"]) > 40
+
+    check_fixed(tree)
+    removed, added = changed_lines(tree)
+    assert added.count('config.checkpoint.ckpt_format = "fsdp_dtensor"') == 1
+    # A recipe that chooses its own format afterwards is mended there.
+    own_edits = removed.count('cfg.checkpoint.ckpt_format = "torch_dist"')
+    assert added.count('cfg.checkpoint.ckpt_format = "fsdp_dtensor"') == own_edits
+
+
+def test_torch_fsdp2_is_replaced_by_megatron_fsdp(tree: Path) -> None:
+    rewrite(tree, SWITCH_OFF, "cfg.dist.use_torch_fsdp2 = True")
+    commit(tree)
+    run = lint(tree, "--output-format", "json", RECIPES)
+    found = run.of("MFSDP202")
+    assert {(each["path"], each["line"]) for each in found} == lines_with(tree, "cfg.dist.use_torch_fsdp2 = True")
+    assert {each["stage"] for each in found} == {"wrap"}
+    assert all("pg_collection" in each["raises"] for each in found)
+
+    check_fixed(tree)
+    assert lint(tree, "--output-format", "json", RECIPES).of("MFSDP202") == []
+    removed, added = changed_lines(tree)
+    assert "cfg.dist.use_torch_fsdp2 = False" in added
+    allowed = {"dist.use_torch_fsdp2", "dist.use_megatron_fsdp", "ddp.use_megatron_fsdp", "ddp.data_parallel_sharding_strategy",
+               "ddp.average_in_collective", "checkpoint.ckpt_format"}  # fmt: skip
+    assert {line.partition(" = ")[0].removeprefix("cfg.") for line in [*removed, *added]} <= allowed
+
+
+def test_cpu_offloading_with_pipeline_parallelism_is_switched_off(tree: Path) -> None:
+    offloading = rewrite(
+        tree,
+        r"^( +)(cfg\.model\.pipeline_model_parallel_size = (?:[2-9]|\d\d+))$",
+        r"\1\2\n\1cfg.model.cpu_offloading = True",
+    )
+    assert offloading > 5
+    commit(tree)
+    run = lint(tree, "--output-format", "json", RECIPES)
+    found = run.of("MFSDP401")
+    reported = {(each["path"], each["line"]) for each in found}
+    assert reported
+    assert reported <= lines_with(tree, "cfg.model.cpu_offloading = True")
+    check_fixed(tree)
+    assert lint(tree, "--output-format", "json", RECIPES).of("MFSDP401") == []
+    removed, added = changed_lines(tree)
+    assert set(removed) == {"cfg.model.cpu_offloading = True"}
+    assert set(added) == {"cfg.model.cpu_offloading = False"}
