@@ -44,6 +44,7 @@ def main() -> int:
     real = {_dotted(recipe, root): recipe for recipe in _from_source(root, options.core)}
     found, seconds = _from_snapshot(snapshot, list(real))
     differences = Counter[str]()
+    places = Counter[tuple[str, str]]()
     compared = 0
     for name, recipe in real.items():
         mine = found.get(name)
@@ -56,11 +57,14 @@ def main() -> int:
             kind = _difference(recipe, mine, path, root)
             if kind:
                 differences[kind] += 1
+                places[kind, path] += 1
                 if differences[kind] <= options.show:
                     print(f"{kind}: {name} {path}: {_told(mine, path, '')}, from source {_told(recipe, path, root)}")
     if options.audit:
         _write_audit(options.audit, found)
     print(f"{len(real)} recipes, {compared} settings compared, {seconds * 1000 / max(len(found), 1):.1f} ms a recipe")
+    for (kind, path), count in places.most_common(options.show):
+        print(f"{count} times {kind}: {path}")
     print(dict(differences) or "no difference")
     return 1 if differences else 0
 

@@ -40,7 +40,10 @@ class Arguments:
 
 
 class Builder:
-    """Builds values of one module's nodes; `frame` is the call that writes them."""
+    """Builds values of one module's nodes; `frame` is the call that writes them.
+
+    `site` is the call that took these values as defaults: a syntax node of the user's, or an Origin upstream.
+    """
 
     def __init__(
         self,
@@ -49,12 +52,14 @@ class Builder:
         module: Module,
         frame: Frame | None = None,
         arguments: Arguments | None = None,
+        site: Any = None,
     ) -> None:
         self.knowledge = knowledge
         self.machine = machine
         self.module = module
         self.frame = frame or Frame(module)
         self.arguments = arguments or Arguments()
+        self.site = site
         self.repeated: dict[int, Object] = {}
 
     def build(self, node: Node) -> Object:
@@ -119,10 +124,14 @@ class Builder:
             value = MISSING
         return self.machine.unknown(name) if value is MISSING else value
 
-    def _depending(self, alone: list[str], node: Node, together: list[str] | None = None) -> Object:
+    def _passed(self, name: str, node: Node) -> Object:
+        return self._argument(name) if name in self.arguments.values else self.build(node)
+
+    def _depending(self, alone: list[str] | str, node: Node, together: list[str] | str | None = None) -> Object:
         given = self.arguments.given
         decisive = alone if together is None or len(given) == 1 else together
-        return self.machine.unknown() if not given.isdisjoint(decisive) else self.build(node)
+        hit = bool(given) if decisive == "*" else not given.isdisjoint(decisive)
+        return self.machine.unknown() if hit else self.build(node)
 
     def _default(self) -> Object:
         return MISSING
@@ -154,15 +163,15 @@ class Builder:
         instance = Instance(cls, self.machine.tick(), self._write(made, None))
         if isinstance(cls, ClassObject):
             for spec in fields_of(self.machine, cls):
-                instance.fields[spec.name] = self._field_default(spec)
+                instance.fields[spec.name] = self._field_default(spec, instance.made)
         return instance
 
-    def _field_default(self, spec: Any) -> Object:
+    def _field_default(self, spec: Any, made: Write | None) -> Object:
         if spec.default is not MISSING:
             return spec.default
         if spec.factory is MISSING:
             return self.machine.unknown(spec.name)
-        return spec.factory.call(self.machine, [], {}, self.frame, None)
+        return spec.factory.call(self.machine, [], {}, self.frame, None if made is None else made.node)
 
     def _fill(self, owner: Instance | Unknown, fields: Mapping[str, Any]) -> None:
         for name, (how, *place, node) in fields.items():
@@ -180,14 +189,14 @@ class Builder:
 
     def _write(self, number: int | None, value: Object) -> Write | None:
         if number is None:
-            return self.machine.note(self.frame, None, None, "upstream", value, None)
+            return self.machine.note(self.frame, self.site, None, "default", value, None)
         origin: Any = self.knowledge.origin(self.module, number)
         return self.machine.note(self.frame, origin, None, origin.how, value, None)
 
 
 _METHODS = {
     "list": "list", "set": "set", "tuple": "tuple", "dict": "dict", "ext": "external", "ref": "reference", "enum": "enum",
-    "partial": "partial", "?": "unknown", "or": "choice", "missing": "missing", "arg": "argument", "dep": "depending",
+    "partial": "partial", "?": "unknown", "or": "choice", "missing": "missing", "arg": "argument", "pass": "passed", "dep": "depending",
     "default": "default", "def": "define", "same": "same", "obj": "object",
 }  # fmt: skip
 
@@ -213,7 +222,18 @@ def apply(
     if found is None or not found.given.isdisjoint(broken):
         return unfollowed(machine, f"{function.module.name}.{function.name}", arguments, keywords, frame, node)
     builder = Builder(knowledge, machine, function.module, inner, found)
-    return _carry_out(builder, described["outcome"])
+    return _carry_out(builder, _case(described, found) or described["outcome"])
+
+
+def _case(described: Any, arguments: Arguments) -> Any:
+    """The outcome that was worked out for just these arguments, if it was."""
+    for name, cases in described.get("cases", {}).items():
+        if name in arguments.values and not arguments.given - {name}:
+            value = arguments.values[name]
+            for known, outcome in cases:
+                if type(known) is type(value) and known == value:
+                    return outcome
+    return None
 
 
 def _arguments(described: Any, function: Function, frame: Frame) -> Arguments | None:

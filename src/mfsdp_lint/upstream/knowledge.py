@@ -229,7 +229,7 @@ class ClassData:
             return FieldSpec(name, Builder(self.knowledge, machine, cls.module).build(node), init=init, keyword_only=keyword_only)
 
         def make(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Any, site: Any) -> Object:
-            return Builder(self.knowledge, machine, cls.module, frame).build(node)
+            return Builder(self.knowledge, machine, cls.module, frame, site=site).build(node)
 
         return FieldSpec(name, factory=Native(f"{cls.name}.{name}", make), init=init, keyword_only=keyword_only)
 

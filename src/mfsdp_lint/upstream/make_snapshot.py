@@ -27,6 +27,7 @@ from mfsdp_lint.readers.python.modules import Module, ModuleFinder
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
     MISSING,
+    Choice,
     Descriptor,
     DictObject,
     External,
@@ -170,7 +171,8 @@ class _Maker:
                 self.machine.begin(())
                 found = huggingface.provider_template(self.machine, function, architecture)
                 self.machine.finish()
-                if isinstance(found, Instance):
+                anything = self.providers.get(f"{method} ")
+                if isinstance(found, Instance) and (anything is None or _classes(found) != _classes(anything)):
                     self.providers[f"{method} {architecture or ''}"] = found
 
     def _encoded_providers(self) -> ModuleData:
@@ -236,7 +238,6 @@ class _Maker:
             return None
         subject = function_subject(encoder, function, owner)
         found = self._quietly(lambda: summarise(subject))
-        encoder.arguments = {}
         return None if found is None else self._described(encoder, function, subject, *found)
 
     def _described(
@@ -255,6 +256,9 @@ class _Maker:
         described: dict[str, Any] = {"parameters": parameters, "outcome": outcome}
         if broken:
             described["broken"] = broken
+        cases = self._cases(subject, function, outcome)
+        if cases:
+            described["cases"] = cases
         keys = [p.name for p in subject.parameters if p.kind == "**"]
         return described | {"keys": keys} if keys else described
 
@@ -357,7 +361,6 @@ class _Maker:
         if touched == set():
             return {}
         found = summarise(subject)
-        encoder.arguments = {}
         if found is None or found[1] or not isinstance(found[0], dict):
             return None
         result = found[0]["result"]
@@ -403,6 +406,11 @@ class _Maker:
         return found
 
 
+def _classes(provider: Instance) -> list[int]:
+    options = provider.cls.options if isinstance(provider.cls, Choice) else (provider.cls,)
+    return [id(cls) for cls in options]
+
+
 def encoder_wants(module: str) -> bool:
     """Whether the functions of a module are worth a summary: those of Megatron-Core build models, not configurations."""
     return module.startswith("megatron.bridge")
@@ -415,7 +423,7 @@ def _says_something(outcome: Any) -> bool:
     if outcome.get("writes") or outcome.get("environment"):
         return True
     if isinstance(result, list):
-        while result[0] in ("dep", "def"):
+        while result[0] in ("dep", "def", "pass"):
             result = result[2]
             if not isinstance(result, list):
                 return result is not None

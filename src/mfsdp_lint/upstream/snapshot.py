@@ -23,7 +23,9 @@ Values are *nodes*: None, booleans, numbers and strings stand for themselves, ev
                                          given are those of the base. A field is ["w", write, node] where somebody wrote it,
                                          ["u", node] otherwise
     ["arg", parameter, attribute...]     in a function's result: this argument, or what it holds
-    ["dep", [parameter...], node]        `node` if none of these parameters was given, else not known
+    ["pass", parameter, node]            this argument, and `node` where it is not given
+    ["dep", [parameter...], node, [parameter...]?]  `node` if none of these parameters was given, else not known; where several
+                                         parameters are given, the second list counts; "*" are all that can be left out
     ["default"]                          what it is anyway
     ["def", number, node], ["same", number]  an object that occurs several times in a value
     ["@", number]                        a node of the module's table, which keeps what many values share
@@ -36,7 +38,8 @@ A class: `kind` ("dataclass", "enum", "namedtuple", "typeddict", "plain"), `base
 
 A function: `parameters` ([name, kind, node or ["required"]]...; kind as in inspect: "p", "a", "*", "k", "**"), `keys` (those that
 `**` takes), `outcome`: ["if", words, outcome, outcome], or {"result": node, "writes": [[parameter, [attribute...], write, node]...],
-"environment": [[name, write, node]...], "forgets": [parameter...]}.
+"environment": [[name, write, node]...], "forgets": [[parameter, attribute...]...]}; `broken`, the parameters without whose
+default nothing is known; `cases` ({parameter: [[value, outcome]...]}), outcomes for a known value of one parameter.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ which all of these were unknown at once; the runs with one unknown parameter say
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mfsdp_lint.readers.python.classes import ClassObject, instantiate
@@ -70,7 +70,7 @@ class Way:
 
 @dataclass(slots=True)
 class Subject:
-    """Something to summarise: `invoke` runs it with the objects of some parameters."""
+    """Something to summarise: `invoke` runs it with the objects of some parameters; `fixed` are arguments with a known value."""
 
     parameters: Sequence[Parameter]
     invoke: Callable[[Mapping[str, Object]], Object]
@@ -78,6 +78,7 @@ class Subject:
     owner: ClassObject | None = None
     runs: dict[frozenset[str], list[Way] | None] = field(default_factory=dict)
     steps: int = 0
+    fixed: Mapping[str, Object] = field(default_factory=dict)
 
     @property
     def machine(self) -> Watching:
@@ -122,7 +123,9 @@ class Subject:
     def _given(self, symbolic: frozenset[str]) -> dict[str, Object]:
         given: dict[str, Object] = {}
         for parameter in self.parameters:
-            if parameter.name in symbolic or parameter.required:
+            if parameter.name in self.fixed:
+                given[parameter.name] = self.fixed[parameter.name]
+            elif parameter.name in symbolic or parameter.required:
                 given[parameter.name] = self._unknown(parameter.name)
         return given
 
@@ -155,6 +158,8 @@ class Subject:
                 changes.append((write.order, "e:" + name, ["w", encoder.write(write), encoder.encode(value)]))
         fields = {"result": ["u", encoder.encode(result)]}
         fields.update((key, node) for _, key, node in sorted(changes, key=lambda change: change[0]))
+        # Objects go by their numbers, which are used again once they are gone.
+        encoder.arguments = {}
         return Way(tuple(machine.taken), ["obj", None, None, fields], frozenset(forgets))
 
 
@@ -213,6 +218,15 @@ def summarise(subject: Subject) -> tuple[Any, list[str]] | None:
     for way in base:
         outcomes.append((way.taken, _outcome(combine.node(("outcome",), way.outcome), forgets)))
     return _tree(outcomes, 0), broken
+
+
+def outcome_with(subject: Subject, name: str, value: Object) -> Any:
+    """The outcome when one parameter has a known value and all others that may be left out are left out; None if not known."""
+    ways = replace(subject, fixed={name: value}, runs={}, steps=0).run(frozenset())
+    if ways is None:
+        return None
+    forgets = sorted({path for way in ways for path in way.forgets})
+    return _tree([(way.taken, _outcome(way.outcome, forgets)) for way in ways], 0)
 
 
 def _tree(outcomes: list[tuple[tuple[tuple[bool, str], ...], dict[str, Any]]], depth: int) -> Any:
@@ -289,16 +303,22 @@ class Combine:
             None,
         )
         rest = changing - {passed}
-        value = ["arg", passed] if passed is not None else base
-        if self._holds(self.names - rest, path, bare(value)):
-            return ["dep", sorted(rest), value] if rest else value
-        steady = (self.names - rest) & self.steady
-        joint = sorted(self.names - steady if self._holds(steady, path, bare(value)) else self.names)
-        return ["dep", sorted(rest), value, joint]
+        seen = plain if passed is None else ["arg", passed]
+        value = base if passed is None else seen if passed in self.defaults else ["pass", passed, base]
+        if self._holds(self.names - rest, path, seen, passed):
+            return ["dep", self._list(rest), value] if rest else value
+        steady = (self.names - rest) & (self.steady | ({passed} - {None}))
+        joint = self.names - steady if self._holds(steady, path, seen, passed) else self.names
+        return ["dep", self._list(rest), value, self._list(joint)]
 
-    def _holds(self, symbolic: frozenset[str], path: tuple[Any, ...], plain: Any) -> bool:
-        """Whether the part is `plain` whatever these parameters are."""
-        if len(symbolic) == 0:
+    def _list(self, names: Set[str]) -> list[str] | str:
+        return "*" if names == self.names else sorted(names)
+
+    def _holds(
+        self, symbolic: frozenset[str], path: tuple[Any, ...], plain: Any, passed: str | None = None
+    ) -> bool:
+        """Whether the part is `plain` whatever these parameters are (`passed` the one that it is, if it is one)."""
+        if symbolic <= {passed}:
             return True
         ways = self._joint(symbolic)
         return ways is not None and all(bare(at(way.outcome, path[1:])) == plain for way in ways)

@@ -14,14 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
-from mfsdp_lint.readers.python.read import PYTHON_STACK, read_python
+from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.recipe import Recipe, Variant
 from mfsdp_lint.sources import Sources
 from mfsdp_lint.values import Known, NotNone, OneOf, Value
 from tests.readers.python.programs import VALUES, Program
-
-# Reading raises the limit; hypothesis minds that happening while a test runs.
-sys.setrecursionlimit(max(sys.getrecursionlimit(), PYTHON_STACK))
 
 PATH = "recipes/sample.py"
 FOLDER = "/somewhere/else"

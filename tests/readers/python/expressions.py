@@ -44,6 +44,7 @@ class Scope:
         self.names = [0]
         self.local = False
         self.plain = 0
+        self.outside: set[str] = set()
 
     def inside(self, parameters: Mapping[str, str]) -> Scope:
         """The scope of a function of this program."""
@@ -53,7 +54,10 @@ class Scope:
         inner.local = True
         for kind, names in self.types.items():
             inner.types[kind] = list(names)
+            # A function that binds a name of the module's has no other value of it before.
+            inner.outside.update(names)
         for name, kind in parameters.items():
+            inner.outside.discard(name)
             inner.types[kind].append(name)
         return inner
 

@@ -79,7 +79,7 @@ def bind(scope: Scope) -> None:
     if not scope.local and kind in ("opt",):
         kind = "str"
     value = expression(scope, kind, 3)
-    own = [name for name in scope.types[kind] if not name.startswith("G_") and name.isidentifier()]
+    own = [name for name in scope.types[kind] if name not in scope.outside and name.isidentifier()]
     if own and scope.pick(3) == 0:
         name = own[scope.pick(len(own))]
     else:
@@ -91,7 +91,7 @@ def bind(scope: Scope) -> None:
 
 def augment(scope: Scope) -> None:
     kind = ("int", "str", "ints", "table")[scope.pick(4)]
-    own = [name for name in scope.types[kind] if not name.startswith("G_") and name.isidentifier()]
+    own = [name for name in scope.types[kind] if name not in scope.outside and name.isidentifier()]
     if not own:
         return bind(scope)
     operators = OPERATORS[kind]

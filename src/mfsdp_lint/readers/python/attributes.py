@@ -229,7 +229,8 @@ def _function_attribute(machine: Machine, value: Object, name: str) -> Object:
 def _builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
     python_type: type = dict if isinstance(value, DictObject) else type(value)
     if isinstance(value, ListObject):
-        python_type = {"SetObject": set, "IteratorObject": type(iter(()))}.get(type(value).__name__, list)
+        kinds: dict[str, type] = {"SetObject": set, "IteratorObject": type(iter(()))}
+        python_type = kinds.get(type(value).__name__, list)
     if name == "__class__":
         return Native(f"builtins.{python_type.__name__}", lambda *a, **k: machine.unknown())
     if not hasattr(python_type, name):
@@ -368,11 +369,15 @@ def _through_hook(
     # The class's own __setattr__ stores the value (and may store others along with it); the origin is the outer statement.
     from mfsdp_lint.readers.python.calls import call
 
-    mark = len(machine.journal)
+    mark, born = len(machine.journal), machine.clock
     call(machine, hook, [target, name, value], {}, node, frame)
-    earlier = {key: old for owner, fields, key, old in machine.journal[mark:] if fields is target.writes}
-    for key in [key for owner, fields, key, _ in machine.journal[mark:] if owner is target and fields is target.fields]:
-        machine.record(target, key, machine.note(frame, node, focus, how, target.fields.get(key), earlier.get(key)))
+    done = machine.journal[mark:]
+    earlier = {(id(owner), key): old for owner, fields, key, old in done if fields is getattr(owner, "writes", None)}
+    for owner, fields, key, _ in done:
+        # What the hook hands on to a part of the object is this statement's doing as well.
+        if isinstance(owner, Instance) and fields is owner.fields and abs(owner.born) <= born:
+            before = earlier.get((id(owner), key))
+            machine.record(owner, key, machine.note(frame, node, focus, how, owner.fields.get(key), before))
 
 
 def class_names(machine: Machine, cls: Object) -> list[str]:

@@ -100,15 +100,10 @@ def _call_bound(
 def _object_method(
     machine: Machine, name: str, owner: Object, arguments: list[Object], frame: Frame, node: Any
 ) -> Object:
-    if (
-        name == "object.__setattr__"
-        and len(arguments) == 2
-        and isinstance(owner, Instance)
-        and isinstance(arguments[0], str)
-    ):
-        from mfsdp_lint.readers.python.attributes import write
+    if name in ("object.__setattr__", "object.__getattribute__"):
+        from mfsdp_lint.readers.python.library.registry import LIBRARY
 
-        write(machine, owner, arguments[0], arguments[1], frame, node, None, "assigned")
+        return LIBRARY[name](machine, [owner, *arguments], {}, frame, node)
     return None
 
 

@@ -503,17 +503,17 @@ def _unset(machine: Machine, cls: ClassObject, spec: FieldSpec, open_ended: bool
 def _replay_setattr(
     machine: Machine, instance: Instance, values: list[tuple[str, Object]], node: Any, frame: Frame
 ) -> None:
-    # The generated __init__ assigns field by field, in order, so a class's own __setattr__ sees each of them.
+    # The generated __init__ assigns field by field, in order, so a class's own __setattr__ sees each of them, and not
+    # yet those behind it.
     from mfsdp_lint.readers.python.calls import call
 
     hook, _ = lookup(machine, instance.cls, "__setattr__")
+    assigned, writes = {name for name, _ in values}, instance.writes
+    instance.fields = {name: value for name, value in instance.fields.items() if name not in assigned}
+    instance.writes = {}
     for name, value in values:
-        write = instance.writes.get(name)
         call(machine, hook, [instance, name, value], {}, node, frame)
-        if write is not None:
-            instance.writes[name] = write
-        elif instance.fields.get(name) is value:
-            instance.writes.pop(name, None)
+    instance.writes = {name: write for name, write in writes.items() if name in instance.fields}
 
 
 def _maybe_default(machine: Machine, value: Choice, spec: FieldSpec | None, frame: Frame, node: Any) -> Object:

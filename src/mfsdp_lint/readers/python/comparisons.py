@@ -215,7 +215,7 @@ def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bo
         if isinstance(item, Unknown) or not isinstance(item, CONSTANTS) or is_symbolic(holder, item):
             return None
         try:
-            return item in holder
+            return bool(item in holder)  # type: ignore[operator]
         except TypeError as error:
             raise Raised("TypeError", str(error)) from None
     if isinstance(holder, DictObject):

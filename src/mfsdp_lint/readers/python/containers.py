@@ -33,10 +33,11 @@ LONGEST = 10_000
 class GeneratorCall:
     """A call of a generator function: its body runs when something iterates over it (or enters it with `with`).
 
-    It runs once. What is left of one that was not run to its end is not known.
+    It runs once. What is left of one that was not run to its end is not known. `left_by` are the ways in which a loop over
+    it may have been left (a signal of branches.py) from within a loop of the generator's own that could not be followed.
     """
 
-    __slots__ = ("body", "born", "fields", "machine", "managed")
+    __slots__ = ("body", "born", "fields", "left_by", "machine", "managed")
 
     def __init__(self, machine: Machine, body: Callable[[Callable[[Object], Object]], Object]) -> None:
         self.machine = machine
@@ -44,6 +45,7 @@ class GeneratorCall:
         self.born = machine.tick()
         self.fields: dict[Any, Object] = {"state": "new"}
         self.managed = False
+        self.left_by: list[Any] = []
 
     @property
     def state(self) -> str:
@@ -135,7 +137,7 @@ def present(machine: Machine, value: Object) -> Object:
 def make_set(machine: Machine, items: list[Object] | None) -> Object:
     """A set of the given elements; one whose elements are not known where they cannot be told apart."""
     if items is None or not all(isinstance(item, EnumMember) or is_constant(item) for item in items):
-        return SetObject(None, machine.tick())  # type: ignore[arg-type]
+        return SetObject(None, machine.tick())
     return SetObject(list(dict.fromkeys(items)), machine.tick())
 
 
@@ -150,13 +152,9 @@ def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any
     """`holder[key]`. Raises Raised where Python would."""
     holder, key = machine.settle(holder), _key(machine, key)
     if isinstance(holder, Choice):
-        return _over(
-            machine, [lambda option=option: entry(machine, option, key, frame, node) for option in holder.options]
-        )  # type: ignore[misc]
+        return _over(machine, holder.options, lambda option: entry(machine, option, key, frame, node))
     if isinstance(key, Choice) and isinstance(holder, (DictObject, ListObject, tuple)):
-        return _over(
-            machine, [lambda option=option: entry(machine, holder, option, frame, node) for option in key.options]
-        )  # type: ignore[misc]
+        return _over(machine, key.options, lambda option: entry(machine, holder, option, frame, node))
     if isinstance(holder, DictObject):
         return _dict_entry(machine, holder, key)
     if isinstance(holder, (ListObject, tuple, str, bytes, range)):
@@ -191,12 +189,12 @@ def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any
     return machine.unknown()
 
 
-def _over(machine: Machine, reads: list[Callable[[], Object]]) -> Object:
+def _over(machine: Machine, options: tuple[Object, ...], read: Callable[[Object], Object]) -> Object:
     found = []
     error: Raised | None = None
-    for read in reads:
+    for option in options:
         try:
-            found.append(read())
+            found.append(read(option))
         except Raised as raised:
             machine.doubts += 1
             error = raised
@@ -429,10 +427,10 @@ def _dict_method(
             items = iterate(machine, owner, frame)
             return ListObject(items, machine.tick()) if items is None else SetObject(items, machine.tick())
         case "values", []:
-            return ListObject(None if hazy else list(owner.fields.values()), machine.tick())  # type: ignore[arg-type]
+            return ListObject(None if hazy else list(owner.fields.values()), machine.tick())
         case "items", []:
             pairs = None if hazy else [_pair(machine, *pair) for pair in owner.fields.items()]
-            return ListObject(pairs, machine.tick())  # type: ignore[arg-type]
+            return ListObject(pairs, machine.tick())
         case "copy", []:
             copied = DictObject(dict(owner.fields), machine.tick())
             copied.writes = dict(owner.writes)

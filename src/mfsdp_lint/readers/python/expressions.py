@@ -230,10 +230,10 @@ def _list_operation(machine: Machine, kind: type, left: ListObject, right: Objec
     if kind is ast.Add and isinstance(right, ListObject):
         known = left.items is not None and right.items is not None
         both = left.items + right.items if known and len(left.items) + len(right.items) <= LONGEST_LIST else None
-        return ListObject(both, machine.tick())  # type: ignore[arg-type]
+        return ListObject(both, machine.tick())
     if kind is ast.Mult and isinstance(right, int):
         if left.items is None or len(left.items) * right > LONGEST_LIST:
-            return ListObject(None, machine.tick())  # type: ignore[arg-type]
+            return ListObject(None, machine.tick())
         return ListObject(left.items * right, machine.tick())
     if isinstance(right, (*CONSTANTS, tuple)):
         raise Raised("TypeError", "unsupported operand types")
@@ -439,7 +439,7 @@ def _tuple(machine: Machine, node: ast.Tuple, frame: Frame) -> Object:
 
 
 def _list(machine: Machine, node: ast.List, frame: Frame) -> Object:
-    return ListObject(_elements(machine, node.elts, frame), machine.tick())  # type: ignore[arg-type]
+    return ListObject(_elements(machine, node.elts, frame), machine.tick())
 
 
 def _set(machine: Machine, node: ast.Set, frame: Frame) -> Object:
@@ -587,7 +587,7 @@ def _comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
             raise
         return IteratorObject(found, machine.tick(), error)
     if isinstance(node, ast.GeneratorExp):
-        return IteratorObject(found if exact else None, machine.tick())  # type: ignore[arg-type]
+        return IteratorObject(found if exact else None, machine.tick())
     if isinstance(node, ast.DictComp):
         return _dict_from_pairs(machine, found, exact)
     items: Any = found if exact else None

@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.objects import MISSING, Choice, Function, Instanc
 from mfsdp_lint.upstream.huggingface import architecture
 
 AUTO_BRIDGE = "AutoBridge"
-PROVIDER_METHODS = {"to_megatron_provider": "provider_bridge", "get_model_config": "model_config_bridge"}
+PROVIDER_METHODS = {"to_megatron_provider": "provider_bridge", "get_model_config": "hf_config_to_model_config"}
 REGISTRY = "register_bridge"
 MODEL_ID = "<model id>"
 
@@ -78,7 +78,7 @@ def _model_id(arguments: list[Object]) -> str:
 
 def _one_of(machine: Machine, function: Function, wanted: str | None) -> Object:
     named = [cls for cls in _registered(machine, function, wanted or "") if wanted in _sources(machine, cls)]
-    found = []
+    found: list[Object] = []
     for cls in named or _registered(machine, function):
         provider = _made(machine, cls, PROVIDER_METHODS[function.name])
         found.extend(

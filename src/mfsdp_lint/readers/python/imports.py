@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import os
 from collections.abc import Callable
 from typing import Any
@@ -135,8 +136,8 @@ def bind_import(machine: Machine, node: ast.Import | ast.ImportFrom, frame: Fram
                     machine,
                     frame,
                     top,
-                    Deferred(lambda top=top, full=alias.name: import_module(machine, top, module, full)),
-                )  # type: ignore[misc]
+                    Deferred(functools.partial(import_module, machine, top, module, alias.name)),
+                )
         return
     if any(alias.name == "*" for alias in node.names):
         _bind_star(machine, node, frame)
@@ -146,8 +147,8 @@ def bind_import(machine: Machine, node: ast.Import | ast.ImportFrom, frame: Fram
             machine,
             frame,
             alias.asname or alias.name,
-            Deferred(lambda name=alias.name: _from_import(machine, node, name, module)),
-        )  # type: ignore[misc]
+            Deferred(functools.partial(_from_import, machine, node, alias.name, module)),
+        )
 
 
 def _bind(machine: Machine, frame: Frame, name: str, value: Deferred) -> None:

@@ -48,7 +48,7 @@ class Module:
         self.fields: dict[Any, Any] = {}
         self.ran = False
         self.born = 0
-        self.stars: list[Module] = []
+        self.stars: list[Any] = []
         self.upstream: str | None = None
         self.asked_for = False
         self.decorated: list[str] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mfsdp_lint.readers.python.classes import ClassObject, qualified
@@ -105,16 +106,21 @@ def _origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | None
             write.order,
             earlier,
             plain_value(spans.machine, write.value) if spans.machine.tracing else UNKNOWN,
-            tuple(
-                Call(spans.of(module, node), function)
-                for module, node, function in write.frames
-                if module is not None and node is not None
-            ),
+            _calls(spans, write),
             write.value.text if spans.machine.tracing and isinstance(write.value, Unknown) else "",
         )
     if isinstance(write.node, Origin):
-        return write.node
+        value = plain_value(spans.machine, write.value) if spans.machine.tracing else UNKNOWN
+        return replace(write.node, order=write.order, earlier=earlier, value=value, calls=_calls(spans, write))
     return earlier
+
+
+def _calls(spans: Spans, write: Write) -> tuple[Call, ...]:
+    return tuple(
+        Call(spans.of(module, node), function)
+        for module, node, function in write.frames
+        if module is not None and hasattr(node, "lineno")
+    )
 
 
 def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:

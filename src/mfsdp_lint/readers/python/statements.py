@@ -49,9 +49,10 @@ CHOICES_WALKED = 4
 class _Leave(Exception):
     """A loop or `with` body that runs inside a generator leaves it."""
 
-    def __init__(self, signal: Signal) -> None:
+    def __init__(self, signal: Signal, loop: GeneratorCall) -> None:
         super().__init__()
         self.signal = signal
+        self.loop = loop
 
 
 def run_block(machine: Machine, body: list[ast.stmt], frame: Frame) -> Signal:
@@ -144,7 +145,7 @@ def _unpack(machine: Machine, target: ast.Tuple | ast.List, value: Object, frame
                 ListObject(None, machine.tick()) if isinstance(name, ast.Starred) else machine.unknown(),
                 frame,
                 node,
-            )  # type: ignore[arg-type]
+            )
         return
     if starred is None:
         if len(items) != len(names):
@@ -441,14 +442,27 @@ def _for_generator(machine: Machine, node: Any, generator: GeneratorCall, frame:
         assign(machine, node.target, item, frame, node)
         signal = run_block(machine, node.body, frame)
         if signal is not None and signal is not CONTINUE:
-            raise _Leave(signal)
+            raise _Leave(signal, generator)
         return None
 
     try:
         generator.run(turn)
     except _Leave as left:
+        if left.loop is not generator:
+            raise
         return None if left.signal is BREAK else left.signal
-    return run_block(machine, node.orelse, frame)
+    if not generator.left_by:
+        return run_block(machine, node.orelse, frame)
+    results = [signal[1] for signal in generator.left_by if signal[0] == "return"]
+    outcome = machine.unknown("loop")
+
+    def ended() -> Signal:
+        return _behind(machine, node, frame)
+
+    if not results:
+        return ended()
+    text = f"line {node.lineno} returns"
+    return undecided(machine, outcome, lambda: text, lambda: ("return", join(machine, results)), ended)
 
 
 def _while(machine: Machine, node: ast.While, frame: Frame) -> Signal:
@@ -488,12 +502,16 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
             if signal is not None and signal[0] == "return":
                 leaves = True
                 results.append(signal[1])
-        except (Raised, _Leave):
+        except Raised:
             pass
+        except _Leave as left:
+            # The loop runs in a generator, and whoever walks over that may leave here.
+            left.loop.left_by.append(left.signal)
         except CannotMerge:
-            leaves = leaves or any(isinstance(inner, ast.Return) for inner in ast.walk(node))
-            results.append(machine.unknown())
             _forget_everything(machine, node, frame)
+            returned = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
+            leaves = leaves or bool(returned)
+            results += [_returned(machine, value, frame) for value in returned]
         finally:
             machine.trial -= 1
         _blur(machine, machine.changes(turn))
@@ -508,6 +526,10 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
             lambda: _behind(machine, node, frame),
         )
     return _behind(machine, node, frame)
+
+
+def _returned(machine: Machine, node: ast.expr | None, frame: Frame) -> Object:
+    return evaluate(machine, node, frame) if isinstance(node, (ast.Name, ast.Constant)) else machine.unknown()
 
 
 def _behind(machine: Machine, node: Any, frame: Frame) -> Signal:

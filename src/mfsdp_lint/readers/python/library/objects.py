@@ -6,9 +6,11 @@ import ast
 from typing import Any
 
 from mfsdp_lint.readers.python.attributes import get_attribute, has_attribute, set_attribute
+from mfsdp_lint.readers.python.classes import ClassObject, lookup
 from mfsdp_lint.readers.python.library.registry import BUILTINS, models
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.objects import (
+    MISSING,
     Choice,
     DictObject,
     External,
@@ -58,6 +60,19 @@ def _setattr(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
     else:
         machine.havoc(owner)
     return None
+
+
+@models("object.__getattribute__")
+def _object_getattribute(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    owner, name = (machine.settle(argument) for argument in arguments)
+    if not isinstance(owner, Instance) or not isinstance(name, str) or not isinstance(owner.cls, ClassObject):
+        return machine.unknown(str(name))
+    # Without `__getattr__`, which is what this is called for.
+    if name not in owner.fields and lookup(machine, owner.cls, name)[0] is MISSING:
+        raise Raised("AttributeError", f"'{owner.cls.name}' object has no attribute '{name}'")
+    return get_attribute(machine, owner, name, frame, node)
 
 
 @models("object.__setattr__")

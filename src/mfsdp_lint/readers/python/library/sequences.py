@@ -36,20 +36,20 @@ def _elements(machine: Machine, arguments: list[Object], frame: Frame) -> list[O
 @models("builtins.list")
 def _list(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     items = _elements(machine, arguments, frame)
-    return ListObject(None if items is None else list(items), machine.tick())  # type: ignore[arg-type]
+    return ListObject(None if items is None else list(items), machine.tick())
 
 
 @models("builtins.sorted")
 def _sorted(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     items = _elements(machine, arguments, frame)
     return ListObject(
-        None if items is None else sort(machine, items, keywords, frame),  # type: ignore[arg-type]
+        None if items is None else sort(machine, items, keywords, frame),
         machine.tick(),
     )
 
 
 def _iterator(machine: Machine, items: list[Object] | None) -> Object:
-    return IteratorObject(items, machine.tick())  # type: ignore[arg-type]
+    return IteratorObject(items, machine.tick())
 
 
 @models("builtins.reversed")
@@ -140,7 +140,7 @@ def _range(machine: Machine, arguments: list[Object], keywords: dict[str, Object
         found = range(*arguments)
     except (TypeError, ValueError) as error:
         raise Raised(type(error).__name__, str(error)) from None
-    return ListObject(list(found) if len(found) <= LONGEST else None, machine.tick())  # type: ignore[arg-type]
+    return ListObject(list(found) if len(found) <= LONGEST else None, machine.tick())
 
 
 @models("builtins.len")
