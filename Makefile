@@ -8,12 +8,13 @@ INSTALLED := $(VENV)/.installed
 CHECKS    := $(VENV)/.checks-installed
 UPSTREAM  := $(CACHE)/megatron-bridge-$(BRIDGE)/.unpacked
 
-.PHONY: help demo test lint cache clean
+.PHONY: help demo test lint cache agreement clean
 
 help:
 	@echo "make demo   install the tool into $(VENV), lint examples/, show the fixes as a diff"
 	@echo "make test   every check: ruff, mypy, pytest"
 	@echo "make cache  fetch the upstream recipes that the tests read into $(CACHE)/"
+	@echo "make agreement ORACLE=DIR  compare the recipes' configurations with what they really return"
 	@echo "make clean  remove $(VENV) and the tools' caches"
 
 # The linter exits 1 when it finds something, which is what the demonstration is for; 2 is a real failure.
@@ -33,6 +34,10 @@ lint: $(CHECKS)
 	$(BIN)/mypy
 
 cache: $(UPSTREAM)
+
+# How far the configurations worked out here are those that the real recipes return, which ORACLE holds.
+agreement: $(CHECKS) $(UPSTREAM)
+	$(BIN)/python benchmarks/agreement.py --oracle $(ORACLE) --version $(BRIDGE) --tree $(CACHE)/megatron-bridge-$(BRIDGE)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

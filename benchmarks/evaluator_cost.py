@@ -3,8 +3,8 @@
 
     python benchmarks/evaluator_cost.py [--search-path DIR] [--copies 1 2 4] FOLDER [FOLDER …]
 
-Cold, on one core, in processor seconds (a fresh process for every measurement, the best of three). With --copies N the folders
-are linted N times over (as separate trees that share nothing), which shows whether the cost is linear.
+Cold, on one core, in processor seconds (a fresh process for every measurement, the best of three). With --copies N the
+folders are linted N times over (as separate trees that share nothing), which shows whether the cost is linear.
 """
 
 from __future__ import annotations
@@ -64,13 +64,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--search-path", action="append", default=[])
-    parser.add_argument("--root", help="the tree that the folders belong to (copied with --copies); default: their parent")
+    parser.add_argument(
+        "--root", help="the tree that the folders belong to (copied with --copies); default: their parent"
+    )
     parser.add_argument("--copies", nargs="+", type=int, default=[1])
     parser.add_argument("--only", choices=["parse", "evaluate"], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.only:
         files = python_files(options.folders)
-        seconds, count = (parse_seconds(files), len(files)) if options.only == "parse" else evaluate_seconds(files, options.search_path)
+        seconds, count = (
+            (parse_seconds(files), len(files))
+            if options.only == "parse"
+            else evaluate_seconds(files, options.search_path)
+        )
         print(seconds, count)
         return 0
     tree = Path(options.root or Path(options.folders[0]).resolve().parent).resolve()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,13 +27,15 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=20_000)
     parser.add_argument("--first", type=int, default=0, help="the seed of the first program")
     options = parser.parse_args()
-    compared, decided, runs, disagreements = {}, {}, 0, 0
+    compared: Counter[str] = Counter()
+    decided: Counter[str] = Counter()
+    runs = disagreements = 0
     for seed in range(options.first, options.first + options.programs):
         program = write(random.Random(seed).randrange)
         verdict = examine(program)
         kind = "without unknowns" if program.decided else "with unknowns"
-        compared[kind] = compared.get(kind, 0) + verdict.compared
-        decided[kind] = decided.get(kind, 0) + verdict.decided
+        compared[kind] += verdict.compared
+        decided[kind] += verdict.decided
         runs += verdict.runs
         if verdict.disagreements:
             disagreements += 1

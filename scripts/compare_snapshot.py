@@ -2,8 +2,9 @@
 
     python scripts/compare_snapshot.py SNAPSHOT BRIDGE_TREE CORE_TREE [--audit FILE]
 
-For every recipe function of the tree: a user's file that imports and calls it is evaluated with the snapshot alone, and the
-result compared with that of evaluating the source: every setting that either knows, its value and the line that wrote it.
+For every recipe function of the tree: a user's file that imports and calls it is evaluated with the snapshot alone,
+and the result compared with that of evaluating the source: every setting that either knows, its value and the line that
+wrote it. Recipes that need arguments are left out.
 `--audit` writes what the snapshot gives as `mfsdp-lint audit` would. Exit 1 when anything differs.
 """
 
@@ -95,14 +96,16 @@ def _from_snapshot(snapshot: Snapshot, names: list[str]) -> tuple[dict[str, Reci
             for number, name in enumerate(names):
                 module, _, function = name.rpartition(".")
                 stream.write(f"def r{number}():\n    from {module} import {function}\n    return {function}()\n")
-        for recipe in read_python([path], Sources(), Knowledge(snapshot)).recipes:
+        for recipe in read_python([path], Sources(), Knowledge(lambda: snapshot)).recipes:
             found[names[int(recipe.name[1:])]] = recipe
     return found, time.perf_counter() - start
 
 
 def _difference(real: Recipe, mine: Recipe, path: str, root: str) -> str | None:
     expected, given = real.setting(path), mine.setting(path)
-    if expected.value != given.value or type(getattr(expected.value, "value", 0)) is not type(getattr(given.value, "value", 0)):
+    if expected.value != given.value or type(getattr(expected.value, "value", 0)) is not type(
+        getattr(given.value, "value", 0)
+    ):
         return "unknown to the snapshot" if isinstance(given.value, Unknown) else "different value"
     if _place(expected.origin, root) != _place(given.origin, ""):
         return "different origin"
@@ -113,7 +116,12 @@ def _place(origin: Any, root: str) -> Any:
     if origin is None:
         return None
     path = origin.span.path
-    return (path.partition("/megatron/")[2] or path.partition("megatron/")[2], origin.span.line, origin.span.end_line, origin.function)
+    return (
+        path.partition("/megatron/")[2] or path.partition("megatron/")[2],
+        origin.span.line,
+        origin.span.end_line,
+        origin.function,
+    )
 
 
 def _told(recipe: Recipe, path: str, root: str) -> str:
@@ -137,7 +145,16 @@ def _write_audit(path: str, found: Mapping[str, Recipe]) -> None:
                 described["origin"] = {"path": span.path, "line": span.line, "end_line": span.end_line}
             settings[setting_path] = described
         file = name.rpartition(".")[0].replace(".", "/") + ".py"
-        recipes.append({"name": name.rpartition(".")[2], "qualified_name": name, "path": file, "line": 1, "kind": "function", "settings": settings})
+        recipes.append(
+            {
+                "name": name.rpartition(".")[2],
+                "qualified_name": name,
+                "path": file,
+                "line": 1,
+                "kind": "function",
+                "settings": settings,
+            }
+        )
     with open(path, "w", encoding="utf-8") as stream:
         json.dump({"version": 1, "recipes": recipes}, stream)
 

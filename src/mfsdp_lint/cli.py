@@ -28,7 +28,7 @@ if TYPE_CHECKING:
             """Does the work; returns the exit code, raises UsageError for a user's mistake."""
 
 
-COMMANDS = ("audit", "check", "why")
+COMMANDS = ("audit", "check", "snapshot", "why")
 """Every command; each is the module of that name under `mfsdp_lint.commands`."""
 
 DEFAULT_COMMAND = "check"

@@ -12,7 +12,10 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 """Most severe first."""
 
 Stage = Literal["startup", "wrap", "first-step", "save", "load", "never"]
-"""When it goes wrong. `startup` is the framework's start-up validation and nothing else; `never`: it runs, but not as meant."""
+"""When it goes wrong.
+
+`startup` is the framework's start-up validation and nothing else; `never`: it runs, but not as meant.
+"""
 
 Safety = Literal["safe", "unsafe"]
 

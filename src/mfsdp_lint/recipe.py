@@ -43,11 +43,11 @@ class Origin:
 
     `span` is the whole assignment, or the call that a keyword argument belongs to; `focus` the piece that says the
     value (the keyword argument, the dictionary entry, the value). `function` is the function it was written in,
-    "" at the top level of a file. `value` is what was written. `upstream` is the release ("megatron-bridge 0.3.1") when the path lies in that
+    "" at the top level of a file. `upstream` is the release ("megatron-bridge 0.3.1") when the path lies in that
     release's source and not in a file at hand. `order` counts the writes of one evaluation: of two writes the later
-    one has the larger number. `earlier` is the write that this one replaced.
-    Only where calls are traced: `calls` led to the write, the innermost first, and `because` names what made its value
-    unknown ("get_size()", a parameter).
+    one has the larger number. `earlier` is the write that this one replaced. `value` is what was written, where a
+    reader keeps that. Only where calls are traced: `calls` led to the write, the innermost first, and `because` names
+    what made its value unknown ("get_size()", a parameter).
     """
 
     span: Span
@@ -111,8 +111,8 @@ class Recipe:
     """One configuration of one training run, wherever it is written.
 
     `name` is short (the function's name, the file's name), `qualified_name` the dotted path from the import root or
-    the file's path. `line` is where it begins. `partial` says that it changes a configuration that comes from elsewhere (an
-    override file, a function that takes a configuration): what it leaves out is unknown, not the default.
+    the file's path. `line` is where it begins. `partial` says that it changes a configuration that comes from
+    elsewhere (an override file, a function that takes a configuration): what it leaves out is unknown, not the default.
     """
 
     name: str

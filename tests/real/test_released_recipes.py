@@ -51,7 +51,7 @@ def to_blame(tree: Path) -> set[tuple[str, int]]:
 
 
 def check_fixed(tree: Path) -> None:
-    """After --fix: nothing is left that has a safe fix, only lines that had to change did, and a second run changes nothing."""
+    """After --fix nothing is left that has a safe fix, and a second run changes nothing."""
     run = lint(tree, "--fix", "--output-format", "json", RECIPES)
     assert [each for each in run.findings if each["fix"] and each["fix"]["safety"] == "safe"] == []
     assert run.of("MFSDP101") == []
@@ -91,7 +91,11 @@ def test_a_switch_in_a_shared_helper_is_one_finding_there_and_one_edit(tree: Pat
     (tree / RECIPES / "sharding.py").write_text(HELPER)
     called = rewrite(tree, r"^( +)" + SWITCH_OFF.replace(".", r"\."), r"\1shard_everything(cfg)")
     assert called > 50
-    rewrite(tree, r"^(from megatron\.bridge\.recipes\.common import .*)$", r"\1\nfrom megatron.bridge.recipes.sharding import shard_everything")
+    rewrite(
+        tree,
+        r"^(from megatron\.bridge\.recipes\.common import .*)$",
+        r"\1\nfrom megatron.bridge.recipes.sharding import shard_everything",
+    )
     rewrite(tree, r'^ +cfg\.ddp\.data_parallel_sharding_strategy = "no_shard"\n', "")
     commit(tree)
     run = lint(tree, "--output-format", "json", RECIPES)
@@ -121,8 +125,14 @@ def test_torch_fsdp2_is_replaced_by_megatron_fsdp(tree: Path) -> None:
     assert lint(tree, "--output-format", "json", RECIPES).of("MFSDP202") == []
     removed, added = changed_lines(tree)
     assert "cfg.dist.use_torch_fsdp2 = False" in added
-    allowed = {"dist.use_torch_fsdp2", "dist.use_megatron_fsdp", "ddp.use_megatron_fsdp", "ddp.data_parallel_sharding_strategy",
-               "ddp.average_in_collective", "checkpoint.ckpt_format"}  # fmt: skip
+    allowed = {
+        "dist.use_torch_fsdp2",
+        "dist.use_megatron_fsdp",
+        "ddp.use_megatron_fsdp",
+        "ddp.data_parallel_sharding_strategy",
+        "ddp.average_in_collective",
+        "checkpoint.ckpt_format",
+    }
     assert {line.partition(" = ")[0].removeprefix("cfg.") for line in [*removed, *added]} <= allowed
 
 

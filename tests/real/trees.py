@@ -29,7 +29,16 @@ def copy_to(folder: Path) -> Path:
 
 
 def git(tree: Path, *arguments: str) -> str:
-    command = ["git", "-c", "user.name=test", "-c", "user.email=test@example.com", "-c", "core.autocrlf=false", *arguments]
+    command = [
+        "git",
+        "-c",
+        "user.name=test",
+        "-c",
+        "user.email=test@example.com",
+        "-c",
+        "core.autocrlf=false",
+        *arguments,
+    ]
     return subprocess.run(command, cwd=tree, check=True, capture_output=True, text=True).stdout
 
 

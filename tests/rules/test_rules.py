@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.yaml import read_yaml
 from mfsdp_lint.recipe import Recipe, Setting, Variant
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule
+from mfsdp_lint.sources import Sources
+from mfsdp_lint.upstream.knowledge import load_knowledge
 from mfsdp_lint.upstream.target import resolve_target
 from mfsdp_lint.values import Known
 
@@ -30,6 +34,7 @@ def _examples() -> Iterator[Any]:
 
 EXAMPLES = list(_examples())
 IN_YAML = [case for case in EXAMPLES if case.values[1].yaml]
+IN_PYTHON = [case for case in EXAMPLES if case.values[1].python]
 
 
 def severities(rule: Rule, example: Example, recipes: list[Recipe]) -> set[str]:
@@ -49,6 +54,14 @@ def test_an_example_given_as_settings_is_judged_as_it_says(rule: Rule, example: 
 def test_an_example_given_as_yaml_is_judged_as_it_says(rule: Rule, example: Example) -> None:
     recipes = read_yaml("example.yaml", example.yaml)
     assert severities(rule, example, recipes) == ({example.severity} if example.severity else set())
+
+
+@pytest.mark.parametrize(("rule", "example"), IN_PYTHON)
+def test_an_example_given_as_python_is_judged_as_it_says(rule: Rule, example: Example, tmp_path: Path) -> None:
+    path = tmp_path / "example.py"
+    path.write_text(example.python)
+    read = read_python([str(path)], Sources(), load_knowledge(resolve_target(example.target)))
+    assert severities(rule, example, read.recipes) == ({example.severity} if example.severity else set())
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

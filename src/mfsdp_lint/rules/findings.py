@@ -136,7 +136,7 @@ def _told(path: str, value: Value, origin: Origin) -> str:
     what = f"{path} is {describe(value)}" if isinstance(value, Known | OneOf) else f"{path} is set"
     if origin.upstream:
         by_default = " by default" if origin.how == "default" else ""
-        return f"{what}{by_default} in {origin.upstream} ({origin.point.path}:{origin.point.line})"
+        return f"{what}{by_default} in {origin.upstream}"
     return f"{what} here, by default" if origin.how == "default" else f"{what} here"
 
 

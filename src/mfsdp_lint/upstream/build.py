@@ -125,7 +125,7 @@ class Builder:
         return self.machine.unknown(name) if value is MISSING else value
 
     def _passed(self, name: str, node: Node) -> Object:
-        return self._argument(name) if name in self.arguments.values else self.build(node)
+        return self._argument(name) if name in self.arguments.given else self.build(node)
 
     def _depending(self, alone: list[str] | str, node: Node, together: list[str] | str | None = None) -> Object:
         given = self.arguments.given
@@ -149,7 +149,7 @@ class Builder:
         instance = self._base(base, made)
         self._fill(instance, fields)
         if hazy:
-            instance.writes[HAZY] = True  # type: ignore[assignment]
+            instance.writes[HAZY] = True
         return instance
 
     def _base(self, base: Node, made: int | None) -> Instance:
@@ -183,25 +183,29 @@ class Builder:
                 continue
             owner.fields[name] = value
             if how == "w":
-                owner.writes[name] = self._write(place[0], value)  # type: ignore[assignment]
+                owner.writes[name] = self._write(place[0], value)
             else:
                 owner.writes.pop(name, None)
+
+    def origin(self, number: int | None) -> Any:
+        """Where a write of the module stands."""
+        return None if number is None else self.knowledge.origin(self.module, number)
 
     def _write(self, number: int | None, value: Object) -> Write | None:
         if number is None:
             return self.machine.note(self.frame, self.site, None, "default", value, None)
-        origin: Any = self.knowledge.origin(self.module, number)
+        origin = self.origin(number)
         return self.machine.note(self.frame, origin, None, origin.how, value, None)
 
 
 _METHODS = {
-    "list": "list", "set": "set", "tuple": "tuple", "dict": "dict", "ext": "external", "ref": "reference", "enum": "enum",
-    "partial": "partial", "?": "unknown", "or": "choice", "missing": "missing", "arg": "argument", "pass": "passed", "dep": "depending",
-    "default": "default", "def": "define", "same": "same", "obj": "object",
+    "?": "unknown", "arg": "argument", "def": "define", "default": "default", "dep": "depending", "dict": "dict",
+    "enum": "enum", "ext": "external", "list": "list", "missing": "missing", "obj": "object", "or": "choice",
+    "partial": "partial", "pass": "passed", "ref": "reference", "same": "same", "set": "set", "tuple": "tuple",
 }  # fmt: skip
 
 
-# -- calls --------------------------------------------------------------------------------------------------------------
+# -- calls ----------------------------------------------------------------------------------------------------
 
 
 def apply(
@@ -258,37 +262,23 @@ def _arguments(described: Any, function: Function, frame: Frame) -> Arguments | 
 
 
 def _carry_out(builder: Builder, outcome: Any) -> Object:
-    if isinstance(outcome, list):
-        from mfsdp_lint.readers.python.branches import undecided
-
-        _, words, yes, no = outcome
-        machine = builder.machine
-        signal = undecided(
-            machine,
-            machine.unknown(words),
-            lambda: words,
-            lambda: ("return", _carry_out(builder, yes)),
-            lambda: ("return", _carry_out(builder, no)),
-        )
-        return signal[1]
     builder.repeated = {}
+    machine, passed = builder.machine, builder.arguments.values
+    # What a node says of an argument is what it held before the call.
+    result = builder.build(outcome["result"])
+    writes = [
+        (builder.build(["arg", *path[:-1]]), path[-1], number, builder.build(node))
+        for path, number, node in outcome.get("writes", ())
+        if path[0] in passed
+    ]
+    variables = [(name, number, builder.build(node)) for name, number, node in outcome.get("environment", ())]
     for path in outcome.get("forgets", ()):
-        if path[0] in builder.arguments.values:
-            builder.machine.havoc(builder.build(["arg", *path]))
-    for path, number, node in outcome.get("writes", ()):
-        if path[0] in builder.arguments.values:
-            _set(builder, path, number, node)
-    for name, number, node in outcome.get("environment", ()):
-        value = builder.build(node)
+        if path[0] in passed:
+            machine.havoc(builder.build(["arg", *path]))
+    for target, name, number, value in writes:
         if value is not MISSING:
-            origin: Any = None if number is None else builder.knowledge.origin(builder.module, number)
-            write(builder.machine, builder.machine.environment, name, value, builder.frame, origin, None, "upstream")
-    return builder.build(outcome["result"])
-
-
-def _set(builder: Builder, path: list[str], number: int | None, node: Node) -> None:
-    value = builder.build(node)
-    target = builder.build(["arg", *path[:-1]])
-    if value is not MISSING:
-        origin: Any = None if number is None else builder.knowledge.origin(builder.module, number)
-        set_attribute(builder.machine, target, path[-1], value, builder.frame, origin, None, "upstream")
+            set_attribute(machine, target, name, value, builder.frame, builder.origin(number), None, "upstream")
+    for name, number, value in variables:
+        if value is not MISSING:
+            write(machine, machine.environment, name, value, builder.frame, builder.origin(number), None, "upstream")
+    return result

@@ -35,6 +35,9 @@ DEEPEST = 24
 UNKNOWN: Node = ["?", False, "", {}]
 SET: Node = ["?", True, "", {}]
 
+MARK = "\0"
+"""Begins the name of an unknown value that stands for an argument; no name in a program has it."""
+
 Home = Callable[[Object], "tuple[str, str] | None"]
 """Where the snapshot keeps a class or function: module and name; None where it does not."""
 
@@ -42,8 +45,9 @@ Home = Callable[[Object], "tuple[str, str] | None"]
 class Encoder:
     """Encodes values for one module of a snapshot.
 
-    `bases` are the objects that fields may be left to, by the node that stands for them. `arguments` are the unknown values
-    that stand for parameters, by identity.
+    `providers` are the model providers of AutoBridge, to which objects may be told as a difference. `arguments` are
+    what stands for the parameters of a function, `changed` those of them, or of what they hold, that something out of
+    sight may have changed: what is read from these is not what they held before.
     """
 
     def __init__(
@@ -54,7 +58,8 @@ class Encoder:
         self.home = home
         self.roots = [os.path.abspath(root) for root in roots]
         self.providers = providers
-        self.arguments: dict[int, list[str]] = {}
+        self.arguments: Mapping[str, Object] = {}
+        self.changed: frozenset[tuple[str, ...]] = frozenset()
         self._origins: dict[str, int] = {}
         self._paths: dict[str, str] = {}
         self._defaults: dict[str, dict[str, Node]] = {}
@@ -112,9 +117,9 @@ class Encoder:
             return value
         if value is MISSING:
             return ["missing"]
-        argument = self.arguments.get(id(value))
-        if argument is not None:
-            return ["arg", *argument]
+        path = self._argument(value)
+        if path is not None:
+            return ["arg", *path]
         if depth > DEEPEST:
             return SET
         if isinstance(value, (Instance, DictObject, ListObject)):
@@ -126,6 +131,22 @@ class Encoder:
             self._written.add(id(value))
             return ["def", number, self._object(value, depth)]
         return self._immutable(value, depth)
+
+    def _argument(self, value: Object) -> tuple[str, ...] | None:
+        """The parameter and attributes that a value is what the caller had there; None where it is something else."""
+        for name, given in self.arguments.items():
+            if value is given:
+                return (name,)
+        path = path_of(value)
+        if path is None or len(path) < 2 or any(path[:depth] in self.changed for depth in range(1, len(path))):
+            return None
+        owner = self.arguments.get(path[0])
+        for name in path[1:-1]:
+            owner = owner.fields.get(name) if isinstance(owner, (Unknown, Instance)) else None
+        if not isinstance(owner, (Unknown, Instance)):
+            return None
+        # A copy's attributes bear the same names; an argument's own are there, or were replaced.
+        return path if owner.fields.get(path[-1]) is value or path[-1] in owner.writes else None
 
     def _immutable(self, value: Object, depth: int) -> Node:
         match value:
@@ -156,7 +177,7 @@ class Encoder:
             for name, write in value.writes.items()
             if isinstance(name, str) and name in value.fields
         }
-        return ["?", not_none, value.text, written]
+        return ["?", not_none, value.text.replace(MARK, ""), written]
 
     def _reference(self, value: Object) -> Node:
         found = self.home(value)
@@ -239,6 +260,17 @@ class Encoder:
                 name: own.encode(item) for name, item in provider.fields.items() if isinstance(name, str)
             }
         return self._defaults[key]
+
+
+def path_of(value: Object) -> tuple[str, ...] | None:
+    """The parameter that an unknown value bears the name of, and the attributes by which it was read; None for others.
+
+    An attribute of an unknown value is an unknown value that bears the names of both.
+    """
+    if isinstance(value, Unknown) and value.text.startswith(MARK):
+        path = tuple(value.text[len(MARK) :].split("."))
+        return path if all(map(str.isidentifier, path)) else None
+    return None
 
 
 def class_defaults(encoder: Encoder, cls: ClassObject, specs: Sequence[FieldSpec]) -> dict[str, Node]:

@@ -1,6 +1,7 @@
-"""Which architecture a published Hugging Face model has: reviewed facts, from the `architectures` field of its config.json.
+"""Which architecture a published Hugging Face model has: reviewed facts.
 
-The first pattern that matches counts. A model that is not listed may have any architecture; nothing is concluded from names alone.
+They are what the `architectures` field of the model's config.json says. The first pattern that matches counts. A model
+that is not listed may have any architecture; nothing is concluded from names alone.
 """
 
 from __future__ import annotations

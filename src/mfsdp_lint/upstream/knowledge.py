@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable
-from functools import lru_cache
-from importlib import resources
+from functools import cached_property, lru_cache
 from typing import Any
 
 from mfsdp_lint.readers.python.calls import HUGGINGFACE, unfollowed
 from mfsdp_lint.readers.python.classes import ClassObject, FieldSpec
 from mfsdp_lint.readers.python.imports import Deferred, StarOut, resolve_global
-from mfsdp_lint.readers.python.machine import HAZY, Machine, identical
+from mfsdp_lint.readers.python.machine import Machine, identical
 from mfsdp_lint.readers.python.modules import Module
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
@@ -28,29 +28,36 @@ from mfsdp_lint.upstream.build import Arguments, Builder, apply
 from mfsdp_lint.upstream.snapshot import PROVIDERS, ModuleData, Node, Snapshot
 from mfsdp_lint.upstream.target import Target
 
+DATA = os.path.join(os.path.dirname(__file__), "data")
 REQUIRED: Node = ["required"]
 
 
-def load_knowledge(target: Target) -> Knowledge | None:
-    """What is known of the target's release; None where there is no snapshot of it."""
-    snapshot = shipped(target.bridge)
-    return None if snapshot is None else Knowledge(snapshot)
+PACKAGE = "megatron"
+
+
+def load_knowledge(target: Target) -> Knowledge:
+    """What is known of the target's release: nothing where there is no snapshot of it. It is opened only when asked."""
+    return Knowledge(lambda: shipped(target.bridge))
 
 
 @lru_cache(maxsize=4)
 def shipped(bridge: str) -> Snapshot | None:
     """The snapshot of a Megatron-Bridge release that comes with the tool."""
-    file = resources.files("mfsdp_lint.upstream") / "data" / f"bridge-{bridge}.snapshot"
-    return Snapshot(file.read_bytes()) if file.is_file() else None
+    try:
+        with open(os.path.join(DATA, f"bridge-{bridge}.snapshot"), "rb") as stream:
+            return Snapshot(stream.read())
+    except FileNotFoundError:
+        return None
 
 
 class Knowledge:
-    """The modules of a snapshot, for one evaluation. A module is looked into when something of it is needed."""
+    """The modules of a snapshot, for one evaluation.
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.snapshot = snapshot
-        self.label = f"megatron-bridge {snapshot.bridge}"
-        self.core_label = f"megatron-core {snapshot.core}"
+    `load` gives the snapshot, when something of Megatron is first imported; a module is looked into when it is needed.
+    """
+
+    def __init__(self, load: Callable[[], Snapshot | None]) -> None:
+        self._load = load
         self._modules: dict[str, Module] = {}
         self._origins: dict[str, list[Origin]] = {}
         self._packages: dict[str, list[str]] | None = None
@@ -59,9 +66,11 @@ class Knowledge:
 
     def module(self, machine: Machine, name: str) -> Module | None:
         """An upstream module or package by its dotted name; None where the snapshot has none."""
+        if name.partition(".")[0] != PACKAGE:
+            return None
         if name not in self._modules:
             parts = self._submodules(name)
-            data = self.snapshot.module(name)
+            data = self._data(name)
             if data is None and not parts:
                 return None
             self._modules[name] = self._make_module(machine, name, data, parts)
@@ -72,13 +81,27 @@ class Knowledge:
         module = self.module(machine, module_name)
         return None if module is None or name not in module.fields else resolve_global(machine, module, name)
 
+    @cached_property
+    def snapshot(self) -> Snapshot | None:
+        """The snapshot, opened now at the latest."""
+        return self._load()
+
+    def _data(self, name: str) -> ModuleData | None:
+        return None if self.snapshot is None else self.snapshot.module(name)
+
+    def _release(self, path: str) -> str:
+        """The release that a module (or its file) belongs to."""
+        assert self.snapshot is not None
+        core = path.replace("/", ".").startswith("megatron.core.")
+        return f"megatron-core {self.snapshot.core}" if core else f"megatron-bridge {self.snapshot.bridge}"
+
     # -- modules ------------------------------------------------------------------------------------------------------
 
     def _submodules(self, name: str) -> list[str]:
         if self._packages is None:
             self._packages = {}
             seen = set()
-            for full in self.snapshot.modules():
+            for full in self.snapshot.modules() if self.snapshot is not None else ():
                 parts = full.split(".")
                 for depth in range(len(parts) - 1, 0, -1):
                     inner = ".".join(parts[: depth + 1])
@@ -91,10 +114,10 @@ class Knowledge:
     def _make_module(self, machine: Machine, name: str, data: ModuleData | None, parts: list[str]) -> Module:
         module = Module(name.replace(".", "/") + ".py", name, ast.Module([], []))
         module.ran = True
-        module.upstream = self.core_label if name.startswith("megatron.core") else self.label
+        module.upstream = self._release(f"{name}.")
         module.fields["__name__"] = name
         # A name that the snapshot does not have may be there all the same.
-        module.stars.append(StarOut(name))  # type: ignore[arg-type]
+        module.stars.append(StarOut(name))
         for part in parts:
             module.fields[part] = Deferred(lambda part=part: self.module(machine, f"{name}.{part}"))  # type: ignore[misc]
         for key, entry in data.names.items() if data is not None else ():
@@ -126,16 +149,14 @@ class Knowledge:
         """Where an upstream write stands."""
         known = self._origins.get(module.name)
         if known is None:
-            data = self.snapshot.module(module.name)
+            data = self._data(module.name)
             places = data.origins if data is not None else []
             known = self._origins[module.name] = [self._origin(*place) for place in places]
         return known[number]
 
     def _origin(self, path: str, line: int, end_line: int, function: str, how: str) -> Origin:
-        label = self.core_label if path.startswith("megatron/core/") else self.label
-        return Origin(
-            Span(path, line, 1, end_line, 1), "default" if how == "default" else "upstream", None, function, label
-        )
+        span = Span(path, line, 1, end_line, 1)
+        return Origin(span, "default" if how == "default" else "upstream", None, function, self._release(path))
 
     # -- functions and classes ----------------------------------------------------------------------------------------
 
@@ -155,7 +176,9 @@ class Knowledge:
         isolated(machine, make)
         full = f"{module.name}.{name}"
 
-        def call(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Any, node: Any) -> Object:
+        def call(
+            machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Any, node: Any
+        ) -> Object:
             if not described:
                 return unfollowed(machine, full, arguments, keywords, frame, node)
             return apply(self, machine, function, described, arguments, keywords, frame, node)
@@ -176,7 +199,7 @@ class Knowledge:
         """The model provider that AutoBridge makes for an architecture (None: for any)."""
         from mfsdp_lint.readers.python.statements import isolated
 
-        data = self.snapshot.module(PROVIDERS)
+        data = self._data(PROVIDERS)
         entry = None if data is None else data.names.get(f"{method} {architecture or ''}", data.names.get(f"{method} "))
         if entry is None:
             return None
@@ -226,9 +249,13 @@ class ClassData:
         if node == REQUIRED:
             return FieldSpec(name, init=init, keyword_only=keyword_only)
         if isinstance(node, CONSTANTS) or node[0] in ("ext", "enum", "ref"):
-            return FieldSpec(name, Builder(self.knowledge, machine, cls.module).build(node), init=init, keyword_only=keyword_only)
+            return FieldSpec(
+                name, Builder(self.knowledge, machine, cls.module).build(node), init=init, keyword_only=keyword_only
+            )
 
-        def make(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Any, site: Any) -> Object:
+        def make(
+            machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Any, site: Any
+        ) -> Object:
             return Builder(self.knowledge, machine, cls.module, frame, site=site).build(node)
 
         return FieldSpec(name, factory=Native(f"{cls.name}.{name}", make), init=init, keyword_only=keyword_only)
@@ -236,7 +263,9 @@ class ClassData:
     def _method(self, machine: Machine, cls: ClassObject, name: str, summary: Any) -> Object:
         kind = self.described.get("kinds", {}).get(name)
         if cls.name == "AutoBridge" and name in HUGGINGFACE:
-            function = Function(_definition(name, [["self", "a", REQUIRED], ["kwargs", "**", REQUIRED]]), cls.module, None, name, cls)
+            function = Function(
+                _definition(name, [["self", "a", REQUIRED], ["kwargs", "**", REQUIRED]]), cls.module, None, name, cls
+            )
         else:
             function = self.knowledge.function(machine, cls.module, name, summary, cls)
         return Descriptor(kind, function) if kind else function
@@ -253,48 +282,40 @@ class ClassData:
 
     def _made(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> None:
         """What constructing an instance leaves in its fields, beyond what was passed or declared."""
-        from mfsdp_lint.readers.python.classes import fields_of
+        from mfsdp_lint.readers.python.classes import fields_of, mro
 
         instance: Instance = arguments[0]
         made = self.described["made"]
         if made is None:
             machine.havoc(instance)
             return
-        cls = instance.cls
-        own = self._owner(cls)
-        given = {}
-        for spec in fields_of(machine, own):
-            value = instance.fields.get(spec.name, MISSING)
-            unchanged = spec.name not in instance.writes and spec.factory is not MISSING
-            if not unchanged and not (spec.default is not MISSING and identical(value, spec.default)):
-                given[spec.name] = value
-        required = {spec.name for spec in fields_of(machine, own) if spec.default is MISSING and spec.factory is MISSING}
-        builder = Builder(self.knowledge, machine, own.module, frame, Arguments(dict(instance.fields), given.keys() - required))
-        for name, field in made.items():
-            value = builder.build(field)
+        own = next(base for base in mro(machine, instance.cls) if getattr(base, "data", None) is self)
+        specs = fields_of(machine, own)
+        given = {spec.name for spec in specs if _is_given(instance, spec)}
+        arguments_given = Arguments(dict(instance.fields), given)
+        builder = Builder(self.knowledge, machine, own.module, frame, arguments_given)
+        # All values first: what they say of a field is what it was before.
+        values = {name: builder.build(node) for name, node in made.items()}
+        for name, value in values.items():
             if value is not MISSING:
                 machine.put(instance, name, value)
-
-    def _owner(self, cls: Any) -> ClassObject:
-        from mfsdp_lint.readers.python.classes import mro
-
-        machine_free = cls
-        if isinstance(machine_free, ClassObject) and machine_free.data is self:
-            return machine_free
-        for base in mro(None, cls):  # type: ignore[arg-type]
-            if isinstance(base, ClassObject) and base.data is self:
-                return base
-        raise LookupError(cls)
 
     def _sets(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> None:
         instance, name, value = arguments
         sets = self.described["sets"]
-        machine.put(instance, name, value)
         if sets is None:
-            return
-        for other in sets.get(name, ()):
+            machine.havoc(instance)
+        machine.put(instance, name, value)
+        for other in sets.get(name, ()) if sets else ():
             if other in instance.fields:
                 machine.put(instance, other, value)
+
+
+def _is_given(instance: Instance, spec: FieldSpec) -> bool:
+    """Whether a field that may be left out has another value than when it is."""
+    if spec.default is MISSING:
+        return spec.factory is not MISSING and spec.name in instance.writes
+    return not identical(instance.fields.get(spec.name, MISSING), spec.default)
 
 
 def _definition(name: str, parameters: list[Any]) -> ast.FunctionDef:
@@ -313,6 +334,3 @@ def _definition(name: str, parameters: list[Any]) -> ast.FunctionDef:
         defaults=[],
     )
     return ast.FunctionDef(name, arguments, [], [], lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
-
-
-_ = HAZY

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import sys
@@ -30,26 +31,27 @@ from mfsdp_lint.readers.python.objects import (
     Choice,
     Descriptor,
     DictObject,
-    External,
     Function,
     Instance,
     ListObject,
     Object,
     Partial,
     SetObject,
-    Unknown,
 )
 from mfsdp_lint.sources import Sources
 from mfsdp_lint.upstream.encode import Encoder, bare, class_defaults
 from mfsdp_lint.upstream.huggingface import ARCHITECTURES
 from mfsdp_lint.upstream.snapshot import PROVIDERS, ModuleData, Node, dump
 from mfsdp_lint.upstream.summarise import (
+    Parameter,
     Subject,
     Watching,
     constructor_subject,
     function_subject,
+    outcome_with,
     summarise,
 )
+from mfsdp_lint.upstream.words import words
 
 PACKAGES = ("megatron.bridge", "megatron.core", "megatron.training")
 STACK = 20_000
@@ -66,8 +68,8 @@ class NoSource(ValueError):
 def make_snapshot(checkout: str, core: str | None = None, say: Callable[[str], None] = lambda _: None) -> bytes:
     """The snapshot of a Megatron-Bridge source tree as the bytes of its file.
 
-    `checkout` is a clone or an unpacked wheel; `core` the Megatron-LM tree or unpacked megatron-core wheel that goes with it, by
-    default the submodule `3rdparty/Megatron-LM`. Raises NoSource.
+    `checkout` is a clone or an unpacked wheel; `core` the Megatron-LM tree or unpacked megatron-core wheel that goes
+    with it, by default the submodule `3rdparty/Megatron-LM`. `say` hears of every module. Raises NoSource.
     """
     sys.setrecursionlimit(max(sys.getrecursionlimit(), STACK))
     bridge_root = _root(checkout, "megatron/bridge", "Megatron-Bridge")
@@ -92,7 +94,7 @@ def _version(root: str, package: str) -> str:
             text = stream.read()
     except OSError:
         raise NoSource(f"{path}: not there") from None
-    parts = {name: value for name, value in re.findall(r"^(MAJOR|MINOR|PATCH|PRE_RELEASE) *= *[\"']?(\w*)", text, re.M)}
+    parts = dict(re.findall(r"^(MAJOR|MINOR|PATCH|PRE_RELEASE) *= *[\"']?(\w*)", text, re.M))
     return f"{parts.get('MAJOR')}.{parts.get('MINOR')}.{parts.get('PATCH')}{parts.get('PRE_RELEASE', '')}"
 
 
@@ -226,10 +228,10 @@ class _Maker:
     # -- functions ----------------------------------------------------------------------------------------------------
 
     def _function(self, encoder: Encoder, function: Function) -> Any:
-        if not encoder_wants(function.module.name):
+        if not _is_summarised(function.module.name):
             return None
         made = self._summary(encoder, function)
-        return made if made is not None and _says_something(made["outcome"]) else None
+        return made if made is not None and ("cases" in made or _says_something(made["outcome"])) else None
 
     def _summary(self, encoder: Encoder, function: Function, owner: ClassObject | None = None) -> Any:
         if function.unwrapped is not None or function.is_async or not hasattr(function.node, "args"):
@@ -256,11 +258,34 @@ class _Maker:
         described: dict[str, Any] = {"parameters": parameters, "outcome": outcome}
         if broken:
             described["broken"] = broken
-        cases = self._cases(subject, function, outcome)
+        cases = self._cases(subject, function, outcome) if _says_something(outcome) or _configures(function) else {}
         if cases:
             described["cases"] = cases
         keys = [p.name for p in subject.parameters if p.kind == "**"]
         return described | {"keys": keys} if keys else described
+
+    def _cases(self, subject: Subject, function: Function, outcome: Any) -> dict[str, Any]:
+        """Outcomes for the values of single parameters that the code itself tells apart."""
+        required = [parameter.name for parameter in subject.parameters if parameter.required]
+        found = {}
+        for parameter in subject.parameters:
+            if parameter.kind == "**" or (required and required != [parameter.name]):
+                continue
+            cases = []
+            for value in self._values(function, parameter):
+                one = self._quietly(lambda value=value, name=parameter.name: outcome_with(subject, name, value))  # type: ignore[misc]
+                if one is not None and one != outcome:
+                    cases.append([value, one])
+            if cases:
+                found[parameter.name] = cases
+        return found
+
+    def _values(self, function: Function, parameter: Parameter) -> list[Object]:
+        if isinstance(parameter.default, bool):
+            return [not parameter.default]
+        if parameter.required or isinstance(parameter.default, str):
+            return [word for word in words(self.machine, function, parameter.name) if word != parameter.default]
+        return []
 
     def _quietly(self, work: Callable[[], Any]) -> Any:
         try:
@@ -285,7 +310,7 @@ class _Maker:
         own = namespace(machine, cls)
         if kind in ("dataclass", "namedtuple"):
             made["fields"] = self._fields(encoder, cls)
-        wanted = kind == "dataclass" and encoder_wants(cls.module.name)
+        wanted = kind == "dataclass" and _is_summarised(cls.module.name)
         attributes, methods, properties, kinds = {}, {}, {}, {}
         if OPAQUE & own.keys() and kind != "dataclass":
             made["opaque"] = True
@@ -303,9 +328,8 @@ class _Maker:
                     kinds[name] = value.kind
             elif isinstance(value, CONSTANTS) and name not in {spec[0] for spec in made.get("fields", ())}:
                 attributes[name] = encoder.encode(value)
-        for key, found in (("attributes", attributes), ("methods", methods), ("properties", properties), ("kinds", kinds)):
-            if found:
-                made[key] = found
+        parts = {"attributes": attributes, "methods": methods, "properties": properties, "kinds": kinds}
+        made |= {key: found for key, found in parts.items() if found}
         if kind == "dataclass":
             self._hooks(encoder, cls, made)
         return made
@@ -361,7 +385,7 @@ class _Maker:
         if touched == set():
             return {}
         found = summarise(subject)
-        if found is None or found[1] or not isinstance(found[0], dict):
+        if found is None or found[1]:
             return None
         result = found[0]["result"]
         result = result[2] if result[0] == "def" else result
@@ -370,21 +394,17 @@ class _Maker:
         return {
             name: field[-1]
             for name, field in result[3].items()
-            if field[-1] != ["arg", name] and bare(field[-1]) != bare(defaults.get(name))
+            if field[-1] not in (["arg", name], ["pass", name, ["default"]])
+            and bare(field[-1]) != bare(defaults.get(name))
         }
 
     def _touched(self, subject: Subject, names: list[str]) -> set[str] | None:
         """The fields that construction changes whatever is passed; None where that cannot be told."""
-        ways = subject.run(frozenset(names))
-        if ways is None:
+        outcome = subject.outcome(frozenset(names))
+        result = None if outcome is None else outcome[3]["result"][-1]
+        if not isinstance(result, list) or result[0] != "obj":
             return None
-        found = set()
-        for way in ways:
-            result = way.outcome[3]["result"][-1]
-            if not isinstance(result, list) or result[0] != "obj":
-                return None
-            found |= {name for name, field in result[3].items() if field[-1] != ["arg", name]}
-        return found
+        return {name for name, field in result[3].items() if field[-1] != ["arg", name]}
 
     def _sets(self, cls: ClassObject) -> dict[str, list[str]] | None:
         """Which fields a class's own `__setattr__` writes for each name, where it is not just that one."""
@@ -406,19 +426,23 @@ class _Maker:
         return found
 
 
+def _configures(function: Function) -> bool:
+    """Whether a function says that it returns a configuration."""
+    returns = getattr(function.node, "returns", None)
+    return returns is not None and "Config" in ast.unparse(returns)
+
+
 def _classes(provider: Instance) -> list[int]:
     options = provider.cls.options if isinstance(provider.cls, Choice) else (provider.cls,)
     return [id(cls) for cls in options]
 
 
-def encoder_wants(module: str) -> bool:
-    """Whether the functions of a module are worth a summary: those of Megatron-Core build models, not configurations."""
+def _is_summarised(module: str) -> bool:
+    """Whether the functions of a module are worth a summary: Megatron-Core's build models, not configurations."""
     return module.startswith("megatron.bridge")
 
 
 def _says_something(outcome: Any) -> bool:
-    if isinstance(outcome, list):
-        return any(map(_says_something, outcome[2:]))
     result = outcome["result"]
     if outcome.get("writes") or outcome.get("environment"):
         return True
@@ -429,6 +453,3 @@ def _says_something(outcome: Any) -> bool:
                 return result is not None
         return result[0] not in ("?", "ext", "arg") or bool(result[0] == "?" and result[3])
     return result is not None
-
-
-_ = (External, Unknown)

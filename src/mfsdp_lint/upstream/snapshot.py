@@ -9,37 +9,49 @@ holds, by upstream module and name, an *entry*, a JSON list that begins with its
     ["class", {...}]          keys below
     ["function", {...}]       keys below
 
-Values are *nodes*: None, booleans, numbers and strings stand for themselves, everything else is a list that begins with a tag:
+Values are *nodes*: None, booleans, numbers and strings stand for themselves, everything else is a list that begins with
+a tag:
 
-    ["list"|"tuple"|"set", node...]      ["dict", [key, node, write?]...]
+    ["list"|"tuple"|"set", node...]
+    ["dict", [key, node, write?]...]
     ["ext", "torch.bfloat16"]            a name of a package that no snapshot knows
     ["ref", module, name]                a class or function of a snapshot's module
     ["enum", node of its class, name]
     ["partial", node, [node...], {name: node}]
-    ["?", not None?, text, {name: field}]  unknown, with what was written into it
+    ["?", not None?, text, {name: field}]
+                                         unknown, with what was written into it
     ["or", node...]                      one of these
-    ["obj", base, write, {name: field}, hazy?]  an object: `base` is the node of its class, ["or", ...] several of these, or
-                                         ["hf", method, architecture], the model provider that AutoBridge makes. Fields not
-                                         given are those of the base. A field is ["w", write, node] where somebody wrote it,
-                                         ["u", node] otherwise
-    ["arg", parameter, attribute...]     in a function's result: this argument, or what it holds
-    ["pass", parameter, node]            this argument, and `node` where it is not given
-    ["dep", [parameter...], node, [parameter...]?]  `node` if none of these parameters was given, else not known; where several
-                                         parameters are given, the second list counts; "*" are all that can be left out
-    ["default"]                          what it is anyway
-    ["def", number, node], ["same", number]  an object that occurs several times in a value
-    ["@", number]                        a node of the module's table, which keeps what many values share
+    ["missing"]                          not there
+    ["obj", base, write, {name: field}, hazy?]
+                                         an object: `base` is the node of its class, ["or", ...] several of these, or
+                                         ["hf", method, architecture], the model provider that AutoBridge makes. Fields
+                                         not given are those of the base. A field is ["w", write, node] where somebody
+                                         wrote it, ["u", node] otherwise
+    ["def", number, node], ["same", number]
+                                         an object that occurs several times in a value
+
+and, in what a function does:
+
+    ["arg", parameter, attribute...]     this argument, or what it held before the call
+    ["pass", parameter, node]            this argument if it is given, else `node`
+    ["dep", [parameter...], node, [parameter...]?]
+                                         `node` if none of these parameters was given, else not known; where several
+                                         parameters are given, the second list counts; "*" are all that may be left out
+    ["default"]                          what it was anyway
 
 A *write* is the number of an entry of the module's `origins`: [file, line, end line, function, how]; None is nowhere.
 
-A class: `kind` ("dataclass", "enum", "namedtuple", "typeddict", "plain"), `bases` (nodes), `fields` ([name, node or ["required"],
-"i" (not in __init__) and "k" (keyword only)]...), `attributes` ({name: node}), `methods` ({name: function}), `properties`
-(as methods), `made` (what constructing changes: {field: node}), `sets` ({name: [other names that take the value as well]}).
+A class: `kind` ("dataclass", "enum", "namedtuple", "typeddict", "plain"), `bases` (nodes), `fields` ([name, node or
+["required"], "i" (not in __init__) and "k" (keyword only)]...), `attributes` ({name: node}), `methods` and `properties`
+({name: function, or None where nothing is known of it}), `kinds` ({name: "classmethod" or "staticmethod"}), `opaque`
+(instances may have anything), `made` (what constructing changes: {field: node}, None where that is not known), `sets`
+({name: [other names that take the value as well]}, None where that is not known).
 
-A function: `parameters` ([name, kind, node or ["required"]]...; kind as in inspect: "p", "a", "*", "k", "**"), `keys` (those that
-`**` takes), `outcome`: ["if", words, outcome, outcome], or {"result": node, "writes": [[parameter, [attribute...], write, node]...],
-"environment": [[name, write, node]...], "forgets": [[parameter, attribute...]...]}; `broken`, the parameters without whose
-default nothing is known; `cases` ({parameter: [[value, outcome]...]}), outcomes for a known value of one parameter.
+A function: `parameters` ([name, kind, node or ["required"]]...; the kinds are "p" positional only, "a", "*", "k"
+keyword only, "**"), `keys` (those that `**` takes), `outcome` ({"result": node,
+"writes": [[parameter, attribute...], write, node]..., "environment": [name, write, node]..., "forgets": [parameter,
+attribute...]...}), `broken`, the parameters without whose default nothing is known, `cases` ({parameter: [value,
+outcome]...}), outcomes for a known value of one parameter.
 """
 
 from __future__ import annotations
@@ -62,11 +74,10 @@ class NotASnapshot(ValueError):
 
 @dataclass(slots=True)
 class ModuleData:
-    """What is known of one upstream module: entries by name, the writes and the nodes that its entries share."""
+    """What is known of one upstream module: entries by name, and the writes that they share."""
 
     names: dict[str, Any]
     origins: list[list[Any]] = field(default_factory=list)
-    shared: list[Node] = field(default_factory=list)
 
 
 PROVIDERS = "<providers>"
@@ -74,7 +85,10 @@ PROVIDERS = "<providers>"
 
 
 class Snapshot:
-    """A snapshot file; a module is decoded when it is asked for. `bridge` and `core` are the versions it was made from."""
+    """A snapshot file, made from the versions `bridge` and `core`. A module is decoded when it is asked for.
+
+    Raises NotASnapshot for anything else.
+    """
 
     def __init__(self, data: bytes) -> None:
         if not data.startswith(MAGIC):
@@ -87,7 +101,7 @@ class Snapshot:
         self._places: dict[str, list[int]] = header["modules"]
         self._data = data
         self._body = end
-        self._modules: dict[str, ModuleData] = {}
+        self.decoded: dict[str, ModuleData] = {}
 
     def __contains__(self, name: object) -> bool:
         return name in self._places
@@ -100,12 +114,12 @@ class Snapshot:
         """What is known of a module; None where nothing is."""
         if name not in self._places:
             return None
-        if name not in self._modules:
+        if name not in self.decoded:
             offset, size = self._places[name]
             start = self._body + offset
-            names, origins, shared = json.loads(zlib.decompress(self._data[start : start + size]))
-            self._modules[name] = ModuleData(names, origins, shared)
-        return self._modules[name]
+            names, origins = json.loads(zlib.decompress(self._data[start : start + size]))
+            self.decoded[name] = ModuleData(names, origins)
+        return self.decoded[name]
 
 
 def dump(bridge: str, core: str, modules: Mapping[str, ModuleData]) -> bytes:
@@ -115,7 +129,7 @@ def dump(bridge: str, core: str, modules: Mapping[str, ModuleData]) -> bytes:
     offset = 0
     for name in sorted(modules):
         module = modules[name]
-        blob = zlib.compress(_compact([module.names, module.origins, module.shared]), 9)
+        blob = zlib.compress(_compact([module.names, module.origins]), 9)
         places[name] = [offset, len(blob)]
         blobs.append(blob)
         offset += len(blob)

@@ -80,10 +80,7 @@ def bind(scope: Scope) -> None:
         kind = "str"
     value = expression(scope, kind, 3)
     own = [name for name in scope.types[kind] if name not in scope.outside and name.isidentifier()]
-    if own and scope.pick(3) == 0:
-        name = own[scope.pick(len(own))]
-    else:
-        name = scope.new(kind)
+    name = own[scope.pick(len(own))] if own and scope.pick(3) == 0 else scope.new(kind)
     scope.line(f"{name} = {value}")
     if name not in scope.types[kind]:
         scope.types[kind].append(name)
@@ -151,7 +148,7 @@ def change_container(scope: Scope) -> None:
     if subject.startswith("G_") and "=" in form and "[" not in form:
         form = changes[0]
     key = KEYS[scope.pick(3)]
-    parts = {mark: "" for mark in "LTIMUSk"} | {"L": subject, "T": subject, "k": key}
+    parts = dict.fromkeys("LTIMUSk", "") | {"L": subject, "T": subject, "k": key}
     scope.plain += 1
     for mark, kind_ in (("I", "int"), ("M", "ints"), ("U", "table"), ("S", "str")):
         if f"{{{mark}}}" in form:
@@ -293,7 +290,7 @@ def odd(scope: Scope) -> None:
         f"{name} = int(str({number}))",
         f"{name} = [1, 2, 3][{number} & 1:][0]",
         f"{name} = functools.partial(lambda a, b: a - b, {number})(b=2)",
-        f"{name} = {number} if {number} is {number} else 0",
+        f"{name} = ({number}) if ({number}) is ({number}) else 0",
         f"{name} = sum(functools.partial(counting, 3)(step=2))",
         f"{name} = dict(enumerate([{number}, 2]))[0]",
         f"{name} = list(zip(*[(1, 2), (3, {number})]))[1][1]",
@@ -309,7 +306,7 @@ def odd(scope: Scope) -> None:
             )
     form = forms[scope.pick(len(forms))]
     scope.line(form)
-    if form.startswith(f"{name} ") or form.startswith(f"{name},"):
+    if form.startswith((f"{name} ", f"{name},")):
         scope.types["int"].append(name)
 
 

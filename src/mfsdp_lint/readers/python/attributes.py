@@ -366,7 +366,7 @@ def _through_hook(
     focus: Any,
     how: str,
 ) -> None:
-    # The class's own __setattr__ stores the value (and may store others along with it); the origin is the outer statement.
+    # The class's own __setattr__ stores the value, and may store others with it; the origin is the outer statement.
     from mfsdp_lint.readers.python.calls import call
 
     mark, born = len(machine.journal), machine.clock

@@ -35,7 +35,6 @@ from mfsdp_lint.readers.python.objects import (
     Object,
     Unknown,
 )
-
 from mfsdp_lint.vocabulary import NAMES
 
 Signal = Any
@@ -170,6 +169,7 @@ def _try(machine: Machine, value: Object, outcome: bool, run: Callable[[], Signa
         signal = run()
         return signal, machine.changes(mark)
     except Raised as error:
+        machine.abandon(mark)
         return error
     except CannotMerge:
         return CannotMerge
@@ -226,7 +226,7 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
 
 
 def every_way(machine: Machine, run: Callable[[], Object], limit: int) -> Object:
-    """What a call yields over all ways through its body that cannot be joined earlier. Raises CannotMerge past `limit`."""
+    """What a call yields over all ways through its body that cannot be joined earlier; CannotMerge past `limit`."""
     outer = machine.local
     mark, born = len(machine.journal), machine.clock
     pending: list[tuple[bool, ...]] = [()]
@@ -240,6 +240,7 @@ def every_way(machine: Machine, run: Callable[[], Object], limit: int) -> Object
             try:
                 result = run()
             except Raised as raised:
+                machine.abandon(mark)
                 error = raised
                 result = MISSING
             way = machine.local
@@ -260,7 +261,7 @@ def every_way(machine: Machine, run: Callable[[], Object], limit: int) -> Object
 
 
 def _beside_the_point(owner: Any, key: Any) -> bool:
-    """A setting that has nothing to do with sharding, saving or offloading: what it goes together with does not matter."""
+    """A setting that has nothing to do with sharding, saving or offloading: its company does not matter."""
     return isinstance(owner, Instance) and key not in NAMES
 
 
@@ -272,7 +273,9 @@ def _equivalent(left: Object, right: Object, owner: Any) -> bool:
     if identical(left, right):
         return True
     # What a side read from an unknown object for the first time says nothing.
-    return isinstance(owner, Unknown) and (isinstance(left, Unknown) and right is MISSING) or (isinstance(right, Unknown) and left is MISSING)
+    return isinstance(owner, Unknown) and (
+        (isinstance(left, Unknown) and right is MISSING) or (isinstance(right, Unknown) and left is MISSING)
+    )
 
 
 def perhaps(machine: Machine, owner: Any, fields: dict[Any, Object], key: Any, old: Object, new: Object) -> Object:
@@ -288,7 +291,7 @@ def _joined(machine: Machine, values: list[Object], bookkeeping: bool, key: Any)
         return next(value for value in values if value is not MISSING)
     if any(isinstance(value, list) for value in values) or key == "items":
         if all(isinstance(value, list) and len(value) == len(values[0]) for value in values):
-            return [join(machine, list(items)) for items in zip(*values)]
+            return [join(machine, list(items)) for items in zip(*values, strict=True)]
         return None
     return join(machine, values)
 

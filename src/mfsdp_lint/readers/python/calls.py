@@ -30,6 +30,7 @@ from mfsdp_lint.readers.python.objects import (
     External,
     Function,
     Instance,
+    ListObject,
     Native,
     Object,
     Partial,
@@ -137,7 +138,7 @@ def _call_one_of(
         try:
             result = call(machine, option, arguments, keywords, node, frame)
         except Raised:
-            machine.doubts += 1
+            machine.abandon(mark)
         else:
             sides.append((("return", result), machine.changes(mark)))
         machine.rollback(mark)
@@ -180,9 +181,9 @@ def evaluate_defaults(machine: Machine, function: Function, parameters: ast.argu
     from mfsdp_lint.readers.python.expressions import evaluate
 
     named = [*parameters.posonlyargs, *parameters.args]
-    for parameter, default in zip(named[len(named) - len(parameters.defaults) :], parameters.defaults):
+    for parameter, default in zip(named[len(named) - len(parameters.defaults) :], parameters.defaults, strict=True):
         function.defaults[parameter.arg] = evaluate(machine, default, frame)
-    for parameter, keyword_default in zip(parameters.kwonlyargs, parameters.kw_defaults):
+    for parameter, keyword_default in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True):
         if keyword_default is not None:
             function.defaults[parameter.arg] = evaluate(machine, keyword_default, frame)
 
@@ -225,6 +226,7 @@ def _follow(
     except CannotMerge:
         machine.rollback(mark)
         result = unfollowed(machine, function.name, arguments, keywords, frame, node)
+        _forget_surroundings(machine, function)
     finally:
         machine.depth -= 1
         called = machine.called
@@ -285,6 +287,19 @@ def _run_all(
     from mfsdp_lint.readers.python.branches import every_way
 
     return every_way(machine, lambda: _run(machine, function, arguments, keywords, node, frame), LOCAL_WAYS)
+
+
+def _forget_surroundings(machine: Machine, function: Function) -> None:
+    """A function that could not be followed may have changed what its module and the functions around it hold."""
+    here: Frame | None = function.closure
+    surroundings = [function.module.fields]
+    while here is not None:
+        surroundings.append(here.fields)
+        here = here.enclosing
+    for fields in surroundings:
+        for value in list(fields.values()):
+            if isinstance(value, (Instance, DictObject, ListObject)):
+                machine.havoc(value)
 
 
 def _huggingface_model(function: Function) -> Any:
@@ -378,7 +393,7 @@ def _generator(machine: Machine, function: Function, frame: Frame) -> GeneratorC
         frame.on_yield = on_yield
         return run_body(machine, function, frame)
 
-    return GeneratorCall(machine, run)
+    return GeneratorCall(machine, frame, run)
 
 
 def is_generator(function: Function) -> bool:
@@ -406,7 +421,7 @@ def bind(
     parameters: ast.arguments = function.node.args
     fields = frame.fields
     positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
-    fields.update(zip(positional, arguments))
+    fields.update(zip(positional, arguments, strict=False))
     extra = arguments[len(positional) :]
     if parameters.vararg is not None:
         fields[parameters.vararg.arg] = tuple(extra)

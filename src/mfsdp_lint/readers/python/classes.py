@@ -190,7 +190,7 @@ def opaque(machine: Machine, cls: ClassObject) -> bool:
 
 
 def lookup(machine: Machine, cls: ClassObject, name: str, after: Object = None) -> tuple[Object, Object]:
-    """The attribute of a class and the class that has it, along the MRO (behind `after`); (MISSING, None) where there is none."""
+    """The attribute of a class and the class that has it, along the MRO (behind `after`); (MISSING, None) else."""
     if after is None and name not in machine.volatile:
         known = cls.known.get(name)
         if known is None:
@@ -412,7 +412,9 @@ def _member_by_value(machine: Machine, cls: ClassObject, arguments: list[Object]
         for member in members.values():
             if type(member.value) is type(wanted) and member.value == wanted:
                 return member
-        known = isinstance(wanted, CONSTANTS) and all(isinstance(member.value, CONSTANTS) for member in members.values())
+        known = isinstance(wanted, CONSTANTS) and all(
+            isinstance(member.value, CONSTANTS) for member in members.values()
+        )
         if known and lookup(machine, cls, "_missing_")[0] is MISSING and not has_base(machine, cls, *FLAGS):
             raise Raised("ValueError", f"not a valid {cls.name}")
     return machine.unknown(cls.name, not_none=True)
@@ -440,7 +442,7 @@ def _fill_fields(
     layout = _layout(machine, cls)
     if len(arguments) > len(layout.positional):
         raise Raised("TypeError", f"{cls.name}() takes {len(layout.positional)} positional arguments")
-    given = dict(zip(layout.positional, arguments))
+    given = dict(zip(layout.positional, arguments, strict=False))
     twice = keywords.keys() & given.keys()
     if twice:
         raise Raised("TypeError", f"{cls.name}() got multiple values for argument '{min(twice)}'")

@@ -170,7 +170,7 @@ def _equal_items(machine: Machine, left: tuple[Object, ...], right: tuple[Object
         return False
     machine.charge(len(left) * 8)
     machine.step()
-    answers = [equal(machine, one, other) for one, other in zip(left, right)]
+    answers = [equal(machine, one, other) for one, other in zip(left, right, strict=True)]
     return False if False in answers else None if None in answers else True
 
 

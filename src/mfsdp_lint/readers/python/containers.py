@@ -33,14 +33,15 @@ LONGEST = 10_000
 class GeneratorCall:
     """A call of a generator function: its body runs when something iterates over it (or enters it with `with`).
 
-    It runs once. What is left of one that was not run to its end is not known. `left_by` are the ways in which a loop over
-    it may have been left (a signal of branches.py) from within a loop of the generator's own that could not be followed.
+    It runs once. What is left of one that was not run to its end is not known. `left_by` are the ways (signals, see
+    branches.py) in which a loop over it may have been left from within a loop of its own that could not be followed.
     """
 
-    __slots__ = ("body", "born", "fields", "left_by", "machine", "managed")
+    __slots__ = ("body", "born", "fields", "frame", "left_by", "machine", "managed")
 
-    def __init__(self, machine: Machine, body: Callable[[Callable[[Object], Object]], Object]) -> None:
+    def __init__(self, machine: Machine, frame: Frame, body: Callable[[Callable[[Object], Object]], Object]) -> None:
         self.machine = machine
+        self.frame = frame
         self.body = body
         self.born = machine.tick()
         self.fields: dict[Any, Object] = {"state": "new"}
@@ -49,7 +50,7 @@ class GeneratorCall:
 
     @property
     def state(self) -> str:
-        """"new", "open" (begun and left) or "done"."""
+        """ "new", "open" (begun and left) or "done"."""
         state = self.fields["state"]
         return state if isinstance(state, str) else "open"
 
@@ -145,7 +146,7 @@ def _key(machine: Machine, key: Object) -> Object:
     from mfsdp_lint.readers.python.expressions import plain
 
     key = machine.settle(key)
-    return plain(key) if not (isinstance(key, EnumMember)) else plain(key)
+    return plain(key)
 
 
 def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any) -> Object:
@@ -269,7 +270,7 @@ def set_entry(
     elif isinstance(holder, Choice):
         for option in holder.options:
             machine.havoc(option)
-    elif isinstance(holder, CONSTANTS) or isinstance(holder, tuple):
+    elif isinstance(holder, (*CONSTANTS, tuple)):
         raise Raised("TypeError", "object does not support item assignment")
 
 
@@ -381,7 +382,8 @@ def _is_small_work(owner: Any, name: str, given: list[Any]) -> bool:
         return isinstance(owner, str) and can_format(owner, given)
     if isinstance(owner, (str, bytes)):
         if name == "replace":
-            return len(owner) * max([len(item) for item in given if isinstance(item, (str, bytes))], default=0) <= LONGEST_TEXT
+            longest = max([len(item) for item in given if isinstance(item, (str, bytes))], default=0)
+            return len(owner) * longest <= LONGEST_TEXT
         return not any(isinstance(item, int) and abs(item) > LONGEST for item in given) or name in (
             "find", "index", "count", "rfind", "rindex", "startswith", "endswith", "split", "rsplit",
         )  # fmt: skip

@@ -83,6 +83,7 @@ def may_configure(entry: Entry) -> bool:
     for node in ast.walk(entry.function.node):
         returns = returns or (isinstance(node, ast.Return) and node.value is not None)
         parts = parts or (isinstance(node, ast.Attribute) and node.attr in SECTIONS)
+        parts = parts or (isinstance(node, ast.keyword) and node.arg in SECTIONS)
     return parts or (returns and not needs_arguments(entry)) or _says_container(entry.function.node)
 
 
@@ -118,8 +119,10 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
             machine.finish()
             return None
         taken = machine.taken
-        for position in range(len(taken) - 1, len(prefix) - 1, -1):
-            pending.append((*(outcome for outcome, _ in taken[:position]), not taken[position][0]))
+        pending += [
+            (*(outcome for outcome, _ in taken[:position]), not taken[position][0])
+            for position in range(len(taken) - 1, len(prefix) - 1, -1)
+        ]
         if root is not None:
             partial = partial or not isinstance(root, Instance)
             variants.append(_variant(machine, root, spans))

@@ -338,7 +338,8 @@ def _connected(machine: Machine, nodes: list[ast.expr], is_and: bool, frame: Fra
             if not open_values:
                 raise
             # Reached only if the operands before it did not decide, and then the program stops here.
-            machine.doubts += 1
+            machine.abandon(mark)
+            machine.rollback(mark)
             return _either(machine, open_values[:-1], open_values[-1], is_and)
         if open_values and _has_effect(machine, mark):
             machine.rollback(mark)
@@ -395,11 +396,12 @@ def _either(machine: Machine, open_values: list[Object], value: Object, is_and: 
 
 
 def _combination(machine: Machine, open_values: list[Object], value: Object, is_and: bool, key: Any) -> Object:
-    owner = next(item for item in open_values if isinstance(item, Unknown) or isinstance(item, Choice))
+    owner = next(item for item in open_values if isinstance(item, (Unknown, Choice)))
     not_none = not is_and and not (value is None or isinstance(value, (Unknown, Choice)))
     found = machine.unknown("", not_none=not_none)
     if isinstance(owner, Unknown):
-        found.text = owner.text
+        # Not the same value as the operand, so it must not bear its name: names tell where a value was read from.
+        found.text = f"{owner.text} {'and' if is_and else 'or'} …" if owner.text else ""
         # Python gives False for `unknown and False`, whatever the unknown is: only its truth is certain.
         known = truth(machine, value)
         if known is not None and known is not is_and:
@@ -422,7 +424,7 @@ def _if_expression(machine: Machine, node: ast.IfExp, frame: Frame) -> Object:
 def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Object:
     left = evaluate(machine, node.left, frame)
     result: Object = True
-    for op, right_node in zip(node.ops, node.comparators):
+    for op, right_node in zip(node.ops, node.comparators, strict=True):
         right = evaluate(machine, right_node, frame)
         result = compare(machine, op, left, right, frame, node)
         if result is False:
@@ -465,7 +467,7 @@ def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Obj
 def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Object:
     result = DictObject({}, machine.tick())
     result.made = machine.note(frame, node, None, "default", None, None)
-    for key_node, value_node in zip(node.keys, node.values):
+    for key_node, value_node in zip(node.keys, node.values, strict=True):
         value = evaluate(machine, value_node, frame)
         if key_node is None:
             value = machine.settle(value)

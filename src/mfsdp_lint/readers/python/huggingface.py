@@ -1,8 +1,9 @@
 """Model providers that depend on a Hugging Face model: one of the registered ones.
 
-`AutoBridge.from_hf_pretrained(name)` reads the model's config.json to pick a bridge class, whose `provider_bridge` makes the
-provider (Megatron-Bridge, models/conversion/auto_bridge.py and model_bridge.py, 0.2.0 to head). The file is not at hand when
-linting, so the provider is one of those that the registered bridges make: a field on which they agree is known.
+`AutoBridge.from_hf_pretrained(name)` reads the model's config.json to pick a bridge class, whose `provider_bridge`
+makes the provider (Megatron-Bridge, models/conversion/auto_bridge.py and model_bridge.py, 0.2.0 to head). The file is
+not at hand when linting, so the provider is one of those that the registered bridges make: a field on which they
+agree is known.
 """
 
 from __future__ import annotations
@@ -58,8 +59,10 @@ def _provider(machine: Machine, function: Function, arguments: list[Object], nod
 
 
 def provider_template(machine: Machine, function: Function, wanted: str | None) -> Object:
-    """The provider that the AutoBridge method `function` makes for an architecture (None: for any), to be copied; None where
-    none is known."""
+    """The provider that the AutoBridge method `function` makes for an architecture (None: for any), to be copied.
+
+    None where none is known.
+    """
     key = ("providers", function.module.path, function.name, wanted)
     found = machine.memory.get(key, MISSING)
     if found is MISSING:
@@ -97,9 +100,14 @@ def _seal(provider: Instance, seen: set[int]) -> None:
     """Make what a provider takes from the Hugging Face configuration plain unknowns, the same in every copy of it."""
     seen.add(id(provider))
     for name, value in provider.fields.items():
-        if isinstance(value, Unknown) or (isinstance(value, Choice) and any(isinstance(each, Unknown) for each in value.options)):
+        if isinstance(value, Unknown) or (
+            isinstance(value, Choice) and any(isinstance(each, Unknown) for each in value.options)
+        ):
             options = value.options if isinstance(value, Choice) else (value,)
-            certain = all(isinstance(each, Unknown) and each.not_none or each is not None and not isinstance(each, Unknown) for each in options)
+            certain = all(
+                (isinstance(each, Unknown) and each.not_none) or (each is not None and not isinstance(each, Unknown))
+                for each in options
+            )
             if MISSING not in options:
                 provider.fields[name] = Unknown(0, f"model.{name}", certain)
         elif isinstance(value, Instance) and id(value) not in seen:

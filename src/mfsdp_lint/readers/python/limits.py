@@ -1,4 +1,4 @@
-"""How large a value may get: what is larger is not worked out, so that no program costs more than its length is worth."""
+"""How large a value may get. What is larger is not worked out: no program costs more than its length is worth."""
 
 from __future__ import annotations
 
@@ -56,6 +56,8 @@ def can_format(template: str, values: list[Any]) -> bool:
     except ValueError:
         return True
     return not any(
-        specification and ("{" in specification or is_wide(specification)) or "." in (name or "") or "[" in (name or "")
+        (specification and ("{" in specification or is_wide(specification)))
+        or "." in (name or "")
+        or "[" in (name or "")
         for _, name, specification, _ in pieces
     )

@@ -1,8 +1,8 @@
 """The state of one evaluation: what was written, what was decided, how much was done.
 
 All changes go through `Machine.put`, so that any of them can be undone: branches that cannot be decided are tried one
-after the other, every recipe starts from untouched modules, and a helper call is only remembered when it changed nothing
-that it did not make itself.
+after the other, every recipe starts from untouched modules, and a helper call is only remembered when it changed
+nothing that it did not make itself.
 """
 
 from __future__ import annotations
@@ -152,6 +152,7 @@ class Machine:
         self.asked_environment = 0
         self.unfollowed = 0
         self.doubts = 0
+        self.abandoned: list[Any] | None = None
         self.suspect: Write | None = None
         """The call that is about to make everything within its reach unknown; told where calls are traced."""
         self.started = 0
@@ -186,7 +187,7 @@ class Machine:
                     fields[key] = old
 
     def tick(self) -> int:
-        """The time of birth of a new object: larger than any before; negative for what modules share between recipes."""
+        """The time of birth of a new object: larger than any before; negative for what modules share."""
         self.clock += 1
         return -self.clock if self.module_level else self.clock
 
@@ -195,6 +196,12 @@ class Machine:
         self.steps += 1
         if self.steps > STEP_LIMIT:
             raise OutOfSteps
+
+    def abandon(self, mark: int) -> None:
+        """A way that raises is given up: an `except` around it finds what it has changed since `mark`."""
+        self.doubts += 1
+        if self.abandoned is not None:
+            self.abandoned.append(self.changes(mark))
 
     def charge(self, length: int) -> None:
         """Count the work of going through so many elements."""
@@ -442,7 +449,7 @@ class Template:
 
 
 def template(value: Object, since: int = 0, known: dict[int, Template] | None = None) -> Template:
-    """A template of a value: objects made after `since` are made anew each time, older ones are the same in every copy."""
+    """A template of a value: objects made after `since` are made anew each time, older ones are shared."""
     known = {} if known is None else known
     return known.get(id(value)) or Template(value, since, known)
 

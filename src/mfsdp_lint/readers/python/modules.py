@@ -18,14 +18,16 @@ SOURCE_FOLDERS = ("", "src")
 class Module:
     """One parsed source file.
 
-    `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its top
-    level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did not run
-    yet. `asked_for` says that it is one of the files to lint, `upstream` names the release whose source it belongs to,
-    `yields` that generators may be among its functions.
+    `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
+    top level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did
+    not run yet. `asked_for` says that it is one of the files to lint, `upstream` names the release whose source it
+    belongs to, `yields` that generators may be among its functions.
     """
 
     __slots__ = (
+        "asked_for",
         "born",
+        "decorated",
         "fields",
         "is_package",
         "name",
@@ -34,8 +36,6 @@ class Module:
         "stars",
         "tree",
         "upstream",
-        "asked_for",
-        "decorated",
         "yields",
     )
 

@@ -84,7 +84,7 @@ class External:
 
 
 class Instance:
-    """An object of a known class. Fields that nobody wrote are missing from `writes`; `made` is the call that made it."""
+    """An object of a known class. Fields that nobody wrote are missing from `writes`; `made` is the call."""
 
     __slots__ = ("born", "cls", "fields", "hazy", "made", "writes")
 

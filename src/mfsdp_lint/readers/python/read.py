@@ -67,7 +67,7 @@ def read_python(
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    # Syntax trees and recipes stay alive to the end; looking for cycles among them again and again is a third of the time.
+    # Syntax trees and recipes stay alive to the end; looking for cycles among them costs a third of the time.
     was_on = gc.isenabled()
     gc.disable()
     try:

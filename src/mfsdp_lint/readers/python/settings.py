@@ -31,7 +31,8 @@ from mfsdp_lint.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
 
 ENVIRONMENT = "env."
 DTYPES = {
-    "float32", "float", "float16", "half", "bfloat16", "float64", "double", "int8", "uint8", "int16", "int32", "int64", "bool",
+    "float32", "float", "float16", "half", "bfloat16", "float64", "double", "int8", "uint8", "int16", "int32",
+    "int64", "bool",
     "float8_e4m3fn", "float8_e5m2",
 }  # fmt: skip
 """torch's dtype names (torch 2.13.0, torch/__init__.pyi)."""
@@ -119,7 +120,7 @@ def _calls(spans: Spans, write: Write) -> tuple[Call, ...]:
     return tuple(
         Call(spans.of(module, node), function)
         for module, node, function in write.frames
-        if module is not None and hasattr(node, "lineno")
+        if module is not None and node is not None and hasattr(node, "lineno")
     )
 
 
@@ -144,7 +145,11 @@ def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
         return Known(value.name) if top == "torch" and last in DTYPES else NOT_NONE
     if isinstance(value, (tuple, ListObject)) and depth < 8 and not isinstance(value, IteratorObject):
         items = list(value) if isinstance(value, tuple) else value.items
-        return NOT_NONE if items is None or any(map(uncertain, items)) else _known_list([plain_value(machine, item, depth + 1) for item in items])
+        return (
+            NOT_NONE
+            if items is None or any(map(uncertain, items))
+            else _known_list([plain_value(machine, item, depth + 1) for item in items])
+        )
     if isinstance(value, DictObject) and depth < 8 and not value.writes.get("<hazy>"):
         if any(map(uncertain, value.fields.values())):
             return NOT_NONE
@@ -272,8 +277,9 @@ class TreeSettings(Mapping[str, Setting]):
         return Setting(path, plain_value(self._machine, found), self._origin(owner, name))
 
     def _trail(self, path: str) -> list[tuple[Object, str, Object]] | None:
-        """Every step from the configuration to a setting: the object, the name of its part, the part; None where one is missing.
+        """Every step from the configuration to a setting: the object, the name of its part, the part.
 
+        None where one is missing.
         A section that is None has no settings: whoever reads one of it finds nothing.
         """
         owner = self._root

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from mfsdp_lint.readers.python.attributes import get_attribute, set_attribute
@@ -163,7 +164,7 @@ def _unpack(machine: Machine, target: ast.Tuple | ast.List, value: Object, frame
         middle = ListObject(list(items[starred : len(items) - after]), machine.tick())
         parts = [*items[:starred], middle, *items[len(items) - after :]]
         values = names
-    for name, part, focus in zip(names, parts, values):
+    for name, part, focus in zip(names, parts, values, strict=True):
         assign(machine, name, part, frame, node, focus if focus is not name else None)
 
 
@@ -445,8 +446,16 @@ def _for_generator(machine: Machine, node: Any, generator: GeneratorCall, frame:
             raise _Leave(signal, generator)
         return None
 
+    mark = len(machine.journal)
     try:
         generator.run(turn)
+    except CannotMerge:
+        machine.rollback(mark)
+        for value in list(generator.frame.fields.values()):
+            machine.havoc(value)
+        return _unknown_turns(
+            machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+        )
     except _Leave as left:
         if left.loop is not generator:
             raise
@@ -508,6 +517,8 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
             # The loop runs in a generator, and whoever walks over that may leave here.
             left.loop.left_by.append(left.signal)
         except CannotMerge:
+            if frame.on_yield is not None:
+                raise
             _forget_everything(machine, node, frame)
             returned = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
             leaves = leaves or bool(returned)
@@ -557,14 +568,20 @@ def _blur(machine: Machine, changed: dict[Any, Any]) -> None:
 
 
 def _forget_everything(machine: Machine, node: Any, frame: Frame) -> None:
-    """The body could not be followed: all that its names reach may have changed."""
+    """The body could not be followed: all that its names and the module's reach may have changed."""
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Name):
-            found = frame.fields.get(inner.id, MISSING)
-            if isinstance(inner.ctx, ast.Store):
-                machine.put(frame, inner.id, machine.unknown(inner.id))
-            elif found is not MISSING:
-                machine.havoc(found)
+        if not isinstance(inner, ast.Name):
+            continue
+        here: Frame | None = frame
+        while here is not None and inner.id not in here.fields:
+            here = here.enclosing
+        if isinstance(inner.ctx, ast.Store):
+            machine.put(frame.outer.get(inner.id, frame), inner.id, machine.unknown(inner.id))
+        elif here is not None and here.fields is not frame.module.fields:
+            machine.havoc(here.fields[inner.id])
+    for value in list(frame.module.fields.values()):
+        if isinstance(value, (Instance, DictObject, ListObject)):
+            machine.havoc(value)
 
 
 def _try(machine: Machine, node: Any, frame: Frame) -> Signal:
@@ -584,16 +601,22 @@ def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
     doubtful = -1
     signal: Signal = None
     error: Raised | None = None
-    for statement in node.body:
-        mark = len(machine.journal)
-        try:
-            signal = run_block(machine, [statement], frame)
-        except Raised as raised:
-            error = raised
-        if doubtful < 0 and machine.doubts != before:
-            doubtful = mark
-        if signal is not None or error is not None:
-            break
+    outer, machine.abandoned = machine.abandoned, []
+    try:
+        for statement in node.body:
+            mark = len(machine.journal)
+            try:
+                signal = run_block(machine, [statement], frame)
+            except Raised as raised:
+                error = raised
+            if doubtful < 0 and machine.doubts != before:
+                doubtful = mark
+            if signal is not None or error is not None:
+                break
+    finally:
+        abandoned, machine.abandoned = machine.abandoned, outer
+        if outer is not None:
+            outer.extend(abandoned or ())
 
     def through() -> Signal:
         if error is None:
@@ -605,16 +628,26 @@ def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
 
     if doubtful < 0 or not node.handlers:
         return through()
-    return _maybe_handled(machine, node, frame, doubtful, through)
+    return _maybe_handled(machine, node, frame, doubtful, abandoned or [], through)
 
 
-def _maybe_handled(machine: Machine, node: Any, frame: Frame, mark: int, through: Callable[[], Signal]) -> Signal:
-    """The body did something that may raise: either it ran through, or a handler did."""
+def _maybe_handled(
+    machine: Machine,
+    node: Any,
+    frame: Frame,
+    mark: int,
+    abandoned: list[dict[Any, Any]],
+    through: Callable[[], Signal],
+) -> Signal:
+    """The body did something that may raise: either it ran through, or a handler did.
+
+    `abandoned` are the changes of those ways through the body that raise.
+    """
     done = machine.changes(mark)
     machine.rollback(mark)
 
-    def redo(certain: bool) -> None:
-        for owner, fields, key, value in done.values():
+    def redo(changes: dict[Any, Any], certain: bool) -> None:
+        for owner, fields, key, value in changes.values():
             old = fields.get(key, MISSING)
             machine.journal.append((owner, fields, key, old))
             fields[key] = value if certain else perhaps(machine, owner, fields, key, old, value)
@@ -622,7 +655,7 @@ def _maybe_handled(machine: Machine, node: Any, frame: Frame, mark: int, through
                 del fields[key]
 
     def ran() -> Signal:
-        redo(True)
+        redo(done, True)
         return through()
 
     def handled(handlers: list[ast.ExceptHandler]) -> Signal:
@@ -636,7 +669,8 @@ def _maybe_handled(machine: Machine, node: Any, frame: Frame, mark: int, through
                 lambda: handled(handlers[1:]),
             )
         # It may have been raised before or behind any write of the body.
-        redo(False)
+        for changes in (done, *abandoned):
+            redo(changes, False)
         return _handle(machine, handlers[0], Raised("Exception", ""), frame)
 
     outcome = machine.unknown("an exception", not_none=True)
@@ -694,10 +728,8 @@ def _raise(machine: Machine, node: ast.Raise, frame: Frame) -> Signal:
     target = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
     error = Raised(ast.unparse(target).rpartition(".")[2], "")
     doubts = machine.doubts
-    try:
+    with suppress(Raised):
         error.value = evaluate(machine, node.exc, frame)
-    except Raised:
-        pass
     machine.doubts = doubts  # that it raises is certain
     if isinstance(error.value, Instance) and isinstance(error.value.cls, ClassObject):
         error.name = error.value.cls.name
@@ -870,7 +902,7 @@ def _match_sequence(machine: Machine, subject: Object, patterns: list[Any], fram
         return None
     if len(items) != len(patterns):
         return False
-    answers = [matches(machine, item, one, frame, node) for item, one in zip(items, patterns)]
+    answers = [matches(machine, item, one, frame, node) for item, one in zip(items, patterns, strict=True)]
     return False if False in answers else None if None in answers else True
 
 
@@ -883,7 +915,7 @@ def _match_class(
     if answer is not True:
         return answer
     answers: list[bool | None] = []
-    for name, pattern in zip(names, patterns):
+    for name, pattern in zip(names, patterns, strict=True):
         try:
             answers.append(matches(machine, get_attribute(machine, subject, name, frame), pattern, frame, node))
         except Raised:

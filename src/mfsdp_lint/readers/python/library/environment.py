@@ -94,7 +94,7 @@ def _getenv(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
 
 
 def environment_value(machine: Machine, name: Object, default: Object = None) -> Object:
-    """A variable of the process environment: what the program itself has set, else unknown (its default may or may not hold)."""
+    """A variable of the environment: what the program itself has set, else unknown (the default may hold or not)."""
     if not isinstance(name, str):
         return machine.unknown("environment")
     found = machine.environment.fields.get(name, MISSING)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from typing import Any
 
 from mfsdp_lint.readers.python.attributes import get_attribute, has_attribute, set_attribute
@@ -139,10 +140,8 @@ BUILTINS["super"] = External("super")
 BUILTINS["NotImplemented"] = External("NotImplemented")
 BUILTINS["Ellipsis"] = ...
 BUILTINS["__debug__"] = True
-import builtins as _builtins
-
 for _error in [
-    name for name, value in vars(_builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
+    name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
 ]:
     BUILTINS[_error] = External(_error)
 BUILTINS["open"] = External("builtins.open")

@@ -16,9 +16,9 @@ from mfsdp_lint.readers.python.library.registry import models, settled
 from mfsdp_lint.readers.python.limits import weighs_little
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
 from mfsdp_lint.readers.python.objects import (
+    MISSING,
     DictObject,
     Instance,
-    MISSING,
     IteratorObject,
     ListObject,
     Native,

@@ -96,7 +96,9 @@ def _simple_namespace(
 
 
 @models("contextlib.suppress")
-def _suppress(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _suppress(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
     return Partial(External("contextlib.suppress"), arguments, {})
 
 

@@ -99,7 +99,8 @@ def _str(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 @models("builtins.repr")
 def _repr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     value = machine.settle(arguments[0]) if arguments else None
-    return repr(value) if is_constant(value) and is_small(value) and not is_symbolic(value) else machine.unknown("", not_none=True)
+    known = is_constant(value) and is_small(value) and not is_symbolic(value)
+    return repr(value) if known else machine.unknown("", not_none=True)
 
 
 @models("builtins.bool")

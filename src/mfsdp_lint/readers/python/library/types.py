@@ -27,12 +27,14 @@ from mfsdp_lint.readers.python.objects import (
 )
 
 PYTHON_TYPES: dict[str, tuple[type, ...]] = {
-    "str": (str,), "int": (int,), "float": (float,), "bool": (bool,), "bytes": (bytes,), "tuple": (tuple,), "complex": (complex,),
-    "list": (ListObject,), "dict": (DictObject,), "set": (SetObject,), "frozenset": (frozenset,), "object": (object,),
+    "str": (str,), "int": (int,), "float": (float,), "bool": (bool,), "bytes": (bytes,), "complex": (complex,),
+    "tuple": (tuple,), "list": (ListObject,), "dict": (DictObject,), "set": (SetObject,), "frozenset": (frozenset,),
+    "object": (object,),
 }  # fmt: skip
 ABSTRACT_TYPES = {
-    "Mapping": (DictObject,), "MutableMapping": (DictObject,), "Sequence": (ListObject, tuple, str), "Iterable": (ListObject, tuple, str, DictObject),
-    "Callable": (Function, Bound, Native, Partial, ClassObject), "Collection": (ListObject, tuple, str, DictObject), "Number": (int, float, complex),
+    "Mapping": (DictObject,), "MutableMapping": (DictObject,), "Sequence": (ListObject, tuple, str),
+    "Iterable": (ListObject, tuple, str, DictObject), "Collection": (ListObject, tuple, str, DictObject),
+    "Callable": (Function, Bound, Native, Partial, ClassObject), "Number": (int, float, complex),
 }  # fmt: skip
 
 
@@ -83,11 +85,7 @@ def _is_builtin_instance(machine: Machine, value: Object, name: str) -> bool | N
         }
         return answers.pop() if len(answers) == 1 else None
     if name in ("list", "set"):
-        return (
-            isinstance(value, SetObject)
-            if name == "set"
-            else isinstance(value, ListObject) and not isinstance(value, SetObject)
-        )
+        return isinstance(value, SetObject) if name == "set" else type(value) is ListObject
     return isinstance(value, types)
 
 

@@ -1,0 +1,45 @@
+"""`mfsdp-lint snapshot CHECKOUT -o FILE`: makes what the tool knows of a Megatron-Bridge release from its source."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from mfsdp_lint.options import UsageError
+
+SUMMARY = "Makes a snapshot of a Megatron-Bridge source tree. Nothing in the tree is imported or run."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's flags."""
+    parser.add_argument("checkout", metavar="CHECKOUT", help="a clone of Megatron-Bridge, or its wheel unpacked")
+    parser.add_argument(
+        "--core", metavar="TREE", help="the Megatron-LM that goes with it (default: CHECKOUT/3rdparty/Megatron-LM)"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write the snapshot")
+    parser.add_argument("--verbose", action="store_true", help="name the modules as they are done")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Makes the snapshot and writes it; 0. Raises UsageError."""
+    from mfsdp_lint.sources import atomic_write
+    from mfsdp_lint.upstream.make_snapshot import NoSource, make_snapshot
+    from mfsdp_lint.upstream.snapshot import Snapshot
+
+    say = (lambda text: print(text, file=sys.stderr)) if arguments.verbose else (lambda text: None)
+    try:
+        data = make_snapshot(arguments.checkout, arguments.core, say)
+    except NoSource as error:
+        raise UsageError(str(error)) from None
+    try:
+        atomic_write(arguments.output, data)
+    except OSError as error:
+        raise UsageError(f"{arguments.output}: cannot be written: {error.strerror or error}") from None
+    made = Snapshot(data)
+    size = os.path.getsize(arguments.output) // 1024
+    print(
+        f"{arguments.output}: megatron-bridge {made.bridge} with megatron-core {made.core}, "
+        f"{len(made.modules())} modules, {size} KiB"
+    )
+    return 0

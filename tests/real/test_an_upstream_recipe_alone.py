@@ -1,0 +1,88 @@
+"""A file that changes an imported upstream recipe, with nothing else in the folder and no Megatron installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.real.trees import lint
+
+ENABLEMENT = """\
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+def fsdp_pretrain_config():
+    cfg = llama3_8b_pretrain_config()
+    cfg.dist.use_megatron_fsdp = True
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"
+    cfg.ddp.average_in_collective = False
+    cfg.checkpoint.ckpt_format = "fsdp_dtensor"
+    cfg.checkpoint.save = "/tmp/fsdp_ckpts"
+    cfg.checkpoint.load = None
+    return cfg
+"""
+
+FORMAT = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n'
+
+
+def test_the_minimal_enablement_is_fine(tmp_path: Path) -> None:
+    (tmp_path / "recipe.py").write_text(ENABLEMENT)
+    run = lint(tmp_path, "--output-format", "json")
+    assert run.code == 0
+    assert run.findings == []
+
+
+def test_without_the_format_line_it_is_found_at_the_switch_and_fixed(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.py"
+    recipe.write_text(ENABLEMENT.replace(FORMAT, ""))
+    run = lint(tmp_path, "--output-format", "json")
+    (finding,) = run.findings
+    assert (finding["code"], finding["severity"], finding["path"], finding["line"]) == (
+        "MFSDP101",
+        "error",
+        "recipe.py",
+        6,
+    )
+    assert '"torch_dist"' in finding["message"]
+    upstream = [note["message"] for note in finding["related"] if "megatron-bridge 0.3.1" in note["message"]]
+    assert upstream, finding["related"]
+
+    assert lint(tmp_path, "--fix").code == 0
+    assert FORMAT in recipe.read_text()
+    assert lint(tmp_path, "--output-format", "json").findings == []
+
+
+@pytest.mark.parametrize(
+    ("imported", "called"),
+    [
+        ("from megatron.bridge.recipes.llama import llama3_8b_pretrain_config as base", "base()"),
+        ("from megatron.bridge.recipes.llama.llama3 import llama3_8b_pretrain_config", "llama3_8b_pretrain_config()"),
+        ("from megatron.bridge.recipes import *", "llama3_8b_pretrain_config()"),
+        ("import megatron.bridge.recipes.llama as llama", "llama.llama3_8b_pretrain_config()"),
+        ("import megatron.bridge.recipes.llama", "megatron.bridge.recipes.llama.llama3_8b_pretrain_config()"),
+        ("from megatron.bridge.recipes import llama", "llama.llama3_8b_pretrain_config()"),
+    ],
+)
+def test_however_it_is_imported(tmp_path: Path, imported: str, called: str) -> None:
+    text = f"{imported}\n\n\ndef build():\n    cfg = {called}\n    cfg.dist.use_megatron_fsdp = True\n    return cfg\n"
+    (tmp_path / "recipe.py").write_text(text)
+    found = lint(tmp_path, "--output-format", "json").of("MFSDP101")
+    assert [(each["severity"], each["line"]) for each in found] == [("error", 6)]
+
+
+def test_a_container_built_by_hand_has_the_defaults_of_its_classes(tmp_path: Path) -> None:
+    (tmp_path / "recipe.py").write_text(
+        "from megatron.core.distributed import DistributedDataParallelConfig\n"
+        "from megatron.bridge.training.config import CheckpointConfig, ConfigContainer\n\n\n"
+        "def build(model, train, optimizer, scheduler, dataset, logger, tokenizer):\n"
+        "    return ConfigContainer(\n"
+        "        model=model, train=train, optimizer=optimizer, scheduler=scheduler, dataset=dataset, logger=logger,\n"
+        "        tokenizer=tokenizer,\n"
+        "        ddp=DistributedDataParallelConfig(use_megatron_fsdp=True),\n"
+        '        checkpoint=CheckpointConfig(save="/results"),\n'
+        "    )\n"
+    )
+    run = lint(tmp_path, "--output-format", "json")
+    assert {each["code"] for each in run.findings} == {"MFSDP101", "MFSDP301"}

@@ -1,0 +1,180 @@
+"""A small upstream release: a source tree with everything that a snapshot has to keep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+from mfsdp_lint.readers.python.read import read_python
+from mfsdp_lint.recipe import Recipe
+from mfsdp_lint.sources import Sources
+from mfsdp_lint.upstream.knowledge import Knowledge
+from mfsdp_lint.upstream.make_snapshot import make_snapshot
+from mfsdp_lint.upstream.snapshot import Snapshot
+
+FILES = {
+    "megatron/bridge/package_info.py": 'MAJOR = 1\nMINOR = 2\nPATCH = 3\nPRE_RELEASE = ""\n',
+    "megatron/core/package_info.py": 'MAJOR = 0\nMINOR = 9\nPATCH = 0\nPRE_RELEASE = "rc1"\n',
+    "megatron/core/__init__.py": "",
+    "megatron/bridge/__init__.py": "",
+    "megatron/bridge/recipes/__init__.py": "from megatron.bridge.recipes.plain import *\n",
+    "megatron/core/distributed.py": """\
+        from dataclasses import dataclass
+
+
+        @dataclass
+        class DistributedDataParallelConfig:
+            use_megatron_fsdp: bool = False
+            data_parallel_sharding_strategy: str = "no_shard"
+            overlap_param_gather: bool = False
+
+            def __post_init__(self):
+                if self.use_megatron_fsdp:
+                    self.overlap_param_gather = True
+        """,
+    "megatron/bridge/config.py": """\
+        import enum
+        from dataclasses import dataclass, field
+
+        import torch
+
+        from megatron.core.distributed import DistributedDataParallelConfig
+
+
+        class Backend(enum.Enum):
+            auto = 1
+            flash = 2
+
+
+        @dataclass
+        class CheckpointConfig:
+            save: str | None = None
+            ckpt_format: str = "torch_dist"
+            save_interval: int = 100
+
+
+        @dataclass
+        class ModelConfig:
+            num_layers: int
+            backend: Backend = Backend.auto
+            params_dtype: torch.dtype = torch.float32
+            stages: list = field(default_factory=lambda: [1, 2])
+            tensor_model_parallel_size: int = 1
+            pipeline_model_parallel_size: int = 1
+
+            @property
+            def world(self):
+                return self.tensor_model_parallel_size * self.pipeline_model_parallel_size
+
+
+        @dataclass(kw_only=True)
+        class MixedPrecisionConfig:
+            fp8: str | None = None
+            fp8_param: bool = False
+            fp8_param_gather: bool = False
+
+            def __setattr__(self, name, value):
+                object.__setattr__(self, name, value)
+                if name == "fp8_param_gather" and hasattr(self, "fp8_param"):
+                    if self.fp8_param != value:
+                        object.__setattr__(self, "fp8_param", value)
+
+
+        @dataclass(kw_only=True)
+        class ConfigContainer:
+            model: ModelConfig
+            ddp: DistributedDataParallelConfig = field(default_factory=DistributedDataParallelConfig)
+            checkpoint: CheckpointConfig = field(default_factory=CheckpointConfig)
+            mixed_precision: MixedPrecisionConfig | str | None = None
+        """,
+    "megatron/bridge/common.py": """\
+        from megatron.bridge.config import *
+
+
+        def common(layers=4, save=None, *, tensor=1, deep=False):
+            cfg = ConfigContainer(model=ModelConfig(num_layers=layers))
+            cfg.checkpoint.save = save
+            cfg.model.tensor_model_parallel_size = tensor
+            cfg.checkpoint.save_interval = 10 * layers
+            if deep and tensor > 1:
+                cfg.model.pipeline_model_parallel_size = 2
+            return cfg
+
+
+        def for_benchmarks(cfg):
+            cfg.checkpoint.save = None
+            cfg.checkpoint.save_interval = cfg.model.num_layers
+            cfg.ddp.use_megatron_fsdp = True
+
+
+        def sized(size: str):
+            cfg = common()
+            if size == "8b":
+                cfg.model.num_layers = 32
+            elif size == "70b":
+                cfg.model.num_layers = 80
+            else:
+                raise ValueError(size)
+            return cfg
+
+
+        def optimizer(lr=1.0, warmup=10):
+            return {"lr": lr, "decay": "cosine"}, (warmup, lr)
+
+
+        def on_this_machine():
+            cfg = common()
+            if torch.cuda.is_available():
+                cfg.checkpoint.ckpt_format = "fsdp_dtensor"
+            return cfg
+        """,
+    "megatron/bridge/recipes/plain.py": """\
+        from typing import TypedDict
+
+        from typing_extensions import Unpack
+
+        from megatron.bridge.common import common
+        from megatron.bridge.config import Backend, MixedPrecisionConfig
+
+
+        class Overrides(TypedDict, total=False):
+            layers: int
+            tensor: int
+
+
+        def small_config():
+            cfg = common(save="/checkpoints")
+            cfg.model.backend = Backend.flash
+            cfg.model.stages.append(3)
+            cfg.mixed_precision = MixedPrecisionConfig()
+            cfg.mixed_precision.fp8_param_gather = True
+            return cfg
+
+
+        def with_overrides(**overrides: Unpack[Overrides]):
+            return common(**{"layers": 7, **overrides})
+        """,
+}
+
+
+def write_release(folder: Path) -> Path:
+    """The tree, written to a folder; the folder."""
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text))
+    return folder
+
+
+def snapshot_of(tree: Path) -> Snapshot:
+    return Snapshot(make_snapshot(str(tree), str(tree)))
+
+
+def read_with(snapshot: Snapshot, path: Path) -> list[Recipe]:
+    """The recipes of a file, with nothing but a snapshot to go by."""
+    return read_python([str(path)], Sources(), Knowledge(lambda: snapshot)).recipes
+
+
+def read_with_source(tree: Path, path: Path) -> list[Recipe]:
+    """The recipes of a file, with the release's source at hand."""
+    return read_python([str(path)], Sources(), None, [str(tree)]).recipes
