@@ -79,9 +79,9 @@ def test_it_points_at_the_line_that_turned_fsdp_on_where_the_bad_value_is_upstre
     settings = [setting(FSDP, True, at(3)), setting(FORMAT, "torch_dist", upstream(115)), SAVING]
     (finding,) = found(recipe("pretrain", variant(*settings)))
     assert finding.span == at(3).span
-    assert [note.message for note in finding.related] == [
-        'checkpoint.ckpt_format is "torch_dist" in megatron-bridge 0.3.1 (megatron/bridge/recipes/common.py:115)',
-        "checkpoint.save is set in megatron-bridge 0.3.1 (megatron/bridge/recipes/common.py:114)",
+    assert [(note.message, note.span.path, note.span.line) for note in finding.related] == [
+        ('checkpoint.ckpt_format is "torch_dist" in megatron-bridge 0.3.1', "megatron/bridge/recipes/common.py", 115),
+        ("checkpoint.save is set in megatron-bridge 0.3.1", "megatron/bridge/recipes/common.py", 114),
     ]
 
 
