@@ -3,18 +3,20 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 CACHE  := .cache
 BRIDGE := 0.3.1
+CORE   := 0.16.1
 
 INSTALLED := $(VENV)/.installed
 CHECKS    := $(VENV)/.checks-installed
 UPSTREAM  := $(CACHE)/megatron-bridge-$(BRIDGE)/.unpacked
 
-.PHONY: help demo test lint cache agreement clean
+.PHONY: help demo test lint cache agreement snapshot clean
 
 help:
 	@echo "make demo   install the tool into $(VENV), lint examples/, show the fixes as a diff"
 	@echo "make test   every check: ruff, mypy, pytest"
 	@echo "make cache  fetch the upstream recipes that the tests read into $(CACHE)/"
 	@echo "make agreement ORACLE=DIR  compare the recipes' configurations with what they really return"
+	@echo "make snapshot  make the shipped data about megatron-bridge $(BRIDGE) anew from its source"
 	@echo "make clean  remove $(VENV) and the tools' caches"
 
 # The linter exits 1 when it finds something, which is what the demonstration is for; 2 is a real failure.
@@ -57,6 +59,14 @@ $(UPSTREAM): | $(BIN)/python
 	rm -rf $(@D)
 	$(BIN)/python -m zipfile -e $(CACHE)/megatron_bridge-$(BRIDGE)-*.whl $(@D)
 	@touch $@
+
+# What is shipped of the release is made from its source; scripts/compare_snapshot.py proves that it says the same.
+snapshot: $(CHECKS) $(UPSTREAM)
+	$(BIN)/python -m pip download --quiet --no-deps --dest $(CACHE) megatron-core==$(CORE)
+	rm -rf $(CACHE)/megatron-core-$(CORE)
+	$(BIN)/python -m zipfile -e $(CACHE)/megatron_core-$(CORE)-*.whl $(CACHE)/megatron-core-$(CORE)
+	$(BIN)/mfsdp-lint snapshot $(CACHE)/megatron-bridge-$(BRIDGE) --core $(CACHE)/megatron-core-$(CORE) \
+		-o src/mfsdp_lint/upstream/data/bridge-$(BRIDGE).snapshot
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

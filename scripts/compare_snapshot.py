@@ -11,6 +11,7 @@ wrote it. Recipes that need arguments are left out.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import sys
@@ -79,7 +80,18 @@ def _from_source(root: str, core: str) -> list[Recipe]:
         if file.endswith(".py")
     ]
     recipes = read_python(sorted(paths), Sources(), None, [root, core]).recipes
-    return [recipe for recipe in recipes if recipe.kind == "function" and not recipe.partial and "." not in recipe.name]
+    return [
+        recipe
+        for recipe in recipes
+        if recipe.kind == "function" and not recipe.partial and "." not in recipe.name and not _needs_arguments(recipe)
+    ]
+
+
+def _needs_arguments(recipe: Recipe) -> bool:
+    with open(recipe.path, encoding="utf-8") as stream:
+        tree = ast.parse(stream.read())
+    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.lineno == recipe.line)
+    return len(function.args.args) > len(function.args.defaults) or None in function.args.kw_defaults
 
 
 def _dotted(recipe: Recipe, root: str) -> str:

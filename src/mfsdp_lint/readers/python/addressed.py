@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from mfsdp_lint.addresses import Address
-from mfsdp_lint.readers.python.classes import ClassObject
+from mfsdp_lint.readers.python.class_recipes import method
+from mfsdp_lint.readers.python.classes import ClassObject, mro, namespace
 from mfsdp_lint.readers.python.entries import Entry, is_container, script
 from mfsdp_lint.readers.python.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.machine import Machine
@@ -64,24 +65,10 @@ def _line(module: Module, name: str) -> int:
 
 def _method(machine: Machine, module: Module, owner: str, name: str) -> Entry | None:
     cls = resolve_global(machine, module, owner)
-    if not isinstance(cls, ClassObject) or not isinstance(cls.node, ast.ClassDef):
+    if not isinstance(cls, ClassObject):
         return None
-    for node in cls.node.body:
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
-            function = _unwrapped(machine, cls, name)
-            if function is None:
-                return None
-            return Entry(f"{owner}.{name}", module, "function", node.lineno, function, cls=None if static else cls)
-    return None
-
-
-def _unwrapped(machine: Machine, cls: ClassObject, name: str) -> Function | None:
-    from mfsdp_lint.readers.python.classes import namespace
-
-    found = namespace(machine, cls).get(name)
-    function = getattr(found, "function", found)
-    return function if isinstance(function, Function) else None
+    bases = [base for base in mro(machine, cls) if isinstance(base, ClassObject) and name in namespace(machine, base)]
+    return method(machine, cls, bases[0], name) if bases else None
 
 
 def _bound(address: Address, function: Function, method: bool) -> Mapping[str, Plain]:

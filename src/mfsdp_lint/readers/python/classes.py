@@ -21,6 +21,7 @@ from mfsdp_lint.readers.python.objects import (
     External,
     Function,
     Instance,
+    Native,
     Object,
     Partial,
 )
@@ -38,6 +39,7 @@ ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.In
 LONGEST_ORDER = 256
 """Classes in a method resolution order; of one with more, what the bases have is not known."""
 FLAGS = ("enum.Flag", "enum.IntFlag")
+OUT_OF_SIGHT = Native("a default out of sight", lambda machine, *_: machine.unknown())
 DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
 
 
@@ -293,6 +295,9 @@ def fields_of(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
         for base in reversed(mro(machine, cls)[1:]):
             if isinstance(base, ClassObject):
                 found.update((spec.name, spec) for spec in fields_of(machine, base))
+            elif base_name(base) not in PLAIN_BASES:
+                # A base out of sight may give the fields of those behind it other defaults.
+                found = {name: spec._replace(default=MISSING, factory=OUT_OF_SIGHT) for name, spec in found.items()}
         if is_dataclass(machine, cls) or has_base(machine, cls, "typing.NamedTuple"):
             found.update((spec.name, spec) for spec in own_fields(machine, cls))
         cls._fields = list(found.values())

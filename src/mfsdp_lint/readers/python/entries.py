@@ -84,10 +84,10 @@ def may_configure(entry: Entry) -> bool:
         returns = returns or (isinstance(node, ast.Return) and node.value is not None)
         parts = parts or (isinstance(node, ast.Attribute) and node.attr in SECTIONS)
         parts = parts or (isinstance(node, ast.keyword) and node.arg in SECTIONS)
-    return parts or (returns and not needs_arguments(entry)) or _says_container(entry.function.node)
+    return parts or (returns and not needs_arguments(entry)) or says_container(entry.function.node)
 
 
-def _says_container(node: ast.FunctionDef) -> bool:
+def says_container(node: ast.FunctionDef) -> bool:
     return node.returns is not None and CONTAINER in ast.unparse(node.returns)
 
 
@@ -96,6 +96,8 @@ def needs_arguments(entry: Entry) -> bool:
     assert entry.function is not None
     parameters = entry.function.node.args
     names = [p.arg for p in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)]
+    if entry.cls is not None:
+        names = names[1:]
     return any(name not in entry.function.defaults for name in names)
 
 
@@ -278,21 +280,3 @@ def module_configurations(machine: Machine, module: Module) -> Iterable[Entry]:
         value: Any = module.fields.get(name, MISSING)
         if is_container(machine, value):
             yield Entry(name, module, "module", line)
-
-
-def class_entries(machine: Machine, module: Module) -> list[Entry]:
-    """Methods of a module's classes that say they return a configuration container."""
-    found = []
-    for node in module.tree.body:
-        if not isinstance(node, ast.ClassDef):
-            continue
-        for method in node.body:
-            if (
-                isinstance(method, ast.FunctionDef)
-                and method.returns is not None
-                and CONTAINER in ast.unparse(method.returns)
-            ):
-                cls = resolve_global(machine, module, node.name)
-                if isinstance(cls, ClassObject) and cls.node is node and not method.name.startswith("_"):
-                    found.append(Entry(f"{node.name}.{method.name}", module, "function", method.lineno))
-    return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mfsdp_lint.addresses import Address
-from mfsdp_lint.readers.python import entries
+from mfsdp_lint.readers.python import class_recipes, entries
 from mfsdp_lint.readers.python.machine import Machine
 from mfsdp_lint.readers.python.modules import Module, ModuleFinder, parse
 from mfsdp_lint.readers.python.objects import Function
@@ -135,6 +135,7 @@ def _recipes(machine: Machine, modules: Sequence[Module]) -> list[Recipe]:
                 later.append(entry)
             else:
                 add(entry)
+        later += class_recipes.methods(machine, module)
         for entry in entries.module_configurations(machine, module):
             add(entry)
         main = entries.script(machine, module)

@@ -1,0 +1,85 @@
+"""Recipes written as classes: a method that hands back a configuration is a recipe of every class that has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mfsdp_lint.readers.python.read import read_python
+from mfsdp_lint.recipe import Recipe
+from mfsdp_lint.sources import Sources
+from mfsdp_lint.values import Known
+
+CONFIG = """\
+from dataclasses import dataclass, field
+
+
+@dataclass
+class DDP:
+    use_megatron_fsdp: bool = False
+
+
+@dataclass
+class ConfigContainer:
+    ddp: DDP = field(default_factory=DDP)
+
+
+"""
+
+
+def recipes(tmp_path: Path, text: str) -> dict[str, Recipe]:
+    path = tmp_path / "recipes.py"
+    path.write_text(CONFIG + text)
+    return {recipe.name: recipe for recipe in read_python([str(path)], Sources()).recipes}
+
+
+def test_a_method_that_says_it_returns_a_container(tmp_path: Path) -> None:
+    text = """\
+class Llama:
+    sharded = True
+
+    def build(self) -> ConfigContainer:
+        cfg = ConfigContainer()
+        cfg.ddp.use_megatron_fsdp = self.sharded
+        return cfg
+
+
+class Whole(Llama):
+    sharded = False
+"""
+    found = recipes(tmp_path, text)
+    assert {name: recipe.setting("ddp.use_megatron_fsdp").value for name, recipe in found.items()} == {
+        "Llama.build": Known(True),
+        "Whole.build": Known(False),
+    }
+
+
+def test_a_method_without_annotation_that_sets_sections(tmp_path: Path) -> None:
+    text = """\
+class Llama:
+    def __init__(self, sharded=True):
+        self.sharded = sharded
+
+    def config(self):
+        cfg = ConfigContainer()
+        cfg.ddp.use_megatron_fsdp = self.sharded
+        return cfg
+
+    def name(self):
+        return "llama"
+"""
+    found = recipes(tmp_path, text)
+    assert list(found) == ["Llama.config"]
+    assert found["Llama.config"].setting("ddp.use_megatron_fsdp").value == Known(True)
+
+
+def test_a_method_that_a_recipe_function_calls_is_no_recipe_of_its_own(tmp_path: Path) -> None:
+    text = """\
+class Llama:
+    def build(self) -> ConfigContainer:
+        return ConfigContainer()
+
+
+def llama_config():
+    return Llama().build()
+"""
+    assert list(recipes(tmp_path, text)) == ["llama_config"]
