@@ -275,8 +275,8 @@ def path_of(value: Object) -> tuple[str, ...] | None:
 
 def class_defaults(encoder: Encoder, cls: ClassObject, specs: Sequence[FieldSpec]) -> dict[str, Node]:
     """What fields of a class are when nothing is passed, by name."""
+    from mfsdp_lint.readers.python.blocks import isolated
     from mfsdp_lint.readers.python.classes import default
-    from mfsdp_lint.readers.python.statements import isolated
 
     machine = encoder.machine
     found = {}

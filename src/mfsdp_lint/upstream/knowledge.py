@@ -125,7 +125,7 @@ class Knowledge:
         return module
 
     def _entry(self, machine: Machine, module: Module, name: str, entry: Any) -> Object:
-        from mfsdp_lint.readers.python.statements import isolated
+        from mfsdp_lint.readers.python.blocks import isolated
 
         match entry:
             case ["from", source, other]:
@@ -162,7 +162,7 @@ class Knowledge:
 
     def function(self, machine: Machine, module: Module, name: str, described: Any, owner: Object = None) -> Function:
         """A function by its summary; without one, a call of it is not followed."""
-        from mfsdp_lint.readers.python.statements import isolated
+        from mfsdp_lint.readers.python.blocks import isolated
 
         parameters = described["parameters"] if described else [["args", "*", REQUIRED], ["kwargs", "**", REQUIRED]]
         function = Function(_definition(name, parameters), module, None, name, owner)
@@ -187,7 +187,7 @@ class Knowledge:
         return function
 
     def _class(self, machine: Machine, module: Module, name: str, described: Any) -> ClassObject:
-        from mfsdp_lint.readers.python.statements import isolated
+        from mfsdp_lint.readers.python.blocks import isolated
 
         cls = ClassObject(name, module, None, None)
         cls.data = ClassData(self, described)
@@ -197,7 +197,7 @@ class Knowledge:
 
     def provider(self, machine: Machine, method: str, architecture: str | None) -> Object:
         """The model provider that AutoBridge makes for an architecture (None: for any)."""
-        from mfsdp_lint.readers.python.statements import isolated
+        from mfsdp_lint.readers.python.blocks import isolated
 
         data = self._data(PROVIDERS)
         entry = None if data is None else data.names.get(f"{method} {architecture or ''}", data.names.get(f"{method} "))

@@ -382,7 +382,7 @@ def _run(
 
 def run_body(machine: Machine, function: Function, frame: Frame) -> Object:
     """Run a function's statements in its frame; what it returns."""
-    from mfsdp_lint.readers.python.statements import run_block
+    from mfsdp_lint.readers.python.blocks import run_block
 
     signal = run_block(machine, function.node.body, frame)
     return signal[1] if signal is not None and signal[0] == "return" else None

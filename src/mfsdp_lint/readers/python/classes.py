@@ -112,7 +112,7 @@ def namespace(machine: Machine, cls: ClassObject) -> dict[Any, Object]:
 
 
 def _run_body(machine: Machine, cls: ClassObject) -> None:
-    from mfsdp_lint.readers.python.statements import run_isolated
+    from mfsdp_lint.readers.python.blocks import run_isolated
 
     assert cls.node is not None
     frame = Frame(cls.module, cls.name, cls.closure)

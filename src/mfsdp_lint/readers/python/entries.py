@@ -245,7 +245,7 @@ def script(machine: Machine, module: Module) -> Entry | None:
 
 
 def _from_script(machine: Machine, entry: Entry) -> Object:
-    from mfsdp_lint.readers.python.statements import run_block
+    from mfsdp_lint.readers.python.blocks import run_block
 
     source = entry.module
     main = Module(source.path, source.name, source.tree)

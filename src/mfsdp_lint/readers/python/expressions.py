@@ -569,7 +569,7 @@ def _closure(frame: Frame) -> Frame | None:
 
 
 def _walrus(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Object:
-    from mfsdp_lint.readers.python.statements import assign_name
+    from mfsdp_lint.readers.python.assignments import assign_name
 
     value = evaluate(machine, node.value, frame)
     here = frame
@@ -626,7 +626,7 @@ def _generate(
     maybe: bool = False,
 ) -> bool:
     """Collect the elements of a comprehension; whether that is all of them. `maybe`: they may also be missing."""
-    from mfsdp_lint.readers.python.statements import assign
+    from mfsdp_lint.readers.python.assignments import assign
 
     if not generators:
         machine.step()

@@ -122,7 +122,7 @@ def _made(machine: Machine, cls: ClassObject, method: str) -> Object:
 
 
 def _make(machine: Machine, cls: ClassObject, method: str) -> Object:
-    from mfsdp_lint.readers.python.statements import isolated
+    from mfsdp_lint.readers.python.blocks import isolated
 
     bridge = Instance(cls, 0)
     source, _ = lookup(machine, cls, method)

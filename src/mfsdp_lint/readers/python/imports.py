@@ -44,7 +44,7 @@ def ensure_ran(machine: Machine, module: Module) -> None:
     module.ran = True
     module.fields.setdefault("__name__", module.name)
     module.fields.setdefault("__file__", f"<DIR>/{os.path.basename(module.path)}")
-    from mfsdp_lint.readers.python.statements import run_isolated
+    from mfsdp_lint.readers.python.blocks import run_isolated
 
     frame = Frame(module)
     frame.fields = module.fields

@@ -1,0 +1,93 @@
+"""Running statements in order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from mfsdp_lint.readers.python.branches import Signal
+from mfsdp_lint.readers.python.containers import GeneratorCall
+from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
+from mfsdp_lint.readers.python.objects import Object
+
+Runner = Callable[[Machine, Any, Frame], Signal]
+
+RUNNERS: dict[type, Runner] = {}
+"""What runs each kind of statement; statements.py fills it."""
+
+
+BREAK = ("break", None)
+
+
+CONTINUE = ("continue", None)
+
+
+class Leave(Exception):
+    """A loop or `with` body that runs inside a generator leaves it."""
+
+    def __init__(self, signal: Signal, loop: GeneratorCall) -> None:
+        super().__init__()
+        self.signal = signal
+        self.loop = loop
+
+
+def run_block(machine: Machine, body: list[ast.stmt], frame: Frame) -> Signal:
+    """Run statements in order; how they ended (see branches.Signal)."""
+    for statement in body:
+        machine.step()
+        signal = RUNNERS[type(statement)](machine, statement, frame)
+        if signal is not None:
+            return signal
+    return None
+
+
+def run_isolated(machine: Machine, body: list[ast.stmt], frame: Frame) -> None:
+    """Run a module's or class's body outside of any recipe: what it makes is shared, and nothing undoes it.
+
+    A statement that cannot be run leaves the names it would bind unknown; the others run on.
+    """
+
+    def run() -> None:
+        for statement in body:
+            try:
+                run_block(machine, [statement], frame)
+            except Raised:
+                for name in bound_names(statement):
+                    frame.fields.setdefault(name, machine.unknown(name))
+            except (CannotMerge, OutOfSteps, RecursionError):
+                for name in bound_names(statement):
+                    frame.fields[name] = machine.unknown(name)
+
+    isolated(machine, run)
+
+
+def bound_names(statement: ast.AST) -> list[str]:
+    """The names that a statement binds, wherever in it."""
+    names = []
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.append(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.append(node.name)
+    return names
+
+
+def isolated(machine: Machine, make: Callable[[], Object]) -> Object:
+    """Evaluate something outside of any recipe: what it makes is shared, and nothing undoes it."""
+    saved = machine.journal, machine.facts, machine.trial, machine.steps, machine.called, machine.local
+    shared = machine.changed_shared
+    machine.journal, machine.trial, machine.local, machine.steps = [], 0, None, 0
+    machine.facts = type(machine.facts)()
+    machine.module_level += 1
+    try:
+        return make()
+    finally:
+        machine.module_level -= 1
+        machine.journal, machine.facts, machine.trial, machine.steps, machine.called, machine.local = saved
+        machine.changed_shared = shared
+
+
+def head(node: ast.stmt) -> str:
+    """The first line of a statement: a condition is told in words of the program, never by line, which edits move."""
+    return ast.unparse(node).partition("\n")[0]
