@@ -29,15 +29,16 @@ def test_a_table_has_a_line_a_recipe_and_tells_once_what_is_the_same_in_all(ask:
     assert (code, err) == (0, "")
     assert out == shown(
         f"""
-        4 recipes, {HEAD}
+        5 recipes, {HEAD}
         the same in all: offload –, recompute –, precision bf16
 
-          recipe   FSDP           strategy            format        save/load  TP/PP/CP/EP
+          recipe        FSDP           strategy            format        save/load  TP/PP/CP/EP
         recipes.py
-          small    –              –                   torch         yes/no     1/1/1/1
-          sharded  megatron-fsdp  optim_grads_params  fsdp_dtensor  yes/no     8/1/1/1
-          tuned    ?              ?                   torch         yes/no     1/1/1/1
-          either   torch-fsdp2|–  no_shard|–          torch_dist    no/no      1/1/1/1
+          small         –              –                   torch         yes/no     1/1/1/1
+          sharded       megatron-fsdp  optim_grads_params  fsdp_dtensor  yes/no     8/1/1/1
+          tuned         ?              ?                   torch         yes/no     1/1/1/1
+          either        torch-fsdp2|–  no_shard|–          torch_dist    no/no      1/1/1/1
+          Family.large  megatron-fsdp  optim_grads_params  fsdp_dtensor  yes/no     2/1/1/1
 
         – is off or None, ? is not known
         """
@@ -162,6 +163,7 @@ def test_csv_has_a_row_a_recipe_and_a_column_a_setting(ask: Ask) -> None:
         ["sharded", "recipes.py", "20", "function", "fsdp_dtensor", "", "/results", "true"],
         ["tuned", "recipes.py", "29", "function", "torch", "", "/results", "?"],
         ["either", "recipes.py", "35", "function", "torch_dist", "", "", "false"],
+        ["Family.large", "recipes.py", "45", "function", "fsdp_dtensor", "", "/results", "true"],
         ["overrides.yaml", "overrides.yaml", "1", "overrides", "?", "?", "/results", "true"],
     ]
 

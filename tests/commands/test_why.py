@@ -202,7 +202,7 @@ def test_json_tells_the_same(ask: Ask) -> None:
         ("recipes.py::small", "ddp.use_megatron_fdsp", "small has no setting ddp.use_megatron_fdsp; did you mean "),
         ("recipes.py::smal", "ddp.x", "recipes.py: there is no function smal; the nearest is small"),
         ("settings.py", "ddp.x", "settings.py: no recipe there"),
-        ("recipes.py", "ddp.x", "recipes.py: 4 recipes there; name one: recipes.py::small, recipes.py::sharded, "),
+        ("recipes.py", "ddp.x", "recipes.py: 5 recipes there; name one: recipes.py::small, recipes.py::sharded, "),
         ("gone.py::small", "ddp.x", "gone.py: no such file or directory"),
     ],
 )

@@ -57,7 +57,17 @@ def test_how_it_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     patch = make_patch([("./r/my x.py", b"a\nb", b"a\nc"), (str(tmp_path / "y"), b"1\n", b"2\n"), ("same", b"x", b"x")])
     assert patch.decode() == (
-        "diff --git a/r/my x.py b/r/my x.py\n--- a/r/my x.py\t\n+++ b/r/my x.py\t\n@@ -1,2 +1,2 @@\n a\n"
+        "--- a/r/my x.py\t\n+++ b/r/my x.py\t\n@@ -1,2 +1,2 @@\n a\n"
         "-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"
-        "diff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-1\n+2\n"
+        "--- a/y\n+++ b/y\n@@ -1 +1 @@\n-1\n+2\n"
     )
+
+
+def test_it_applies_in_a_folder_of_the_repository_too(tmp_path: Path) -> None:
+    folder = tmp_path / "recipes"
+    folder.mkdir()
+    (folder / "a.py").write_bytes(b"x = 1\n")
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    patch = make_patch([("a.py", b"x = 1\n", b"x = 2\n")])
+    subprocess.run(["git", "apply"], cwd=folder, input=patch, check=True)
+    assert (folder / "a.py").read_bytes() == b"x = 2\n"

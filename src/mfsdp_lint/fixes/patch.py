@@ -31,7 +31,9 @@ def _file_patch(path: str, before: bytes, after: bytes) -> bytes:
     # latin-1 maps every byte to one character and back.
     lines = difflib.unified_diff(_lines(before), _lines(after), lineterm="\n")
     next(lines), next(lines)
-    head = b"diff --git %s %s\n--- %s%s\n+++ %s%s\n" % (old, new, old, tab, new, tab)
+    # Without a `diff --git` line: with one, git takes the paths from the root of the repository, and in a folder below
+    # it applies nothing, in silence.
+    head = b"--- %s%s\n+++ %s%s\n" % (old, tab, new, tab)
     body = (line.encode("latin-1") for line in lines)
     return head + b"".join(line if line.endswith(b"\n") else line + NO_NEWLINE for line in body)
 

@@ -230,5 +230,5 @@ def identical(left: Any, right: Any) -> bool:
     if isinstance(left, list):
         return len(left) == len(right) and all(map(identical, left, right))
     if isinstance(left, dict):
-        return list(left) == list(right) and all(identical(left[key], right[key]) for key in left)
+        return left.keys() == right.keys() and all(identical(left[key], right[key]) for key in left)
     return bool(left == right)

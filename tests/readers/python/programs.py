@@ -352,7 +352,8 @@ def _recipe_class(scope: Scope) -> None:
     pick = scope.pick
     scope.line("class Base:")
     with scope.indented():
-        scope.line(f"size = {expression(scope, 'int', 1)}")
+        # Class bodies run when they are first needed, so nothing here may call what changes something.
+        scope.line(f"size = {pick(5)}")
         scope.line("def __init__(self, cfg=None, **options):")
         scope.line("    self.cfg = cfg or ConfigContainer()")
         scope.line("    self.options = options")

@@ -82,6 +82,8 @@ def test_it_is_decided_as_python_does(lines: str) -> None:
 
 
 OPEN = {
+    "pairs of a list that shrinks meanwhile": ("for x, y in zip(cfg.model.layers, 'ab'):\n        cfg.model.layers.pop()\n        cfg.model.size = y", "int"),
+    "a cached call that may not run": ("cached(u)\n    cfg.model.size = os.environ['NCCL_B']", "str"),
     "what raises on one way is handled": ("try:\n        x = {'a': 1}[u]\n        cfg.model.size = 2\n    except KeyError:\n        cfg.model.layers = []", "str"),
     "writes before what may raise are kept": ("try:\n        cfg.model.size = 2\n        int(u)\n        cfg.model.size = 3\n    except ValueError:\n        cfg.model.layers = []", "str"),
     "writes of a way that raises are kept": ("try:\n        if u:\n            cfg.model.size = 2\n            raise KeyError\n    except KeyError:\n        pass", "bool"),
@@ -105,7 +107,8 @@ OPEN = {
 
 @pytest.mark.parametrize(("lines", "kind"), OPEN.values(), ids=OPEN.keys())
 def test_nothing_is_said_that_does_not_hold(lines: str, kind: str) -> None:
-    verdict = examine(Program(recipe(lines, parameters="u"), unknown={"u": kind}))
+    before = "@functools.lru_cache(None)\ndef cached(x):\n    os.environ['NCCL_B'] = str(x)\n"
+    verdict = examine(Program(recipe(lines, parameters="u", before=before), unknown={"u": kind}))
     assert verdict.runs
     assert not verdict.lost
     assert not verdict.disagreements

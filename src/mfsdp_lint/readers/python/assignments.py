@@ -8,10 +8,11 @@ from typing import Any
 from mfsdp_lint.readers.python.attributes import get_attribute, set_attribute
 from mfsdp_lint.readers.python.branches import Signal
 from mfsdp_lint.readers.python.containers import delete_entry, entry, iterate, set_entry
-from mfsdp_lint.readers.python.expressions import binary, evaluate
+from mfsdp_lint.readers.python.expressions import evaluate
 from mfsdp_lint.readers.python.limits import LONGEST_LIST
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
 from mfsdp_lint.readers.python.objects import DictObject, External, Instance, ListObject, Object, Unknown
+from mfsdp_lint.readers.python.operators import binary
 
 
 def run_assign(machine: Machine, node: ast.Assign, frame: Frame) -> Signal:

@@ -90,7 +90,7 @@ def known_truth(machine: Machine, value: Object, frame: Frame, node: ast.AST) ->
                 return truth(machine, call(machine, get_attribute(machine, value, name, frame), [], {}, node, frame))
         return None if opaque(machine, value.cls) and not value.fields else True
     if isinstance(value, EnumMember):
-        from mfsdp_lint.readers.python.expressions import plain
+        from mfsdp_lint.readers.python.operators import plain
 
         inner = plain(value)
         return True if inner is value else truth(machine, inner)

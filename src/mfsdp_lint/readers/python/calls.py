@@ -8,7 +8,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.branches import Side, merge
 from mfsdp_lint.readers.python.classes import ClassObject, instantiate
-from mfsdp_lint.readers.python.containers import GeneratorCall, method
+from mfsdp_lint.readers.python.containers import GeneratorCall
 from mfsdp_lint.readers.python.machine import (
     DEPTH_LIMIT,
     FORK_LIMIT,
@@ -20,6 +20,7 @@ from mfsdp_lint.readers.python.machine import (
     join,
     template,
 )
+from mfsdp_lint.readers.python.methods import method
 from mfsdp_lint.readers.python.objects import (
     MISSING,
     Bound,
@@ -300,6 +301,7 @@ def _forget_surroundings(machine: Machine, function: Function) -> None:
         for value in list(fields.values()):
             if isinstance(value, (Instance, DictObject, ListObject)):
                 machine.havoc(value)
+    machine.havoc(machine.environment)
 
 
 def _huggingface_model(function: Function) -> Any:
@@ -352,7 +354,12 @@ def _call_cached(
 ) -> Object:
     """A call through `functools.cache`: for equal arguments the very same object as before."""
     if not all(map(is_constant, (*arguments, *keywords.values()))):
-        return unfollowed(machine, function.name, arguments, keywords, frame, node)
+        # It runs, or it was called with the same arguments before.
+        mark, born = len(machine.journal), machine.clock
+        result = _follow(machine, function, arguments, keywords, node, frame)
+        sides: list[Side] = [(("return", result), machine.changes(mark)), (("return", machine.unknown()), {})]
+        machine.rollback(mark)
+        return merge(machine, sides, born, force=True)[1]
     key = ("cached", id(function), tuple(map(_typed, arguments)), tuple((n, _typed(v)) for n, v in keywords.items()))
     found = machine.facts.fields.get(key, MISSING)
     if found is MISSING:

@@ -39,13 +39,13 @@ def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, frame:
             answer = contains(machine, right, left, frame)
         case _:
             answer = _ordered(ORDER[type(op)], left, right)
-    negated = isinstance(op, (ast.IsNot, ast.NotEq, ast.NotIn))
+    opposite = isinstance(op, (ast.IsNot, ast.NotEq, ast.NotIn))
     if answer is not None:
-        return answer is not negated
-    return _question(machine, op, left, right, negated, node)
+        return answer is not opposite
+    return _question(machine, op, left, right, opposite, node)
 
 
-def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, negated: bool, node: ast.AST) -> Object:
+def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, opposite: bool, node: ast.AST) -> Object:
     """The unknown answer; the same question about the same unknown value has the same answer."""
     if isinstance(right, Unknown) and not isinstance(left, Unknown):
         left, right = right, left
@@ -60,11 +60,11 @@ def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, nega
             found.fields["<equal>"] = (left, right)
         found.fields["<about>"] = right  # kept, so that its number stays its own
         left.fields[key] = found
-    if not negated:
+    if not opposite:
         return found
-    from mfsdp_lint.readers.python.expressions import _negated
+    from mfsdp_lint.readers.python.operators import negated
 
-    return _negated(machine, found)
+    return negated(machine, found)
 
 
 def _token(value: Object) -> Any:
@@ -112,7 +112,7 @@ def _over_options(left: Object, right: Object, ask: Any) -> bool | None:
 
 def equal(machine: Machine, left: Object, right: Object) -> bool | None:
     """`left == right`; None when that is not known."""
-    from mfsdp_lint.readers.python.expressions import plain
+    from mfsdp_lint.readers.python.operators import plain
 
     left, right = plain(machine.settle(left)), plain(machine.settle(right))
     if isinstance(left, (Unknown, Choice)) or isinstance(right, (Unknown, Choice)):
@@ -204,7 +204,7 @@ def _equal_dicts(machine: Machine, left: DictObject, right: DictObject) -> bool 
 def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bool | None:
     """`item in holder`; None when that is not known."""
     from mfsdp_lint.readers.python.containers import iterate
-    from mfsdp_lint.readers.python.expressions import plain
+    from mfsdp_lint.readers.python.operators import plain
 
     holder, item = machine.settle(holder), plain(machine.settle(item))
     if isinstance(holder, Choice):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -11,44 +10,26 @@ from mfsdp_lint.readers.python.attributes import get_attribute
 from mfsdp_lint.readers.python.branches import known_truth, truth
 from mfsdp_lint.readers.python.calls import call
 from mfsdp_lint.readers.python.comparisons import compare
-from mfsdp_lint.readers.python.containers import absorbed, entry, iterate, present, uncertain
+from mfsdp_lint.readers.python.comprehensions import comprehension
+from mfsdp_lint.readers.python.containers import entry, hashable, iterate
 from mfsdp_lint.readers.python.imports import resolve_global
 from mfsdp_lint.readers.python.library import BUILTINS
-from mfsdp_lint.readers.python.limits import LONGEST_LIST, LONGEST_TEXT, is_small, is_wide, weighs_little
+from mfsdp_lint.readers.python.limits import LONGEST_TEXT, is_small, is_wide, weighs_little
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.methods import absorbed
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
     MISSING,
     Choice,
     DictObject,
-    EnumMember,
     External,
     Function,
-    IteratorObject,
     ListObject,
     Object,
-    SetObject,
     Unknown,
     is_symbolic,
 )
-
-BIG = 1_000_000
-"""Numbers and sequences larger than this are not computed."""
-
-BINARY: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-    ast.BitAnd: operator.and_,
-}
+from mfsdp_lint.readers.python.operators import binary, negated, plain, sign
 
 
 def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Object:
@@ -163,164 +144,16 @@ def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Object:
     return binary(machine, type(node.op), evaluate(machine, node.left, frame), evaluate(machine, node.right, frame))
 
 
-def binary(machine: Machine, kind: type, left: Object, right: Object) -> Object:
-    """`left <operator> right`."""
-    left, right = plain(machine.settle(left)), plain(machine.settle(right))
-    if isinstance(left, Choice) or isinstance(right, Choice):
-        return _binary_over(machine, kind, left, right)
-    if isinstance(left, ListObject) and not isinstance(left, SetObject):
-        return _list_operation(machine, kind, left, right)
-    if (
-        isinstance(right, ListObject)
-        and kind is ast.Mult
-        and isinstance(left, int)
-        and not isinstance(right, SetObject)
-    ):
-        return _list_operation(machine, kind, right, left)
-    if isinstance(left, SetObject) and isinstance(right, SetObject):
-        return _set_operation(machine, kind, left, right)
-    if isinstance(left, DictObject) and isinstance(right, DictObject) and kind is ast.BitOr:
-        merged = DictObject(absorbed(machine, left.fields, right), machine.tick())
-        merged.writes = {**left.writes, **right.writes}
-        return merged
-    if isinstance(left, (*CONSTANTS, tuple)) and isinstance(right, (*CONSTANTS, tuple)):
-        return _constant_operation(machine, kind, left, right)
-    return machine.unknown("", not_none=True)
-
-
-def _constant_operation(machine: Machine, kind: type, left: Any, right: Any) -> Object:
-    if _too_big(kind, left, right):
-        return machine.unknown("", not_none=True)
-    if kind is ast.Mod and isinstance(left, (str, bytes)) and not _all_constant(right):
-        return machine.unknown("", not_none=True)
-    try:
-        found = BINARY[kind](left, right)
-    except (TypeError, ValueError, ArithmeticError, KeyError, MemoryError) as error:
-        raise Raised(type(error).__name__, str(error)) from None
-    return found if is_small(found) else machine.unknown("", not_none=True)
-
-
-def _all_constant(value: Any) -> bool:
-    return all(map(_all_constant, value)) if isinstance(value, tuple) else isinstance(value, CONSTANTS)
-
-
-def _too_big(kind: type, left: Any, right: Any) -> bool:
-    if kind is ast.Pow:
-        return isinstance(left, int) and isinstance(right, int) and (abs(left) > BIG or abs(right) > 256)
-    if kind is ast.LShift:
-        return isinstance(right, int) and right > 256
-    if kind is ast.Mult:
-        for one, other in ((left, right), (right, left)):
-            if isinstance(one, (str, bytes, tuple)) and isinstance(other, int) and len(one) * other > BIG:
-                return True
-        return isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > 4096
-    if kind is ast.Add and isinstance(left, (str, bytes, tuple)) and isinstance(right, (str, bytes, tuple)):
-        return len(left) + len(right) > BIG
-    if kind is ast.Mod and isinstance(left, (str, bytes)):
-        longest = max(map(_length, right), default=0) if isinstance(right, tuple) else _length(right)
-        return len(left) > 10_000 or len(left) * longest > BIG or is_wide(str(left))
-    return False
-
-
-def _length(value: Any) -> int:
-    return len(value) if isinstance(value, (str, bytes)) else 0
-
-
-def _list_operation(machine: Machine, kind: type, left: ListObject, right: Object) -> Object:
-    if kind is ast.Add and isinstance(right, ListObject):
-        known = left.items is not None and right.items is not None
-        both = left.items + right.items if known and len(left.items) + len(right.items) <= LONGEST_LIST else None
-        return ListObject(both, machine.tick())
-    if kind is ast.Mult and isinstance(right, int):
-        if left.items is None or len(left.items) * right > LONGEST_LIST:
-            return ListObject(None, machine.tick())
-        return ListObject(left.items * right, machine.tick())
-    if isinstance(right, (*CONSTANTS, tuple)):
-        raise Raised("TypeError", "unsupported operand types")
-    return machine.unknown("", not_none=True)
-
-
-def _set_operation(machine: Machine, kind: type, left: SetObject, right: SetObject) -> Object:
-    if left.items is None or right.items is None:
-        return machine.unknown("", not_none=True)
-    machine.charge(4 * (len(left.items) + len(right.items)))
-    try:
-        one, other = dict.fromkeys(left.items), dict.fromkeys(right.items)
-    except TypeError:
-        return machine.unknown("", not_none=True)
-    if kind is ast.BitOr:
-        found = [*one, *(item for item in other if item not in one)]
-    elif kind is ast.BitAnd:
-        found = [item for item in one if item in other]
-    elif kind is ast.Sub:
-        found = [item for item in one if item not in other]
-    elif kind is ast.BitXor:
-        found = [*(item for item in one if item not in other), *(item for item in other if item not in one)]
-    else:
-        raise Raised("TypeError", "unsupported operand types")
-    return SetObject(found, machine.tick())
-
-
-def _binary_over(machine: Machine, kind: type, left: Object, right: Object) -> Object:
-    lefts = left.options if isinstance(left, Choice) else (left,)
-    rights = right.options if isinstance(right, Choice) else (right,)
-    if len(lefts) * len(rights) > 64:
-        return machine.unknown("", not_none=True)
-    found = []
-    for one in lefts:
-        for other in rights:
-            try:
-                found.append(binary(machine, kind, one, other))
-            except Raised:
-                machine.doubts += 1
-    if not found:
-        raise Raised("TypeError", "unsupported operand types")
-    return join(machine, found)
-
-
-def plain(value: Object) -> Object:
-    """An enumeration member that is a string or number at heart (`class F(str, Enum)`) as that value."""
-    if isinstance(value, EnumMember) and not isinstance(value.cls, External) and value.cls is not None:
-        from mfsdp_lint.readers.python.classes import base_name
-
-        names = {base_name(base) for base in value.cls._mro or ()}
-        if names & {"str", "int", "enum.IntEnum", "enum.StrEnum", "enum.IntFlag"}:
-            return value.value
-    return value
-
-
 def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Object:
     value = machine.settle(evaluate(machine, node.operand, frame))
     if isinstance(node.op, ast.Not):
         known = known_truth(machine, value, frame, node)
         if known is None:
-            return _negated(machine, value)
+            return negated(machine, value)
         return not known
     if isinstance(value, Choice):
-        return join(machine, [_sign(machine, node.op, option) for option in value.options])
-    return _sign(machine, node.op, value)
-
-
-def _negated(machine: Machine, value: Object) -> Object:
-    if isinstance(value, Unknown):
-        found = value.fields.get("<not>")
-        if found is None:
-            found = machine.unknown(f"not {value.text}", not_none=True)
-            found.fields["<not of>"] = value
-            value.fields["<not>"] = found
-        return found
-    return Choice((True, False))
-
-
-def _sign(machine: Machine, op: ast.unaryop, value: Object) -> Object:
-    if not isinstance(value, (int, float, complex)):
-        if isinstance(value, (str, bytes, tuple, type(None))):
-            raise Raised("TypeError", "bad operand type for unary operator")
-        return machine.unknown("", not_none=True)
-    try:
-        return -value if isinstance(op, ast.USub) else +value if isinstance(op, ast.UAdd) else ~value  # type: ignore[operator]
-    except TypeError as error:
-        raise Raised("TypeError", str(error)) from None
+        return join(machine, [sign(machine, node.op, option) for option in value.options])
+    return sign(machine, node.op, value)
 
 
 def _boolean(machine: Machine, node: ast.BoolOp, frame: Frame) -> Object:
@@ -480,7 +313,7 @@ def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Object:
                     result.fields[key] = machine.unknown(str(key))
             continue
         key = plain(machine.settle(evaluate(machine, key_node, frame)))
-        if not _hashable(key):
+        if not hashable(key):
             result.writes["<hazy>"] = True
             result.fields = {
                 known: join(machine, [old, machine.unknown(str(known))]) for known, old in result.fields.items()
@@ -489,12 +322,6 @@ def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Object:
         result.fields[key] = value
         result.writes[key] = machine.note(frame, value_node, value_node, "assigned", value, None)
     return result
-
-
-def _hashable(key: Object) -> bool:
-    if isinstance(key, (Unknown, Choice, ListObject, DictObject)):
-        return False
-    return all(map(_hashable, key)) if isinstance(key, tuple) else True
 
 
 def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Object:
@@ -579,88 +406,6 @@ def _walrus(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Object:
     return value
 
 
-def _comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
-    found: list[Object] = []
-    inner = Frame(frame.module, "<comprehension>", frame, frame.caller, frame.node, machine.tick())
-    try:
-        exact = _generate(machine, node, node.generators, inner, found)
-    except Raised as error:
-        if not isinstance(node, ast.GeneratorExp):
-            raise
-        return IteratorObject(found, machine.tick(), error)
-    if isinstance(node, ast.GeneratorExp):
-        return IteratorObject(found if exact else None, machine.tick())
-    if isinstance(node, ast.DictComp):
-        return _dict_from_pairs(machine, found, exact)
-    items: Any = found if exact else None
-    if isinstance(node, ast.SetComp):
-        from mfsdp_lint.readers.python.containers import make_set
-
-        return make_set(machine, items)
-    return ListObject(items, machine.tick())
-
-
-def _dict_from_pairs(machine: Machine, pairs: list[Object], exact: bool) -> Object:
-    result = DictObject({}, machine.tick())
-    for key, value in pairs:
-        key = plain(machine.settle(key))
-        if not _hashable(key):
-            exact = False
-        elif uncertain(value) and key in result.fields:
-            result.fields[key] = join(machine, [present(machine, value), result.fields[key]])
-        else:
-            result.fields[key] = value
-    if not exact:
-        result.writes["<hazy>"] = True
-        for key in result.fields:
-            result.fields[key] = machine.unknown(str(key))
-    return result
-
-
-def _generate(
-    machine: Machine,
-    node: Any,
-    generators: list[ast.comprehension],
-    frame: Frame,
-    found: list[Object],
-    maybe: bool = False,
-) -> bool:
-    """Collect the elements of a comprehension; whether that is all of them. `maybe`: they may also be missing."""
-    from mfsdp_lint.readers.python.assignments import assign
-
-    if not generators:
-        machine.step()
-        found.append(_element(machine, node, frame, maybe))
-        return True
-    first, rest = generators[0], generators[1:]
-    iterable = machine.settle(evaluate(machine, first.iter, frame))
-    items = iterable.items if type(iterable) is ListObject else iterate(machine, iterable, frame)
-    if items is None:
-        return False
-    exact = True
-    for item in items:
-        machine.step()
-        open_item = uncertain(item)
-        assign(machine, first.target, present(machine, item) if open_item else item, frame, node)
-        keep: bool | None = True
-        for test in first.ifs:
-            answer = known_truth(machine, evaluate(machine, test, frame), frame, test)
-            keep = answer if answer is not None else None if keep else keep
-            if answer is False:
-                break
-        if keep is not False:
-            exact = _generate(machine, node, rest, frame, found, maybe or open_item or keep is None) and exact
-    return exact
-
-
-def _element(machine: Machine, node: Any, frame: Frame, maybe: bool) -> Object:
-    key = evaluate(machine, node.key, frame) if isinstance(node, ast.DictComp) else None
-    value = evaluate(machine, node.value if isinstance(node, ast.DictComp) else node.elt, frame)
-    if maybe:
-        value = Choice((*(value.options if isinstance(value, Choice) else (value,)), MISSING))
-    return (key, value) if isinstance(node, ast.DictComp) else value
-
-
 def _starred(machine: Machine, node: ast.Starred, frame: Frame) -> Object:
     return evaluate(machine, node.value, frame)
 
@@ -705,10 +450,10 @@ EVALUATORS: dict[type, Callable[[Machine, Any, Frame], Object]] = {
     ast.JoinedStr: _formatted,
     ast.Lambda: _lambda,
     ast.NamedExpr: _walrus,
-    ast.ListComp: _comprehension,
-    ast.SetComp: _comprehension,
-    ast.GeneratorExp: _comprehension,
-    ast.DictComp: _comprehension,
+    ast.ListComp: comprehension,
+    ast.SetComp: comprehension,
+    ast.GeneratorExp: comprehension,
+    ast.DictComp: comprehension,
     ast.Starred: _starred,
     ast.Yield: _yield,
     ast.YieldFrom: _yield_from,

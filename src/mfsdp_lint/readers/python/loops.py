@@ -33,7 +33,7 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
     if isinstance(iterable, Choice) and len(iterable.options) <= CHOICES_WALKED:
         return _over_one_of(machine, node, iterable.options, frame)
     items = iterable.items if isinstance(iterable, ListObject) else iterate(machine, iterable, frame)
-    if items is None:
+    if items is None or (isinstance(iterable, IteratorObject) and iterable.is_stale):
         return _unknown_turns(
             machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
         )
@@ -59,6 +59,10 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
                 return _unknown_turns(
                     machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
                 )
+        if isinstance(iterable, IteratorObject) and iterable.is_stale:
+            return _unknown_turns(
+                machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+            )
     if isinstance(iterable, IteratorObject):
         machine.put(iterable, "items", [])
         if iterable.error is not None:

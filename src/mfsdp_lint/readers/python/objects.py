@@ -86,7 +86,7 @@ class External:
 class Instance:
     """An object of a known class. Fields that nobody wrote are missing from `writes`; `made` is the call."""
 
-    __slots__ = ("born", "cls", "fields", "hazy", "made", "writes")
+    __slots__ = ("born", "cls", "fields", "made", "writes")
 
     def __init__(self, cls: Object, born: int, made: Write | None = None) -> None:
         self.cls = cls
@@ -94,7 +94,6 @@ class Instance:
         self.made = made
         self.fields: dict[Any, Object] = {}
         self.writes: dict[Any, Any] = {}
-        self.hazy = False
 
     def __repr__(self) -> str:
         return f"Instance({self.cls!r})"
@@ -127,27 +126,33 @@ class SetObject(ListObject):
 class IteratorObject(ListObject):
     """What `iter`, `zip`, `map` or a generator expression gives: the elements that nobody has taken yet.
 
-    `error` is what the evaluation of a further element raises.
+    `error` is what the evaluation of a further element raises; `walked` are the lists that it walks over, each with the
+    elements that it had: Python looks at them only when an element is asked for.
     """
 
-    __slots__ = ("error",)
+    __slots__ = ("error", "walked")
 
     def __init__(self, items: list[Object] | None, born: int, error: Exception | None = None) -> None:
         super().__init__(items, born)
         self.error = error
+        self.walked: list[tuple[ListObject, Any]] = []
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a list that it walks over was changed since."""
+        return any(walked.items is not items for walked, items in self.walked)
 
 
 class DictObject:
-    """A dictionary with constant keys. `hazy`: it may hold further or other entries."""
+    """A dictionary with constant keys. Where `writes` has HAZY (machine.py), it may hold further or other entries."""
 
-    __slots__ = ("born", "fields", "hazy", "made", "writes")
+    __slots__ = ("born", "fields", "made", "writes")
 
     def __init__(self, fields: dict[Any, Object], born: int) -> None:
         self.fields = fields
         self.writes: dict[Any, Any] = {}
         self.born = born
         self.made: Write | None = None
-        self.hazy = False
 
     def __repr__(self) -> str:
         return f"Dict({self.fields!r})"

@@ -4,7 +4,16 @@ Each model takes (machine, arguments, keywords, frame, node) and gives the call'
 depends on the machine the program would run on. A function that is not modelled is a call that is not followed.
 """
 
-from mfsdp_lint.readers.python.library import environment, objects, records, sequences, standard, text, types
+from mfsdp_lint.readers.python.library import (
+    command_line,
+    environment,
+    objects,
+    records,
+    sequences,
+    standard,
+    text,
+    types,
+)
 from mfsdp_lint.readers.python.library.decorators import decorate
 from mfsdp_lint.readers.python.library.environment import CWD, environment_value
 from mfsdp_lint.readers.python.library.registry import BUILTINS, LIBRARY, changes_nothing, models
@@ -18,6 +27,7 @@ __all__ = [
     "LIBRARY",
     "as_text",
     "changes_nothing",
+    "command_line",
     "decorate",
     "environment",
     "environment_value",

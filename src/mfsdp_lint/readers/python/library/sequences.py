@@ -11,10 +11,11 @@ from typing import Any
 from mfsdp_lint.readers.python.attributes import get_attribute
 from mfsdp_lint.readers.python.branches import known_truth, truth
 from mfsdp_lint.readers.python.calls import call
-from mfsdp_lint.readers.python.containers import LONGEST, GeneratorCall, iterate, make_set, method, set_entry, uncertain
+from mfsdp_lint.readers.python.containers import LONGEST, GeneratorCall, iterate, make_set, set_entry, uncertain
 from mfsdp_lint.readers.python.library.registry import models, settled
 from mfsdp_lint.readers.python.limits import weighs_little
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.methods import method
 from mfsdp_lint.readers.python.objects import (
     MISSING,
     DictObject,
@@ -48,8 +49,10 @@ def _sorted(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
     )
 
 
-def _iterator(machine: Machine, items: list[Object] | None) -> Object:
-    return IteratorObject(items, machine.tick())
+def _iterator(machine: Machine, items: list[Object] | None, walked: list[Object]) -> IteratorObject:
+    made = IteratorObject(items, machine.tick())
+    made.walked = [(one, one.items) for one in settled(machine, walked) if type(one) is ListObject]
+    return made
 
 
 @models("builtins.reversed")
@@ -57,7 +60,7 @@ def _reversed(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
 ) -> Object:
     items = _elements(machine, arguments, frame)
-    return _iterator(machine, None if items is None else items[::-1])
+    return _iterator(machine, None if items is None else items[::-1], arguments)
 
 
 @models("builtins.iter")
@@ -67,7 +70,7 @@ def _iter(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
         return value
     if len(arguments) > 1:
         return machine.unknown("iter()", not_none=True)
-    return _iterator(machine, _elements(machine, arguments, frame))
+    return _iterator(machine, _elements(machine, arguments, frame), arguments)
 
 
 @models("builtins.tuple")
@@ -164,7 +167,9 @@ def _enumerate(
 ) -> Object:
     items = _elements(machine, arguments[:1], frame)
     start = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
-    return _iterator(machine, None if items is None or not isinstance(start, int) else list(enumerate(items, start)))
+    return _iterator(
+        machine, None if items is None or not isinstance(start, int) else list(enumerate(items, start)), arguments[:1]
+    )
 
 
 def _columns(machine: Machine, arguments: list[Object], frame: Frame) -> list[list[Object]] | None:
@@ -176,11 +181,11 @@ def _columns(machine: Machine, arguments: list[Object], frame: Frame) -> list[li
 def _zip(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     columns = _columns(machine, arguments, frame)
     if columns is None:
-        return _iterator(machine, None)
+        return _iterator(machine, None, arguments)
     if truth(machine, keywords.get("strict", False)) is True and len({len(column) for column in columns}) > 1:
         raise Raised("ValueError", "zip() arguments have different lengths")
     heavy = any(type(item) is tuple and not weighs_little(item) for column in columns for item in column)
-    return _iterator(machine, None if heavy else list(zip(*columns, strict=False)))
+    return _iterator(machine, None if heavy else list(zip(*columns, strict=False)), arguments)
 
 
 @models("itertools.zip_longest")
@@ -189,42 +194,41 @@ def _zip_longest(
 ) -> Object:
     columns = _columns(machine, arguments, frame)
     if columns is None:
-        return _iterator(machine, None)
-    return _iterator(machine, list(itertools.zip_longest(*columns, fillvalue=keywords.get("fillvalue"))))
+        return _iterator(machine, None, arguments)
+    return _iterator(machine, list(itertools.zip_longest(*columns, fillvalue=keywords.get("fillvalue"))), arguments)
 
 
 @models("itertools.product")
 def _product(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     columns = _columns(machine, arguments, frame)
     if columns is None or keywords or math.prod(map(len, columns)) > LONGEST:
-        return _iterator(machine, None)
-    return _iterator(machine, list(itertools.product(*columns)))
+        return _iterator(machine, None, [])
+    return _iterator(machine, list(itertools.product(*columns)), [])
 
 
 @models("itertools.chain")
 def _chain(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     columns = _columns(machine, arguments, frame)
-    return _iterator(machine, None if columns is None else list(itertools.chain(*columns)))
+    return _iterator(machine, None if columns is None else list(itertools.chain(*columns)), arguments)
 
 
 @models("builtins.map")
 def _map(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     columns = _columns(machine, arguments[1:], frame)
     if columns is None:
-        return _iterator(machine, None)
-    return _lazily(
-        machine, (call(machine, arguments[0], list(row), {}, node, frame) for row in zip(*columns, strict=False))
-    )
+        return _iterator(machine, None, arguments[1:])
+    made = (call(machine, arguments[0], list(row), {}, node, frame) for row in zip(*columns, strict=False))
+    return _lazily(machine, made, arguments[1:])
 
 
-def _lazily(machine: Machine, made: Iterator[Object]) -> Object:
+def _lazily(machine: Machine, made: Iterator[Object], walked: list[Object]) -> Object:
     # Python makes each element when it is asked for: one that raises does so only then.
     found: list[Object] = []
     try:
         found.extend(made)
     except Raised as error:
         return IteratorObject(found, machine.tick(), error)
-    return IteratorObject(found, machine.tick())
+    return _iterator(machine, found, walked)
 
 
 @models("builtins.filter")
@@ -235,10 +239,10 @@ def _filter(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
         value = item if arguments[0] is None else call(machine, arguments[0], [item], {}, node, frame)
         known = known_truth(machine, value, frame, node)
         if known is None:
-            return _iterator(machine, None)
+            return _iterator(machine, None, arguments[1:])
         if known:
             kept.append(item)
-    return _iterator(machine, None if items is None else kept)
+    return _iterator(machine, None if items is None else kept, arguments[1:])
 
 
 @models("builtins.any")
@@ -269,7 +273,7 @@ def _any_all(machine: Machine, iterable: Object, wanted: bool, frame: Frame, nod
 
 @models("builtins.sum")
 def _sum(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    from mfsdp_lint.readers.python.expressions import binary
+    from mfsdp_lint.readers.python.operators import binary
 
     items = _elements(machine, arguments, frame)
     if items is None:
@@ -314,7 +318,7 @@ def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
         found = iterable.first()
         if found is not MISSING:
             return found
-    elif not isinstance(iterable, IteratorObject) or iterable.items is None:
+    elif not isinstance(iterable, IteratorObject) or iterable.items is None or iterable.is_stale:
         return machine.unknown()
     elif any(map(uncertain, iterable.items)):
         machine.put(iterable, "items", None)

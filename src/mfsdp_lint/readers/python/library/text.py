@@ -54,7 +54,7 @@ for _name in ("ceil", "floor", "sqrt", "log", "log2", "log10", "gcd", "isqrt", "
 
 @models("builtins.pow")
 def _pow(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    from mfsdp_lint.readers.python.expressions import binary
+    from mfsdp_lint.readers.python.operators import binary
 
     return binary(machine, ast.Pow, *arguments) if len(arguments) == 2 else machine.unknown("", not_none=True)
 
@@ -77,7 +77,7 @@ def _format(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
 
 @models("math.prod")
 def _prod(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    from mfsdp_lint.readers.python.expressions import binary
+    from mfsdp_lint.readers.python.operators import binary
 
     items = iterate(machine, arguments[0], frame) if arguments else []
     if items is None:
@@ -109,7 +109,7 @@ def _bool(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
         return False
     known = known_truth(machine, arguments[0], frame, node)
     if known is None:
-        from mfsdp_lint.readers.python.expressions import _negated
+        from mfsdp_lint.readers.python.operators import negated
 
-        return _negated(machine, _negated(machine, arguments[0]))
+        return negated(machine, negated(machine, arguments[0]))
     return known

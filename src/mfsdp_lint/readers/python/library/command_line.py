@@ -1,0 +1,91 @@
+"""argparse: a script's options as they are when it is started without any.
+
+A value that comes from an option is the option's default; the command line may change it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mfsdp_lint.readers.python.library.registry import models
+from mfsdp_lint.readers.python.machine import Frame, Machine
+from mfsdp_lint.readers.python.objects import DictObject, ListObject, Native, Object, Unknown
+
+WITHOUT_VALUE = {"store_true": False, "store_false": True}
+NOT_STORED = {"help", "version"}
+
+
+@models("argparse.ArgumentParser")
+def _parser(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+    return _adding_to(machine, DictObject({}, machine.tick()))
+
+
+def _adding_to(machine: Machine, defaults: DictObject) -> Unknown:
+    """A parser, or a group of one, whose options go into `defaults`. What else it can do is not known."""
+
+    def group(machine: Machine, *_: Any) -> Object:
+        return _adding_to(machine, defaults)
+
+    def add(machine: Machine, names: list[Object], options: dict[str, Object], *_: Any) -> Object:
+        destination = _destination(names, options)
+        if destination is not None and options.get("action") not in NOT_STORED:
+            machine.put(defaults, destination, _default(machine, names, options))
+        return machine.unknown("option", not_none=True)
+
+    def set_defaults(machine: Machine, _: list[Object], values: dict[str, Object], *__: Any) -> Object:
+        for name, value in values.items():
+            machine.put(defaults, name, value)
+        return None
+
+    def parse(machine: Machine, given: list[Object], *_: Any) -> Object:
+        return _namespace(machine, defaults, given)
+
+    def parse_known(machine: Machine, given: list[Object], *_: Any) -> Object:
+        rest: Any = None
+        return (_namespace(machine, defaults, given), ListObject(rest, machine.tick()))
+
+    made = machine.unknown("parser", not_none=True)
+    methods = {
+        "add_argument": add,
+        "add_argument_group": group,
+        "add_mutually_exclusive_group": group,
+        "set_defaults": set_defaults,
+        "parse_args": parse,
+        "parse_known_args": parse_known,
+    }
+    made.fields.update({name: Native(f"argparse.{name}", method) for name, method in methods.items()})
+    return made
+
+
+def _destination(names: list[Object], options: dict[str, Object]) -> str | None:
+    """The attribute that an option is stored under, as argparse derives it (CPython's `_get_optional_kwargs`)."""
+    if isinstance(options.get("dest"), str):
+        return str(options["dest"])
+    known = [name for name in names if isinstance(name, str)]
+    if not known or len(known) < len(names):
+        return None
+    long = next((name for name in known if name.startswith("--")), known[0])
+    return long.lstrip("-").replace("-", "_") if long.startswith("-") else long
+
+
+def _default(machine: Machine, names: list[Object], options: dict[str, Object]) -> Object:
+    if "**" in options or options.get("required") is True:
+        return machine.unknown("option")
+    positional = any(isinstance(name, str) and not name.startswith("-") for name in names)
+    if positional and options.get("nargs") not in ("?", "*"):
+        return machine.unknown("option", not_none=True)
+    if "default" in options:
+        # A default that is text goes through the option's type.
+        converted = isinstance(options["default"], str) and "type" in options
+        plain = getattr(options.get("type"), "name", "") == "builtins.str"
+        return machine.unknown("option") if converted and not plain else options["default"]
+    action = options.get("action")
+    return WITHOUT_VALUE.get(action) if isinstance(action, str) else None
+
+
+def _namespace(machine: Machine, defaults: DictObject, given: list[Object]) -> Unknown:
+    made = machine.unknown("args", not_none=True)
+    if given and given[0] is not None:
+        return made
+    made.fields.update(defaults.fields)
+    return made
