@@ -82,6 +82,9 @@ def test_it_is_decided_as_python_does(lines: str) -> None:
 
 
 OPEN = {
+    "a generator with an unknown end": ("cfg.model.layers = list(counting(u & 3))\n    cfg.model.size = len(cfg.model.layers)", "int"),
+    "a generator that may yield": ("cfg.model.layers = list(perhaps(u))\n    cfg.model.size = next(perhaps(u))", "bool"),
+    "one is not true": ("if u == True:\n        cfg.model.size = u", "int"),
     "pairs of a list that shrinks meanwhile": ("for x, y in zip(cfg.model.layers, 'ab'):\n        cfg.model.layers.pop()\n        cfg.model.size = y", "int"),
     "a cached call that may not run": ("cached(u)\n    cfg.model.size = os.environ['NCCL_B']", "str"),
     "what raises on one way is handled": ("try:\n        x = {'a': 1}[u]\n        cfg.model.size = 2\n    except KeyError:\n        cfg.model.layers = []", "str"),
@@ -108,6 +111,7 @@ OPEN = {
 @pytest.mark.parametrize(("lines", "kind"), OPEN.values(), ids=OPEN.keys())
 def test_nothing_is_said_that_does_not_hold(lines: str, kind: str) -> None:
     before = "@functools.lru_cache(None)\ndef cached(x):\n    os.environ['NCCL_B'] = str(x)\n"
+    before += "def perhaps(x):\n    if x:\n        yield 1\n    yield 2\n"
     verdict = examine(Program(recipe(lines, parameters="u", before=before), unknown={"u": kind}))
     assert verdict.runs
     assert not verdict.lost

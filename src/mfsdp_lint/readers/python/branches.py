@@ -106,6 +106,9 @@ def decide(machine: Machine, value: Object, outcome: bool) -> None:
         decide(machine, inner, not outcome)
         return
     machine.learn("truth", value, outcome)
+    alike = value.fields.get("<alike>")
+    if alike is not None and outcome and isinstance(alike[0], Unknown):
+        machine.learn("truth", *alike)
     question = value.fields.get("<equal>")
     if question is not None:
         subject, answer = question

@@ -63,8 +63,14 @@ class GeneratorCall:
         """The next element: known of a new generator only; MISSING where there is none."""
         if self.state == "open":
             return self.machine.unknown()
+        trial = self.machine.trial
+
+        def stop(value: Object) -> Object:
+            # Which element is the first is open where a branch before it is.
+            raise _FirstElement(value if self.machine.trial == trial else self.machine.unknown())
+
         try:
-            self.run(_stop_at)
+            self.run(stop)
         except _FirstElement as found:
             return found.value
         return MISSING
@@ -74,10 +80,6 @@ class _FirstElement(BaseException):
     def __init__(self, value: Object) -> None:
         super().__init__()
         self.value = value
-
-
-def _stop_at(value: Object) -> Object:
-    raise _FirstElement(value)
 
 
 def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
@@ -107,17 +109,21 @@ def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | Non
             return None
         return list(value) if len(value) <= LONGEST else None
     if isinstance(value, GeneratorCall):
-        found: list[Object] = []
+        # A list of the program's, so that what a branch that is not decided yields is undone and joined with the rest.
+        found = ListObject([], machine.tick())
 
         def collect(item: Object) -> Object:
             machine.step()
-            found.append(item)
+            items = found.items
+            machine.charge(len(items or ()))
+            machine.put(found, "items", None if items is None or len(items) >= LONGEST else [*items, item])
             return None
 
         if value.state == "open":
             return None
         value.run(collect)
-        return found
+        items = found.items
+        return None if items is not None and any(map(uncertain, items)) else items
     if isinstance(value, ClassObject) and is_enum(machine, value):
         return list(enum_members(machine, value).values())
     if isinstance(value, (int, float, complex, type(None))):

@@ -39,7 +39,8 @@ def _match_cases(machine: Machine, subject: Object, cases: list[Any], node: Any,
     question = machine.unknown(f"{ast.unparse(node.subject)} matches {ast.unparse(case.pattern)}", not_none=True)
     if isinstance(case.pattern, ast.MatchValue) and isinstance(subject, Unknown):
         answer = evaluate(machine, case.pattern.value, frame)
-        if isinstance(answer, (str, int, float, bool)):
+        # (1, 1.0 and True match each other.)
+        if isinstance(answer, str) or (isinstance(answer, (int, float)) and answer not in (0, 1)):
             question.fields["<equal>"] = (subject, answer)
     return undecided(
         machine,
