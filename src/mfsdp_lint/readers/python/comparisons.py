@@ -58,7 +58,9 @@ def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, oppo
         found = machine.unknown("", not_none=True)
         if kind == "Eq" and isinstance(right, (bool, int, float)) and right in (0, 1):
             found.fields["<alike>"] = (left, bool(right))  # 1, 1.0 and True are equal, and not the same
-        elif kind in ("Is", "Eq") and (right is None or isinstance(right, (str, bool, int, float, EnumMember, External))):
+        elif kind in ("Is", "Eq") and (
+            right is None or isinstance(right, (str, bool, int, float, EnumMember, External))
+        ):
             found.fields["<equal>"] = (left, right)
         found.fields["<about>"] = right  # kept, so that its number stays its own
         left.fields[key] = found
