@@ -111,8 +111,11 @@ def override(recipe: Recipe, overrides: Overrides) -> Recipe:
     """The recipe as it is under the overrides."""
     if not overrides:
         return recipe
-    variants = tuple(Variant(OverriddenSettings(each.settings, overrides), each.when) for each in recipe.variants)
-    return replace(recipe, variants=variants)
+
+    def under(variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
+        return tuple(replace(each, settings=OverriddenSettings(each.settings, overrides)) for each in variants)
+
+    return replace(recipe, variants=under(recipe.variants), exposed=under(recipe.exposed))
 
 
 class OverriddenSettings(Mapping[str, Setting]):

@@ -12,10 +12,10 @@ from typing import Literal
 
 from mfsdp_lint.values import UNKNOWN, Plain, Value, join, spell
 
-How = Literal["assigned", "argument", "default", "upstream", "override", "environment", "unfollowed"]
+How = Literal["assigned", "argument", "default", "upstream", "override", "environment", "unfollowed", "startup"]
 """How a value came to be: an assignment, an argument of a constructor or call, a declared default, a recipe of an
-upstream release known from its snapshot, an override from outside the file, an environment variable, or (told only
-where calls are traced) a call that cannot be followed and may have changed it."""
+upstream release known from its snapshot, an override from outside the file, an environment variable, (told only where
+calls are traced) a call that cannot be followed and may have changed it, or the framework's start-up (see resolve.py)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,7 +47,9 @@ class Origin:
     release's source and not in a file at hand. `order` counts the writes of one evaluation: of two writes the later
     one has the larger number. `earlier` is the write that this one replaced. `value` is what was written, where a
     reader keeps that. Only where calls are traced: `calls` led to the write, the innermost first, and `because` names
-    what made its value unknown ("get_size()", a parameter).
+    what made its value unknown ("get_size()", a parameter). `option` names the option of the program's own command line
+    ("--tp-size") that the value comes from: it is, or follows from, the option's default, and whoever starts the
+    program may change it.
     """
 
     span: Span
@@ -60,6 +62,7 @@ class Origin:
     value: Value = UNKNOWN
     calls: tuple[Call, ...] = ()
     because: str = ""
+    option: str = ""
 
     @property
     def point(self) -> Span:
@@ -77,15 +80,27 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class Undeclared:
+    """An assignment to a name that is no field: the path as written, its class, the fields that the class has."""
+
+    path: str
+    owner: str
+    fields: tuple[str, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class Variant:
     """The settings of a recipe on one way through its code.
 
     `when` are the conditions under which that way is taken, as written in the source ("precision == 'fp8_mx'"); empty
-    where there is only one. A setting that is missing from `settings` is unknown.
+    where there is only one. A setting that is missing from `settings` is unknown. `exposed` are the parameters that a
+    caller has to give for it (`when` says how), where their defaults lead elsewhere.
     """
 
     settings: Mapping[str, Setting]
     when: tuple[str, ...] = ()
+    exposed: tuple[str, ...] = ()
 
     def value(self, path: str) -> Value:
         """The value of one setting; unknown when nothing is known of it."""
@@ -96,14 +111,20 @@ class Variant:
         setting = self.settings.get(path)
         return UNKNOWN if setting is None else setting.value
 
+    def undeclared(self) -> tuple[Undeclared, ...]:
+        """The assignments to names that are no fields, as far as the reader knows the classes."""
+        found: Callable[[], tuple[Undeclared, ...]] | None = getattr(self.settings, "undeclared", None)
+        return () if found is None else found()
+
     def origin(self, path: str) -> Origin | None:
         """Where the value of one setting was written, if anywhere."""
         setting = self.settings.get(path)
         return None if setting is None else setting.origin
 
 
-Kind = Literal["function", "script", "module", "overrides"]
-"""A recipe function, a script's top level, a configuration kept in a module, or an override file (YAML)."""
+Kind = Literal["function", "script", "module", "overrides", "arguments"]
+"""A recipe function, a script's top level, a configuration kept in a module, an override file (YAML), or the flags of a
+command line kept in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +134,8 @@ class Recipe:
     `name` is short (the function's name, the file's name), `qualified_name` the dotted path from the import root or
     the file's path. `line` is where it begins. `partial` says that it changes a configuration that comes from
     elsewhere (an override file, a function that takes a configuration): what it leaves out is unknown, not the default.
+    `front_end` is who reads it: "bridge", or "megatron-lm" for Megatron-LM's own command line. `exposed` is what the
+    recipe comes to when a caller turns FSDP on by a parameter that leaves it off by default; `variants` are without it.
     """
 
     name: str
@@ -123,6 +146,8 @@ class Recipe:
     variants: tuple[Variant, ...]
     partial: bool = False
     arguments: Mapping[str, Plain] = field(default_factory=dict)
+    front_end: str = "bridge"
+    exposed: tuple[Variant, ...] = ()
 
     @property
     def label(self) -> str:

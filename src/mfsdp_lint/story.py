@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from mfsdp_lint.overrides import ENVIRONMENT, recorded
 from mfsdp_lint.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.resolve import Change, resolve
+from mfsdp_lint.upstream.target import Target
 from mfsdp_lint.values import NONE, UNKNOWN, Value
 
 
@@ -22,7 +24,7 @@ class Story:
     """What one setting comes to on some ways through a recipe.
 
     `ways` are the conditions of each of these ways, empty where the story is the same on all. `remark` says what the
-    steps cannot: that nobody writes it, that its section is None.
+    steps cannot: that nobody writes it, that its section is None. `startup` is what the framework does to it then.
     """
 
     path: str
@@ -30,15 +32,18 @@ class Story:
     steps: tuple[Step, ...]
     ways: tuple[tuple[str, ...], ...] = ()
     remark: str = ""
+    startup: tuple[Change, ...] = ()
 
 
-def stories(recipe: Recipe, path: str) -> list[Story]:
+def stories(recipe: Recipe, path: str, target: Target) -> list[Story]:
     """The stories of a setting; more than one where it depends on the way through the recipe's code."""
     told: dict[str, tuple[Story, list[tuple[str, ...]]]] = {}
     for variant in recipe.variants:
-        story = _story(recipe, variant, path)
+        changes = resolve(variant, target, front_end=recipe.front_end).changes
+        startup = tuple(change for change in changes if change.path == path)
+        story = replace(_story(recipe, variant, path), startup=startup)
         writes = [(step.path, step.origin.point, step.origin.value, step.origin.calls) for step in story.steps]
-        told.setdefault(repr((story.value, story.remark, writes)), (story, []))[1].append(variant.when)
+        told.setdefault(repr((story.value, story.remark, writes, startup)), (story, []))[1].append(variant.when)
     if len(told) == 1:
         return [story for story, _ in told.values()]
     return [replace(story, ways=tuple(ways)) for story, ways in told.values()]

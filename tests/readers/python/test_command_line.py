@@ -1,10 +1,14 @@
 """A script that builds its configuration from options is judged as it is when started without any."""
 
+# Statements are easier to tell apart with one in a line.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
-from pathlib import Path
+import pytest
 
 from mfsdp_lint.readers.python.read import read_python
+from mfsdp_lint.recipe import Recipe
 from mfsdp_lint.sources import Sources
 from mfsdp_lint.values import UNKNOWN, Known, Value
 
@@ -54,21 +58,72 @@ if __name__ == "__main__":
 """
 
 
-def values(tmp_path: Path, arguments: str) -> dict[str, Value]:
-    path = tmp_path / "train.py"
-    path.write_text(SCRIPT.replace("ARGUMENTS", arguments))
-    recipe = next(each for each in read_python([str(path)], Sources()).recipes if each.name == "main")
+def read(text: str) -> Recipe:
+    return next(each for each in read_python(["train.py"], Sources({"train.py": text})).recipes if each.name == "main")
+
+
+def values(arguments: str) -> dict[str, Value]:
+    recipe = read(SCRIPT.replace("ARGUMENTS", arguments))
     names = ("ddp.use_megatron_fsdp", "model.tensor_model_parallel_size", "model.pipeline_model_parallel_size")
     return {name: recipe.setting(name).value for name in names}
 
 
-def test_an_option_is_its_default_and_one_without_is_unknown(tmp_path: Path) -> None:
-    assert values(tmp_path, "") == {
+def test_an_option_is_its_default_and_one_without_is_unknown() -> None:
+    assert values("") == {
         "ddp.use_megatron_fsdp": Known(True),
         "model.tensor_model_parallel_size": Known(4),
         "model.pipeline_model_parallel_size": UNKNOWN,
     }
 
 
-def test_arguments_that_the_script_gives_itself_are_not_parsed(tmp_path: Path) -> None:
-    assert set(values(tmp_path, '["--tensor-parallel", "2"]').values()) == {UNKNOWN}
+def test_arguments_that_the_script_gives_itself_are_not_parsed() -> None:
+    assert set(values('["--tensor-parallel", "2"]').values()) == {UNKNOWN}
+
+
+SIZE = "cfg.model.context_parallel_size = "
+
+FLOWS = {
+    "as it is": (SIZE + "args.tensor_parallel", 4, "--tensor-parallel"),
+    "under its destination": ("cfg.ddp.use_megatron_fsdp = args.fsdp", True, "--plain"),
+    "by name": (SIZE + "getattr(args, 'tensor_parallel')", 4, "--tensor-parallel"),
+    "calculated with": (SIZE + "args.tensor_parallel * 2", 8, "--tensor-parallel"),
+    "compared": ("cfg.ddp.use_megatron_fsdp = args.tensor_parallel > 4", False, "--tensor-parallel"),
+    "negated": ("cfg.ddp.use_megatron_fsdp = not args.fsdp", False, "--plain"),
+    "in a text": (SIZE + "f'{args.tensor_parallel}x'", "4x", "--tensor-parallel"),
+    "through a built-in": (SIZE + "max(1, args.tensor_parallel)", 4, "--tensor-parallel"),
+    "of several options": (SIZE + "args.tensor_parallel if args.fsdp is None else args.both", 7, "--both, --the-other"),
+    "through a parameter": ("change(cfg, args.tensor_parallel)", 4, "--tensor-parallel"),
+    "through all parameters": ("change(cfg, **{'size': args.tensor_parallel})", 4, "--tensor-parallel"),
+    "with a fallback": (SIZE + "args.tensor_parallel or 1", 4, "--tensor-parallel"),
+    "a constructor's argument": ("cfg.model = Model(1, 1, args.tensor_parallel)", 4, "--tensor-parallel"),
+    "a replaced field": ("cfg.model = replace(cfg.model, context_parallel_size=args.tensor_parallel)", 4, "--tensor-parallel"),
+    "an environment variable": ("os.environ['NCCL_A'] = str(args.tensor_parallel)", "4", "--tensor-parallel"),
+    "chosen by it": (SIZE + "{(4, True): 9}[args.tensor_parallel, args.fsdp]", 9, ""),
+    "of its own": (SIZE + "2", 2, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("statement", "value", "option"), FLOWS.values(), ids=FLOWS.keys())
+def test_a_value_knows_the_option_that_it_comes_from(statement: str, value: object, option: str) -> None:
+    text = SCRIPT.replace("ARGUMENTS", "").replace("    return cfg\n", f"    {statement}\n    return cfg\n")
+    text = text.replace("import argparse\n", "import argparse\nimport os\nfrom dataclasses import replace\n")
+    text = text.replace("    return parser\n", "    parser.add_argument('--both', default=7, dest='both')\n"
+        "    parser.add_argument('--the-other', dest='both')\n    return parser\n")  # fmt: skip
+    text += "\n\ndef change(cfg, size):\n    cfg.model.context_parallel_size = size\n"
+    path = next(
+        path
+        for start, path in (
+            ("os.environ", "env.NCCL_A"), ("cfg.ddp", "ddp.use_megatron_fsdp"), ("", "model.context_parallel_size"),
+        )
+        if statement.startswith(start)
+    )  # fmt: skip
+    setting = read(text).setting(path)
+    assert setting.value == Known(value)  # type: ignore[arg-type]
+    assert setting.origin is not None
+    assert setting.origin.option == option
+
+
+def test_what_an_option_must_give_is_the_options_as_well() -> None:
+    setting = read(SCRIPT.replace("ARGUMENTS", "")).setting("model.pipeline_model_parallel_size")
+    assert setting.origin is not None
+    assert setting.origin.option == "--pipeline-parallel"

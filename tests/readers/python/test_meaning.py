@@ -104,6 +104,13 @@ OPEN = {
     "the else of a loop over unknown elements": ("for x in u:\n        pass\n    else:\n        cfg.model.size = 2", "ints"),
     "a variable that the process may have set": ("cfg.model.size = os.environ.setdefault('NCCL_A', 'x')", "int"),
     "the folder it is started in is absolute": ("cfg.model.size = [os.path.isabs(os.getcwd()), os.path.join('a', os.getcwd(), 'b'), len(os.getcwd()) > 9]", "int"),
+    "an entry that a loop may have taken away": ("n = u & 3\n    while n < 4:\n        n += 1\n        try:\n            cfg.model.table.pop('b')\n        except KeyError:\n            cfg.model.size = 'new'", "int"),
+    "an entry that a loop may have made": ("table = {}\n    for x in u:\n        table['x'] = x\n    cfg.model.size = 'x' in table", "ints"),
+    "an unfollowed call reaches one of several objects": ("other = [7]\n    for n in (1, 2, 3, 4):\n        if (u, n) > (1, n):\n            other = cfg.model.layers = [n]\n    shake(cfg.model)\n    cfg.model.size = other", "int"),
+    "a loop that cannot be followed may write the environment": ("cfg.model.size = 2\n    os.environ.pop('NCCL_B', None)\n    for n in counting(u & 3):\n        if probe('x') == n:\n            continue\n        os.environ.setdefault('NCCL_B', 'y')", "int"),
+    "unknown elements of tuples are not compared": ("cfg.model.size = (u, 1) < (2, 1)", "int"),
+    "what is written to one of two objects": ("cfg.model.size = 0\n    other = u or cfg.model\n    if not u:\n        other.size = 5", "bool"),
+    "a way to a default object": ("layers = u or cfg.model.layers\n    layers.append(9)\n    cfg.model.size = layers", "ints"),
     "an unknown value in an attribute that one side sets": ("if u:\n        cfg.model.extra = u\n    cfg.model.size = getattr(cfg.model, 'extra', 2)", "int"),
 }  # fmt: skip
 
@@ -112,7 +119,8 @@ OPEN = {
 def test_nothing_is_said_that_does_not_hold(lines: str, kind: str) -> None:
     before = "@functools.lru_cache(None)\ndef cached(x):\n    os.environ['NCCL_B'] = str(x)\n"
     before += "def perhaps(x):\n    if x:\n        yield 1\n    yield 2\n"
-    verdict = examine(Program(recipe(lines, parameters="u", before=before), unknown={"u": kind}))
+    before += "from outside_world import probe, shake\n"
+    verdict = examine(Program(recipe(lines, parameters="u", before=before), unknown={"u": kind}, probed={"x": "int"}))
     assert verdict.runs
     assert not verdict.lost
     assert not verdict.disagreements

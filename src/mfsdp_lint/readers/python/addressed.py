@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 
 from mfsdp_lint.addresses import Address
 from mfsdp_lint.readers.python.class_recipes import method
 from mfsdp_lint.readers.python.classes import ClassObject, mro, namespace
-from mfsdp_lint.readers.python.entries import Entry, is_container, script
+from mfsdp_lint.readers.python.entries import Entry, is_container, positional_given, script
 from mfsdp_lint.readers.python.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.machine import Machine
 from mfsdp_lint.readers.python.modules import Module, parse
-from mfsdp_lint.readers.python.objects import Function
+from mfsdp_lint.readers.python.objects import Function, Partial
 from mfsdp_lint.values import Plain
 
 
@@ -36,8 +37,7 @@ def addressed(machine: Machine, address: Address) -> Entry:
         if address.positional or address.keywords:
             raise NotThere(f"{address.function} is no function: it takes no arguments")
         return entry
-    arguments = _bound(address, entry.function, entry.cls is not None)
-    return Entry(entry.name, module, entry.kind, entry.line, entry.function, arguments, entry.cls)
+    return replace(entry, module=module, arguments=_bound(address, entry))
 
 
 def _top_level(machine: Machine, module: Module, name: str) -> Entry | None:
@@ -45,6 +45,8 @@ def _top_level(machine: Machine, module: Module, name: str) -> Entry | None:
     if isinstance(value, Function) and isinstance(value.node, ast.FunctionDef):
         own = value.module is module
         return Entry(name, module, "function", value.node.lineno if own else _line(module, name), value)
+    if isinstance(value, Partial) and isinstance(value.function, Function):
+        return Entry(name, module, "function", _line(module, name), value.function, partial=value)
     if is_container(machine, value):
         return Entry(name, module, "module", _line(module, name))
     main = script(machine, module)
@@ -71,10 +73,11 @@ def _method(machine: Machine, module: Module, owner: str, name: str) -> Entry | 
     return method(machine, cls, bases[0], name) if bases else None
 
 
-def _bound(address: Address, function: Function, method: bool) -> Mapping[str, Plain]:
+def _bound(address: Address, entry: Entry) -> Mapping[str, Plain]:
     """The arguments by the parameters that take them."""
-    parameters: ast.arguments = function.node.args
-    positional = [each.arg for each in (*parameters.posonlyargs, *parameters.args)][int(method) :]
+    assert entry.function is not None
+    parameters: ast.arguments = entry.function.node.args
+    positional = [each.arg for each in (*parameters.posonlyargs, *parameters.args)][positional_given(entry) :]
     if len(address.positional) > len(positional):
         few = f"{len(positional)} at most" if positional else "none"
         raise NotThere(f"{address.function} takes {few} of the {len(address.positional)} positional arguments")

@@ -21,6 +21,7 @@ from mfsdp_lint.readers.python.machine import HAZY, Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.modules import Module
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
+    EITHER,
     MISSING,
     Bound,
     Choice,
@@ -50,7 +51,8 @@ def get_attribute(machine: Machine, value: Object, name: str, frame: Frame, node
         settled = machine.settle(value)
         if settled is not value:
             return get_attribute(machine, settled, name, frame, node)
-        return _child(machine, value, name, f"{value.text}.{name}" if value.text else name)
+        text = f"{value.text}.{name}" if value.text else name
+        return _of_either(machine, value, name, text) if EITHER in value.fields else part_of(machine, value, name, text)
     if isinstance(value, Module):
         return module_attribute(machine, value, name)
     if isinstance(value, External):
@@ -70,11 +72,24 @@ def get_attribute(machine: Machine, value: Object, name: str, frame: Frame, node
     return machine.unknown(name)
 
 
-def _child(machine: Machine, value: Unknown, key: Any, text: str) -> Object:
-    # The same attribute of the same unknown value is the same unknown value.
+def part_of(machine: Machine, value: Unknown, key: Any, text: str) -> Object:
+    """An attribute or entry of an unknown value: the same one whenever it is asked for, and as old as the whole."""
     found = value.fields.get(key, MISSING)
     if found is MISSING:
         found = value.fields[key] = machine.unknown(text)
+        found.born = value.born
+    return found
+
+
+def _of_either(machine: Machine, value: Unknown, name: str, text: str) -> Object:
+    """An attribute of `config or other`: that of one of them."""
+    if name in value.fields:
+        return value.fields[name]
+    parts = [one.fields.get(name, MISSING) for one in value.fields[EITHER]]
+    if any(part is not MISSING and not isinstance(part, Unknown) for part in parts):
+        return join(machine, [machine.unknown(text) if part is MISSING else part for part in parts])
+    found = part_of(machine, value, name, text)
+    found.fields[EITHER] = tuple(part_of(machine, one, name, f"{one.text}.{name}") for one in value.fields[EITHER])
     return found
 
 
@@ -93,6 +108,7 @@ def _over(machine: Machine, choice: Choice, read: Any) -> Object:
 def _instance_attribute(machine: Machine, value: Instance, name: str, frame: Frame, node: Any, found: Object) -> Object:
     if found is not MISSING:
         present = [option for option in found.options if option is not MISSING]
+        machine.doubts += len(found.options) - len(present)
         return found if len(present) == len(found.options) else join(machine, present)
     if name == "__class__":
         return value.cls
@@ -113,6 +129,19 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, frame: Fra
         machine.put(value, name, found)
         return found
     raise Raised("AttributeError", f"'{value.cls.name}' object has no attribute '{name}'")
+
+
+def class_attribute(machine: Machine, value: Instance, name: str) -> Object:
+    """What `value.name` is where the object has no such field of its own; MISSING where it is an error."""
+    if isinstance(value.cls, Choice):
+        return machine.unknown(name)
+    attribute, _ = lookup(machine, value.cls, name)
+    if attribute is MISSING:
+        hooked = isinstance(lookup(machine, value.cls, "__getattr__")[0], Function)
+        return machine.unknown(name) if hooked or opaque(machine, value.cls) else MISSING
+    if isinstance(attribute, Descriptor):
+        return machine.unknown(name)
+    return Bound(attribute, value) if isinstance(attribute, Function) else attribute
 
 
 def _attribute_of_candidates(machine: Machine, value: Instance, name: str, frame: Frame, node: Any) -> Object:
@@ -319,6 +348,9 @@ def set_attribute(
             set_attribute(machine, settled, name, value, frame, node, focus, how)
         else:
             write(machine, target, name, value, frame, node, focus, how)
+            for one in target.fields.get(EITHER, ()):
+                possible = join(machine, [value, one.fields[name] if name in one.fields else machine.unknown(name)])
+                write(machine, one, name, possible, frame, node, focus, how)
     elif isinstance(target, Choice):
         # Which object is written is not known: each may be, or not.
         for option in target.options:

@@ -14,6 +14,7 @@ from typing import Any
 from mfsdp_lint.readers.python.machine import (
     FORCED_FORK_LIMIT,
     FORK_LIMIT,
+    HAZY,
     CannotMerge,
     Frame,
     LocalWay,
@@ -106,16 +107,22 @@ def decide(machine: Machine, value: Object, outcome: bool) -> None:
         decide(machine, inner, not outcome)
         return
     machine.learn("truth", value, outcome)
+    # Where ways were joined, either of two questions may be meant: nothing is learnt from that.
     alike = value.fields.get("<alike>")
-    if alike is not None and outcome and isinstance(alike[0], Unknown):
+    if isinstance(alike, tuple) and outcome and isinstance(alike[0], Unknown):
         machine.learn("truth", *alike)
     question = value.fields.get("<equal>")
-    if question is not None:
+    if isinstance(question, tuple):
         subject, answer = question
         if outcome:
             machine.learn("is", subject, answer)
         elif answer is None and isinstance(subject, Unknown) and not subject.not_none:
             machine.learn("not none", subject, True)
+
+
+def nothing() -> Signal:
+    """The other side of a branch that has none."""
+    return None
 
 
 def branch(
@@ -141,7 +148,7 @@ def undecided(
     """Both sides of a branch that is not decided."""
     mark, born = len(machine.journal), machine.clock
     first = _try(machine, value, True, yes, mark)
-    second = _try(machine, value, False, no, mark)
+    second = (None, {}) if no is nothing else _try(machine, value, False, no, mark)
     if isinstance(first, Raised) or isinstance(second, Raised):
         if isinstance(first, Raised) and isinstance(second, Raised):
             raise first
@@ -209,7 +216,7 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
         if not all(_equivalent(value, other, owner) for other in found[1:]):
             bookkeeping = key == "<hazy>" or fields is getattr(owner, "writes", None) or _is_question(key)
             differs = differs or not (bookkeeping or _beside_the_point(owner, key))
-            value = _joined(machine, found, bookkeeping, key)
+            value = _joined(machine, found, bookkeeping, owner, key)
         merged.append((owner, fields, key, value))
     signal = sides[0][0]
     if signal is not None and signal[0] == "return":
@@ -286,17 +293,31 @@ def perhaps(machine: Machine, owner: Any, fields: dict[Any, Object], key: Any, o
     if owner is machine.facts or _equivalent(old, new, owner):
         return old
     bookkeeping = key == "<hazy>" or fields is getattr(owner, "writes", None) or _is_question(key)
-    return _joined(machine, [old, new], bookkeeping, key)
+    return _joined(machine, [old, new], bookkeeping, owner, key)
 
 
-def _joined(machine: Machine, values: list[Object], bookkeeping: bool, key: Any) -> Object:
+def _joined(machine: Machine, values: list[Object], bookkeeping: bool, owner: Any, key: Any) -> Object:
     if bookkeeping:
         return next(value for value in values if value is not MISSING)
+    if any(value is MISSING for value in values):
+        unwritten = _unwritten(machine, owner, key)
+        values = [unwritten if value is MISSING else value for value in values]
     if any(isinstance(value, list) for value in values) or key == "items":
         if all(isinstance(value, list) and len(value) == len(values[0]) for value in values):
             return [join(machine, list(items)) for items in zip(*values, strict=True)]
         return None
     return join(machine, values)
+
+
+def _unwritten(machine: Machine, owner: Any, key: Any) -> Object:
+    """What is read from a place that the way at hand did not write; MISSING where reading fails."""
+    if isinstance(owner, Unknown) or (isinstance(owner, (Instance, DictObject)) and owner.writes.get(HAZY)):
+        return machine.unknown(str(key))
+    if isinstance(owner, Instance) and isinstance(key, str):
+        from mfsdp_lint.readers.python.attributes import class_attribute
+
+        return class_attribute(machine, owner, key)
+    return MISSING
 
 
 def _fork(
@@ -317,6 +338,21 @@ def _fork(
     machine.taken.append((outcome, words if outcome else f"not ({words})"))
     decide(machine, value, outcome)
     return yes() if outcome else no()
+
+
+def one_of(machine: Machine, options: list[Object], text: str, limit: int = FORK_LIMIT) -> Object:
+    """One of several objects that a call may return, one on each way; all of them where ways are too many already."""
+    for number, option in enumerate(options[:-1], 1):
+        if machine.local is not None or not _can_fork(machine, limit):
+            return join(machine, options[number - 1 :])
+        if _is_taken(machine, f"{text} returns configuration {number} of {len(options)}", limit):
+            return option
+    return options[-1]
+
+
+def _is_taken(machine: Machine, words: str, limit: int) -> bool:
+    question = machine.unknown(words, not_none=True)
+    return bool(_fork(machine, question, lambda: words, lambda: True, lambda: False, limit))
 
 
 def choose(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from mfsdp_lint.readers.python.branches import Side, merge
@@ -18,6 +19,7 @@ from mfsdp_lint.readers.python.machine import (
     Machine,
     Raised,
     join,
+    own,
     template,
 )
 from mfsdp_lint.readers.python.methods import method
@@ -34,13 +36,20 @@ from mfsdp_lint.readers.python.objects import (
     ListObject,
     Native,
     Object,
+    Option,
     Partial,
     Unknown,
+    derived,
     is_constant,
 )
 
 RECURSION_ON_UNKNOWN = 3
 NO_FOCUS: Mapping[str, Any] = {}
+HANDS_ON = {
+    "builtins.dict", "builtins.setattr", "object.__setattr__", "dataclasses.replace", "copy.replace",
+    "functools.partial", "types.SimpleNamespace", "argparse.Namespace", "typing.cast",
+}  # fmt: skip
+"""Modelled functions that pass their arguments on as they are."""
 HUGGINGFACE = {"from_hf_pretrained", "from_hf_config", "from_auto_config", "to_megatron_provider", "get_model_config"}
 """Methods whose result depends on a model's configuration on the Hugging Face hub (see huggingface.py)."""
 
@@ -60,7 +69,7 @@ def call(
     if isinstance(function, ClassObject):
         return instantiate(machine, function, arguments, keywords, node, frame, focus)
     if isinstance(function, Native):
-        return function.call(machine, arguments, keywords, frame, node)
+        return _call_model(machine, function.name, function.call, arguments, keywords, node, frame)
     if isinstance(function, Bound):
         return _call_bound(machine, function, arguments, keywords, node, frame)
     if isinstance(function, Partial):
@@ -70,7 +79,7 @@ def call(
 
         modelled = LIBRARY.get(function.name)
         if modelled is not None:
-            return modelled(machine, arguments, keywords, frame, node)
+            return _call_model(machine, function.name, modelled, arguments, keywords, node, frame)
         return unfollowed(machine, function.name, arguments, keywords, frame, node)
     if isinstance(function, Choice):
         return _call_one_of(machine, function, arguments, keywords, node, frame)
@@ -86,6 +95,23 @@ def call(
     if settled is not function:
         return call(machine, settled, arguments, keywords, node, frame, focus)
     return unfollowed(machine, getattr(function, "text", ""), arguments, keywords, frame, node)
+
+
+def _call_model(
+    machine: Machine,
+    name: str,
+    model: Any,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
+) -> Object:
+    options = [value for value in (*arguments, *keywords.values()) if type(value) is Option]
+    if not options or name in HANDS_ON:
+        return model(machine, arguments, keywords, frame, node)
+    arguments = [machine.settle(value) for value in arguments]
+    keywords = {key: machine.settle(value) for key, value in keywords.items()}
+    return derived(model(machine, arguments, keywords, frame, node), *options)
 
 
 def _call_bound(
@@ -145,7 +171,8 @@ def _call_one_of(
         machine.rollback(mark)
     if not sides:
         raise Raised("TypeError", "not callable")
-    return merge(machine, sides, born, force=True)[1]
+    found = merge(machine, sides, born, force=True)[1]
+    return _one_configuration(machine, found, ast.unparse(node.func) if isinstance(node, ast.Call) else "a call")
 
 
 def unfollowed(
@@ -205,6 +232,10 @@ def _follow(
         modelled = _huggingface_model(function)
         if modelled is not None:
             return modelled(machine, function, arguments, node, frame)
+    if function.constant is not MISSING and not keywords and _takes(function, len(arguments)):
+        machine.step()
+        machine.called.add(function)
+        return function.constant
     if machine.skimming and _says_nothing(function, arguments, keywords):
         return machine.unknown(f"{function.name}()")
     key = _memory_key(machine, function, arguments, keywords)
@@ -216,7 +247,7 @@ def _follow(
             return result.make(machine, {})
     machine.step()
     machine.called.add(function)
-    if machine.depth >= DEPTH_LIMIT or _recurs_without_end(frame, function, arguments, keywords):
+    if machine.depth >= DEPTH_LIMIT or _recurs_without_end(machine, frame, function, arguments, keywords):
         return unfollowed(machine, function.name, arguments, keywords, frame, node)
     mark, forks, born = len(machine.journal), len(machine.taken), machine.clock + 1
     before, unfollowed_before, asked = machine.called, machine.unfollowed, machine.asked_environment
@@ -238,12 +269,18 @@ def _follow(
         key is not None
         and machine.depth
         and len(machine.taken) == forks
-        and not isinstance(result, (GeneratorCall, Unknown, Choice))
+        and not isinstance(result, GeneratorCall)
         and not machine.touched_older(mark, born)
-        and (machine.unfollowed == unfollowed_before or not _uncertain(result))
+        and (machine.unfollowed == unfollowed_before or not _uncertain(result) or own(result, born))
     ):
         machine.memory[key] = (template(result, born), called, machine.asked_environment > asked)
     return result
+
+
+def _takes(function: Function, count: int) -> bool:
+    """Whether a function has just as many parameters, all plain ones."""
+    parameters: ast.arguments = function.node.args
+    return len(parameters.args) == count and not (parameters.posonlyargs or parameters.kwonlyargs or parameters.kwarg)
 
 
 def _says_nothing(function: Function, arguments: list[Object], keywords: dict[str, Object]) -> bool:
@@ -252,18 +289,21 @@ def _says_nothing(function: Function, arguments: list[Object], keywords: dict[st
     Only asked where a model's provider is made from a Hugging Face configuration that is not at hand.
     """
     values = (*arguments, *keywords.values())
-    if function.cls is not None or function.closure is not None or _builds_arguments(function):
+    if function.cls is not None or function.closure is not None or _builds_arguments(function.node):
         return False
     return any(isinstance(value, Unknown) for value in values) and all(
         isinstance(value, Unknown) or is_constant(value) for value in values
     )
 
 
-def _builds_arguments(function: Function) -> bool:
-    return any(isinstance(node, (ast.Dict, ast.DictComp)) for node in ast.walk(function.node))
+@cache
+def _builds_arguments(definition: ast.AST) -> bool:
+    return any(isinstance(node, (ast.Dict, ast.DictComp)) for node in ast.walk(definition))
 
 
-def _recurs_without_end(frame: Frame, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> bool:
+def _recurs_without_end(
+    machine: Machine, frame: Frame, function: Function, arguments: list[Object], keywords: dict[str, Object]
+) -> bool:
     """Whether a function calls itself again on something unknown: where that would end is not known either."""
     depth = 0
     here: Frame | None = frame
@@ -272,7 +312,7 @@ def _recurs_without_end(frame: Frame, function: Function, arguments: list[Object
         here = here.caller
     if depth < RECURSION_ON_UNKNOWN:
         return False
-    return any(isinstance(value, (Unknown, Choice)) for value in (*arguments, *keywords.values()))
+    return any(isinstance(machine.settle(value), (Unknown, Choice)) for value in (*arguments, *keywords.values()))
 
 
 def _run_all(
@@ -287,7 +327,18 @@ def _run_all(
     # Too many ways to look at each by itself, or code that nobody asked about: they are joined when this call returns.
     from mfsdp_lint.readers.python.branches import every_way
 
-    return every_way(machine, lambda: _run(machine, function, arguments, keywords, node, frame), LOCAL_WAYS)
+    found = every_way(machine, lambda: _run(machine, function, arguments, keywords, node, frame), LOCAL_WAYS)
+    return _one_configuration(machine, found, f"{function.name}()")
+
+
+def _one_configuration(machine: Machine, value: Object, text: str) -> Object:
+    """Of several configurations that a call may return, one on each way: what is done to it is done to that one."""
+    from mfsdp_lint.readers.python.branches import one_of
+    from mfsdp_lint.readers.python.entries import is_container
+
+    if not isinstance(value, Choice) or not all(is_container(machine, option) for option in value.options):
+        return value
+    return one_of(machine, list(value.options), text)
 
 
 def _forget_surroundings(machine: Machine, function: Function) -> None:
@@ -311,7 +362,8 @@ def _huggingface_model(function: Function) -> Any:
 
 
 def _uncertain(result: Object) -> bool:
-    # An unknown that came from outside may differ from call to call; two callers must not share it.
+    # An unknown that came from outside may differ from call to call; two callers must not share it (what was made by
+    # the call is made anew for each).
     return isinstance(result, (Unknown, Choice))
 
 
@@ -328,7 +380,7 @@ def _memory_key(machine: Machine, function: Function, arguments: list[Object], k
 
 
 def _memorable(value: Object) -> bool:
-    return is_constant(value) or isinstance(value, (Function, ClassObject, External, EnumMember))
+    return is_constant(value) or isinstance(value, (Function, ClassObject, External, EnumMember, Option))
 
 
 def _typed(value: Object) -> Any:

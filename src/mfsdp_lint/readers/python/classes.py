@@ -411,7 +411,7 @@ def _generated_is_nearer(machine: Machine, cls: ClassObject, owner: Object) -> b
 def _member_by_value(machine: Machine, cls: ClassObject, arguments: list[Object]) -> Object:
     members = enum_members(machine, cls)
     if len(arguments) == 1:
-        wanted = arguments[0]
+        wanted = machine.settle(arguments[0])
         if isinstance(wanted, EnumMember):
             return wanted
         for member in members.values():

@@ -38,7 +38,7 @@ def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, frame:
         case ast.In() | ast.NotIn():
             answer = contains(machine, right, left, frame)
         case _:
-            answer = _ordered(ORDER[type(op)], left, right)
+            answer = _ordered(ORDER[type(op)], _elements_settled(machine, left), _elements_settled(machine, right))
     opposite = isinstance(op, (ast.IsNot, ast.NotEq, ast.NotIn))
     if answer is not None:
         return answer is not opposite
@@ -239,6 +239,10 @@ def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bo
     return True if True in answers else None if None in answers else False
 
 
+def _elements_settled(machine: Machine, value: Object) -> Object:
+    return tuple(map(machine.settle, value)) if type(value) is tuple else value
+
+
 def _ordered(ask: Any, left: Object, right: Object) -> bool | None:
     if isinstance(left, Choice) or isinstance(right, Choice):
         if isinstance(left, Unknown) or isinstance(right, Unknown):
@@ -257,6 +261,8 @@ def _ordered(ask: Any, left: Object, right: Object) -> bool | None:
         if left is None or right is None:
             return None
     if isinstance(left, EnumMember) or isinstance(right, EnumMember):
+        return None
+    if any(isinstance(side, tuple) and not is_constant(side) for side in (left, right)):
         return None
     if is_symbolic(left, right):
         return None

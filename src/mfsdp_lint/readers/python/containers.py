@@ -9,6 +9,7 @@ from mfsdp_lint.readers.python.classes import ClassObject, enum_members, is_enum
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
+    EITHER,
     MISSING,
     Choice,
     DictObject,
@@ -143,6 +144,7 @@ def present(machine: Machine, value: Object) -> Object:
 
 def make_set(machine: Machine, items: list[Object] | None) -> Object:
     """A set of the given elements; one whose elements are not known where they cannot be told apart."""
+    items = None if items is None else list(map(machine.settle, items))
     if items is None or not all(isinstance(item, EnumMember) or is_constant(item) for item in items):
         return SetObject(None, machine.tick())
     return SetObject(list(dict.fromkeys(items)), machine.tick())
@@ -152,7 +154,7 @@ def plain_key(machine: Machine, key: Object) -> Object:
     from mfsdp_lint.readers.python.operators import plain
 
     key = machine.settle(key)
-    return plain(key)
+    return tuple(map(machine.settle, key)) if type(key) is tuple else plain(key)
 
 
 def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any) -> Object:
@@ -168,11 +170,9 @@ def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any
         return _sequence_entry(machine, holder, key)
     if isinstance(holder, Unknown):
         if is_constant(key):
-            found = holder.fields.get(("entry", key), MISSING)
-            if found is MISSING:
-                found = machine.unknown(f"{holder.text}[{key!r}]")
-                holder.fields[("entry", key)] = found
-            return found
+            from mfsdp_lint.readers.python.attributes import part_of
+
+            return part_of(machine, holder, ("entry", key), f"{holder.text}[{key!r}]")
         return machine.unknown()
     if isinstance(holder, ClassObject):
         if is_enum(machine, holder) and isinstance(key, str):
@@ -221,6 +221,7 @@ def _dict_entry(machine: Machine, holder: DictObject, key: Object) -> Object:
             return found
         raise Raised("KeyError", repr(key) if is_constant(key) else "")
     if isinstance(found, Choice) and MISSING in found.options:
+        machine.doubts += 1
         return join(machine, [option for option in found.options if option is not MISSING])
     return found
 
@@ -265,6 +266,8 @@ def set_entry(
     elif isinstance(holder, ListObject):
         _set_item(machine, holder, key, value)
     elif isinstance(holder, Unknown):
+        for one in holder.fields.get(EITHER, ()):
+            machine.havoc(one)
         if is_constant(key):
             write(machine, holder, ("entry", key), value, frame, node, focus, "assigned")
         else:

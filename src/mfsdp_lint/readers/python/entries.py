@@ -8,12 +8,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from mfsdp_lint.readers.python.attributes import class_names
+from mfsdp_lint.readers.python.branches import one_of
 from mfsdp_lint.readers.python.calls import call
 from mfsdp_lint.readers.python.classes import ClassObject
 from mfsdp_lint.readers.python.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
 from mfsdp_lint.readers.python.modules import Module
-from mfsdp_lint.readers.python.objects import MISSING, Choice, DictObject, Function, Instance, Object, Unknown
+from mfsdp_lint.readers.python.objects import (
+    MISSING,
+    Choice,
+    DictObject,
+    Function,
+    Instance,
+    Object,
+    Partial,
+    Unknown,
+)
 from mfsdp_lint.readers.python.settings import Spans, TreeSettings
 from mfsdp_lint.recipe import Kind, Recipe, Variant
 from mfsdp_lint.values import Plain
@@ -56,6 +66,8 @@ class Entry:
     arguments: Mapping[str, Plain] | None = None
     cls: ClassObject | None = None
     """The class of a method that needs an object of it, or the class itself, to be called."""
+    partial: Partial | None = None
+    """What a module calls the function by, with some of its arguments given."""
 
     @property
     def qualified_name(self) -> str:
@@ -76,6 +88,15 @@ def functions(machine: Machine, module: Module) -> list[Entry]:
     return found
 
 
+def partials(machine: Machine, module: Module) -> Iterable[Entry]:
+    """The functions that a module calls by another name, with some of their arguments given (`functools.partial`)."""
+    ensure_ran(machine, module)
+    for name, line in _assigned(module).items():
+        value: Any = module.fields.get(name, MISSING)
+        if isinstance(value, Partial) and isinstance(value.function, Function):
+            yield Entry(name, module, "function", line, value.function, partial=value)
+
+
 def may_configure(entry: Entry) -> bool:
     """Whether a function's text gives reason to run it: it hands something back, or names a part of a configuration."""
     assert entry.function is not None
@@ -94,11 +115,21 @@ def says_container(node: ast.FunctionDef) -> bool:
 def needs_arguments(entry: Entry) -> bool:
     """Whether a parameter has no default."""
     assert entry.function is not None
+    return any(name not in entry.function.defaults for name in open_parameters(entry))
+
+
+def open_parameters(entry: Entry) -> list[str]:
+    """The parameters of a function that are neither its object nor given by `functools.partial`."""
+    assert entry.function is not None
     parameters = entry.function.node.args
-    names = [p.arg for p in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)]
-    if entry.cls is not None:
-        names = names[1:]
-    return any(name not in entry.function.defaults for name in names)
+    positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
+    names = [*positional[positional_given(entry) :], *(parameter.arg for parameter in parameters.kwonlyargs)]
+    return [name for name in names if entry.partial is None or name not in entry.partial.keywords]
+
+
+def positional_given(entry: Entry) -> int:
+    """How many positional parameters need no argument."""
+    return (entry.cls is not None) + (len(entry.partial.arguments) if entry.partial is not None else 0)
 
 
 def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
@@ -161,8 +192,11 @@ def _from_function(machine: Machine, entry: Entry) -> Object:
     assert function is not None
     frame = Frame(entry.module, "", None, None, None)
     receiver = [] if entry.cls is None else [_receiver(machine, entry.cls, function, frame)]
-    keywords, given = _arguments(machine, function, entry.arguments or {}, len(receiver))
-    result = call(machine, function, receiver, keywords, function.node, frame)
+    keywords, given = _arguments(machine, entry)
+    result = call(machine, entry.partial or function, receiver, keywords, function.node, frame)
+    if isinstance(result, Choice):
+        configurations = [option for option in result.options if is_container(machine, option)]
+        return one_of(machine, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None
     if _yields_configuration(machine, result):
         return result
     if isinstance(result, tuple):
@@ -185,23 +219,15 @@ def _receiver(machine: Machine, cls: ClassObject, function: Function, frame: Fra
         return machine.unknown("self", not_none=True)
 
 
-def _arguments(
-    machine: Machine, function: Function, given: Mapping[str, Plain], bound: int = 0
-) -> tuple[dict[str, Object], list[Unknown]]:
-    parameters = function.node.args
-    keywords: dict[str, Object] = {}
-    unknown: list[Unknown] = []
-    names = [p.arg for p in (*parameters.args, *parameters.kwonlyargs)][bound:]
-    for name in names:
-        if name in given:
-            keywords[name] = to_object(machine, given[name])
-        elif name not in function.defaults:
-            value = machine.unknown(name)
-            unknown.append(value)
-            keywords[name] = value
-    for name in given.keys() - set(names):
-        keywords[name] = to_object(machine, given[name])
-    return keywords, unknown
+def _arguments(machine: Machine, entry: Entry) -> tuple[dict[str, Object], list[Unknown]]:
+    """The arguments that an entry is called with; of these, the ones that are not known."""
+    assert entry.function is not None
+    keywords = {name: to_object(machine, value) for name, value in (entry.arguments or {}).items()}
+    unknown: dict[str, Unknown] = {}
+    for name in open_parameters(entry):
+        if name not in keywords and name not in entry.function.defaults:
+            unknown[name] = machine.unknown(name)
+    return {**keywords, **unknown}, list(unknown.values())
 
 
 def to_object(machine: Machine, value: Plain) -> Object:
@@ -269,14 +295,18 @@ def _from_script(machine: Machine, entry: Entry) -> Object:
 def module_configurations(machine: Machine, module: Module) -> Iterable[Entry]:
     """Configurations that a module keeps in a global name."""
     ensure_ran(machine, module)
-    lines = {
-        target.id: node.lineno
-        for node in module.tree.body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    for name, line in lines.items():
+    for name, line in _assigned(module).items():
         value: Any = module.fields.get(name, MISSING)
         if is_container(machine, value):
             yield Entry(name, module, "module", line)
+
+
+def _assigned(module: Module) -> dict[str, int]:
+    """The names that a module's top level assigns to, and where."""
+    return {
+        target.id: node.lineno
+        for node in module.tree.body
+        if isinstance(node, (ast.Assign, ast.AnnAssign))
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }

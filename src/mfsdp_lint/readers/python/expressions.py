@@ -19,14 +19,17 @@ from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.methods import absorbed
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
+    EITHER,
     MISSING,
     Choice,
     DictObject,
     External,
     Function,
+    Instance,
     ListObject,
     Object,
     Unknown,
+    derived,
     is_symbolic,
 )
 from mfsdp_lint.readers.python.operators import binary, negated, plain, sign
@@ -141,19 +144,21 @@ def _super(machine: Machine, node: ast.Call, frame: Frame, function: Object) -> 
 
 
 def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Object:
-    return binary(machine, type(node.op), evaluate(machine, node.left, frame), evaluate(machine, node.right, frame))
+    left, right = evaluate(machine, node.left, frame), evaluate(machine, node.right, frame)
+    return derived(binary(machine, type(node.op), left, right), left, right)
 
 
 def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Object:
-    value = machine.settle(evaluate(machine, node.operand, frame))
+    operand = evaluate(machine, node.operand, frame)
+    value = machine.settle(operand)
     if isinstance(node.op, ast.Not):
         known = known_truth(machine, value, frame, node)
         if known is None:
             return negated(machine, value)
-        return not known
+        return derived(not known, operand)
     if isinstance(value, Choice):
         return join(machine, [sign(machine, node.op, option) for option in value.options])
-    return sign(machine, node.op, value)
+    return derived(sign(machine, node.op, value), operand)
 
 
 def _boolean(machine: Machine, node: ast.BoolOp, frame: Frame) -> Object:
@@ -164,7 +169,7 @@ def _connected(machine: Machine, nodes: list[ast.expr], is_and: bool, frame: Fra
     open_values: list[Object] = []
     value: Object = None
     for position, item in enumerate(nodes):
-        mark = len(machine.journal)
+        mark, started = len(machine.journal), machine.clock
         try:
             value = evaluate(machine, item, frame)
         except Raised:
@@ -174,7 +179,7 @@ def _connected(machine: Machine, nodes: list[ast.expr], is_and: bool, frame: Fra
             machine.abandon(mark)
             machine.rollback(mark)
             return _either(machine, open_values[:-1], open_values[-1], is_and)
-        if open_values and _has_effect(machine, mark):
+        if open_values and (_has_effect(machine, mark, started) or _is_object(value)):
             machine.rollback(mark)
             return _connected_either_way(machine, open_values, nodes, position, is_and, frame)
         known = known_truth(machine, value, frame, item)
@@ -187,14 +192,20 @@ def _connected(machine: Machine, nodes: list[ast.expr], is_and: bool, frame: Fra
     return value if not open_values else _either(machine, open_values, value, is_and)
 
 
-def _has_effect(machine: Machine, mark: int) -> bool:
-    return any(not isinstance(owner, Unknown) and owner is not machine.facts for owner, *_ in machine.journal[mark:])
+def _has_effect(machine: Machine, mark: int, started: int) -> bool:
+    return any(abs(owner.born) <= started for owner, *_ in machine.journal[mark:])
+
+
+def _is_object(value: Object) -> bool:
+    """Whether it matters which object it is: what is written to `config or default()` is written to one of the two."""
+    options = value.options if isinstance(value, Choice) else (value,)
+    return any(isinstance(option, (Instance, DictObject, ListObject)) for option in options)
 
 
 def _connected_either_way(
     machine: Machine, open_values: list[Object], nodes: list[ast.expr], position: int, is_and: bool, frame: Frame
 ) -> Object:
-    """An operand that changes something is evaluated on those ways only on which Python reaches it."""
+    """An operand that changes or makes something is evaluated on those ways only on which Python reaches it."""
     from mfsdp_lint.readers.python.branches import undecided
 
     last = open_values[-1]
@@ -235,6 +246,7 @@ def _combination(machine: Machine, open_values: list[Object], value: Object, is_
     if isinstance(owner, Unknown):
         # Not the same value as the operand, so it must not bear its name: names tell where a value was read from.
         found.text = f"{owner.text} {'and' if is_and else 'or'} …" if owner.text else ""
+        found.fields[EITHER] = tuple(item for item in (*open_values, value) if isinstance(item, Unknown))
         # Python gives False for `unknown and False`, whatever the unknown is: only its truth is certain.
         known = truth(machine, value)
         if known is not None and known is not is_and:
@@ -260,9 +272,11 @@ def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Object:
     for op, right_node in zip(node.ops, node.comparators, strict=True):
         right = evaluate(machine, right_node, frame)
         result = compare(machine, op, left, right, frame, node)
+        if len(node.ops) == 1:
+            return derived(result, left, right)
         if result is False:
             return False
-        if result is not True and len(node.ops) > 1:
+        if result is not True:
             return machine.unknown(ast.unparse(node), not_none=True)
         left = right
     return result
@@ -341,27 +355,29 @@ def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Object:
 
 def _formatted(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Object:
     texts: list[str] = []
+    values: list[Object] = []
     known = True
     for part in node.values:
-        value = _constant_text(machine, part, frame)
-        if value is None:
+        if isinstance(part, ast.Constant):
+            texts.append(str(part.value))
+            continue
+        assert isinstance(part, ast.FormattedValue)
+        values.append(evaluate(machine, part.value, frame))
+        text = _formatted_text(machine, part, machine.settle(values[-1]), frame)
+        if text is None:
             known = False
         else:
-            texts.append(value)
+            texts.append(text)
     small = known and sum(map(len, texts)) <= LONGEST_TEXT
-    return "".join(texts) if small else machine.unknown("", not_none=True)
+    return derived("".join(texts), *values) if small else machine.unknown("", not_none=True)
 
 
-def _constant_text(machine: Machine, part: ast.expr, frame: Frame) -> str | None:
+def _formatted_text(machine: Machine, part: ast.FormattedValue, value: Object, frame: Frame) -> str | None:
     from mfsdp_lint.readers.python.library import as_text
 
-    if isinstance(part, ast.Constant):
-        return str(part.value)
-    assert isinstance(part, ast.FormattedValue)
-    value = machine.settle(evaluate(machine, part.value, frame))
     spec = ""
     if part.format_spec is not None:
-        found = evaluate(machine, part.format_spec, frame)
+        found = machine.settle(evaluate(machine, part.format_spec, frame))
         if not isinstance(found, str) or is_wide(found):
             return None
         spec = found

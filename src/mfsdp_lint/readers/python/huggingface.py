@@ -80,9 +80,14 @@ def _model_id(arguments: list[Object]) -> str:
 
 
 def _one_of(machine: Machine, function: Function, wanted: str | None) -> Object:
-    named = [cls for cls in _registered(machine, function, wanted or "") if wanted in _sources(machine, cls)]
+    candidates = _registered(machine, function)
+    if wanted is not None:
+        named = [cls for cls in _registered(machine, function, wanted) if wanted in _sources(machine, cls)]
+        if not named:
+            return provider_template(machine, function, None)
+        candidates = iter(named)
     found: list[Object] = []
-    for cls in named or _registered(machine, function):
+    for cls in candidates:
         provider = _made(machine, cls, PROVIDER_METHODS[function.name])
         found.extend(
             option
@@ -100,16 +105,12 @@ def _seal(provider: Instance, seen: set[int]) -> None:
     """Make what a provider takes from the Hugging Face configuration plain unknowns, the same in every copy of it."""
     seen.add(id(provider))
     for name, value in provider.fields.items():
-        if isinstance(value, Unknown) or (
-            isinstance(value, Choice) and any(isinstance(each, Unknown) for each in value.options)
-        ):
-            options = value.options if isinstance(value, Choice) else (value,)
-            certain = all(
-                (isinstance(each, Unknown) and each.not_none) or (each is not None and not isinstance(each, Unknown))
-                for each in options
-            )
-            if MISSING not in options:
-                provider.fields[name] = Unknown(0, f"model.{name}", certain)
+        options = value.options if isinstance(value, Choice) else (value,)
+        if any(isinstance(each, Unknown) for each in options):
+            there = [each for each in options if each is not MISSING]
+            certain = all(each is not None and (not isinstance(each, Unknown) or each.not_none) for each in there)
+            sealed = Unknown(0, f"model.{name}", certain)
+            provider.fields[name] = sealed if len(there) == len(options) else Choice((MISSING, sealed))
         elif isinstance(value, Instance) and id(value) not in seen:
             _seal(value, seen)
 
@@ -164,6 +165,8 @@ def merged(machine: Machine, found: list[Instance]) -> Instance:
 
 
 def _joined(machine: Machine, values: list[Object]) -> Object:
+    if all(value is values[0] for value in values):
+        return values[0]
     nested = [value for value in values if isinstance(value, Instance)]
     if len(nested) == len(values) and len({id(value) for value in nested}) > 1:
         return merged(machine, nested)
@@ -176,11 +179,12 @@ def _registered(machine: Machine, function: Function, word: str = "") -> Iterato
     With `word`, only those of files that contain it.
     """
     package = os.path.dirname(os.path.dirname(function.module.path))
-    for path in _python_files(package):
-        text = _text(machine, path)
-        if REGISTRY not in text or word not in text:
-            continue
-        module = machine.finder.load(path)
+    key = ("registering files", package)
+    if key not in machine.memory:
+        texts = ((path, _text(machine, path)) for path in _python_files(package))
+        machine.memory[key] = [(path, text) for path, text in texts if REGISTRY in text]
+    for path, text in machine.memory[key]:
+        module = machine.finder.load(path) if word in text else None
         if module is not None:
             yield from _classes(machine, module)
 

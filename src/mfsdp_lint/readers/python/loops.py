@@ -190,8 +190,8 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
             results += [_returned(machine, value, frame) for value in returned]
         finally:
             machine.trial -= 1
-        _blur(machine, machine.changes(turn))
-    _blur(machine, machine.changes(mark))
+        _blur(machine, turn)
+    _blur(machine, mark)
     if leaves:
         outcome = machine.unknown("loop")
         return undecided(
@@ -219,13 +219,17 @@ def _behind(machine: Machine, node: Any, frame: Frame) -> Signal:
     return undecided(machine, outcome, lambda: text, lambda: run_block(machine, node.orelse, frame), lambda: None)
 
 
-def _blur(machine: Machine, changed: dict[Any, Any]) -> None:
-    for owner, fields, key, value in changed.values():
+def _blur(machine: Machine, mark: int) -> None:
+    """Forget the value of every place that was written since `mark`."""
+    before = {(id(fields), key): old for _, fields, key, old in reversed(machine.journal[mark:])}
+    for place, (owner, fields, key, value) in machine.changes(mark).items():
         if owner is machine.facts or key == "<hazy>" or fields is getattr(owner, "writes", None):
             continue
         if isinstance(value, (Instance, DictObject, ListObject)):
             machine.havoc(value)
         new: Any = None if key == "items" and isinstance(owner, ListObject) else machine.unknown(str(key))
+        if isinstance(owner, (DictObject, Instance)) and (value is MISSING or before[place] is MISSING):
+            new = join(machine, [new, MISSING])
         machine.journal.append((owner, fields, key, fields.get(key, MISSING)))
         fields[key] = new
         if isinstance(owner, DictObject):
@@ -247,3 +251,4 @@ def _forget_everything(machine: Machine, node: Any, frame: Frame) -> None:
     for value in list(frame.module.fields.values()):
         if isinstance(value, (Instance, DictObject, ListObject)):
             machine.havoc(value)
+    machine.havoc(machine.environment)

@@ -12,6 +12,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.modules import Module, ModuleFinder
 from mfsdp_lint.readers.python.objects import (
+    EITHER,
     MISSING,
     Choice,
     DictObject,
@@ -21,12 +22,13 @@ from mfsdp_lint.readers.python.objects import (
     Instance,
     ListObject,
     Object,
+    Option,
     Unknown,
     Write,
     is_constant,
 )
 
-STEP_LIMIT = 400_000
+STEP_LIMIT = 40_000
 DEPTH_LIMIT = 60
 LOCAL_WAYS = 8
 FORK_LIMIT = 3
@@ -37,7 +39,10 @@ HAZY = "<hazy>"
 """Key under `writes` of an object that something out of sight may have changed."""
 
 
-SHARED = frozenset((str, int, float, bool, type(None), bytes, Function, EnumMember, External))
+IDENTITY = frozenset((EITHER, "<about>", "<equal>", "<alike>", "<not of>"))
+"""Keys under `fields` of an unknown value that say what it is, and not what it holds."""
+
+SHARED = frozenset((str, int, float, bool, type(None), bytes, Function, EnumMember, External, Option))
 """Kinds of values that a copy of an object shares with it."""
 
 
@@ -314,6 +319,8 @@ class Machine:
             known = self.facts.fields.get(("is", id(value)), MISSING)
             if known is not MISSING:
                 return known
+            if type(value) is Option and value.default is not MISSING:
+                return value.default
         return value
 
     def havoc(self, value: Object, seen: set[int] | None = None) -> None:
@@ -326,9 +333,8 @@ class Machine:
             case Instance() | DictObject():
                 self.record(value, HAZY, True)
                 for key, item in list(value.fields.items()):
-                    if isinstance(item, (Instance, DictObject, ListObject)):
-                        self.havoc(item, seen)
-                    else:
+                    self.havoc(item, seen)
+                    if not isinstance(item, (Instance, DictObject, ListObject)):
                         before = self.before(value, key)
                         self.put(value, key, self.unknown(str(key)))
                         if self.suspect is not None:
@@ -338,8 +344,11 @@ class Machine:
                     self.havoc(item, seen)
                 self.put(value, "items", None)
             case Unknown():
+                for one in value.fields.get(EITHER, ()):
+                    self.havoc(one, seen)
                 for key in list(value.fields):
-                    self.drop(value, key)
+                    if key not in IDENTITY:
+                        self.drop(value, key)
             case Choice(options=options):
                 for option in options:
                     self.havoc(option, seen)
@@ -396,7 +405,7 @@ class Template:
     def __init__(self, value: Object, since: int, known: dict[int, Template]) -> None:
         known[id(value)] = self
         self.value = value
-        self.shared = not _own(value, since)
+        self.shared = not own(value, since)
         self.parts: list[tuple[Any, Template]] = []
         if self.shared:
             return
@@ -405,13 +414,13 @@ class Template:
             self.parts = [(None, template(item, since, known)) for item in items]
         elif isinstance(value, ListObject):
             self.items = value.items
-            if self.items is not None and any(_own(item, since) for item in self.items):
+            if self.items is not None and any(own(item, since) for item in self.items):
                 self.parts = [(None, template(item, since, known)) for item in self.items]
         else:
             self.fields = value.fields.copy()
             self.writes = value.writes.copy()
             for key, item in self.fields.items():
-                if type(item) not in SHARED and _own(item, since):
+                if type(item) not in SHARED and own(item, since):
                     self.parts.append((key, template(item, since, known)))
 
     def make(self, machine: Machine, copies: dict[int, Object]) -> Object:
@@ -454,12 +463,12 @@ def template(value: Object, since: int = 0, known: dict[int, Template] | None = 
     return known.get(id(value)) or Template(value, since, known)
 
 
-def _own(value: Object, since: int) -> bool:
+def own(value: Object, since: int) -> bool:
     """Whether a value has to be made anew: it is, or holds, an object that is not older than `since`."""
     if type(value) in SHARED:
         return False
     if isinstance(value, (Choice, tuple)):
-        return any(_own(item, since) for item in (value.options if isinstance(value, Choice) else value))
+        return any(own(item, since) for item in (value.options if isinstance(value, Choice) else value))
     return isinstance(value, (Instance, DictObject, ListObject, Unknown)) and abs(value.born) >= since
 
 
@@ -468,7 +477,10 @@ def join(machine: Machine, values: list[Object]) -> Object:
     options: list[Object] = []
     for value in values:
         for option in value.options if isinstance(value, Choice) else (value,):
-            if not any(identical(option, known) for known in options):
+            for known in options:
+                if option is known or identical(option, known):
+                    break
+            else:
                 options.append(option)
     if len(options) == 1:
         return options[0]

@@ -94,6 +94,7 @@ class ModuleFinder:
         self.by_path: dict[str, Module | None] = {}
         self.spellings: dict[str, str] = {}
         self._roots: dict[str, tuple[str, ...]] = {}
+        self._tops: dict[tuple[str, str], tuple[str, ...]] = {}
         self._found: dict[tuple[str, str], str | None] = {}
         self._entries: dict[str, frozenset[str]] = {}
 
@@ -134,11 +135,20 @@ class ModuleFinder:
         parts = name.split(".")
         if parts[0] in STDLIB:
             return None
-        for root in self.roots(folder):
+        for root in self._roots_with(parts[0], folder):
             path = self._in_root(root, parts)
             if path:
                 return path
         return None
+
+    def _roots_with(self, top: str, folder: str) -> tuple[str, ...]:
+        """The roots that have a top-level package or module of that name."""
+        key = (folder, top)
+        if key not in self._tops:
+            self._tops[key] = tuple(
+                root for root in self.roots(folder) if top in self._list(root) or f"{top}.py" in self._list(root)
+            )
+        return self._tops[key]
 
     def _in_root(self, root: str, parts: list[str]) -> str | None:
         folder = root
@@ -215,10 +225,11 @@ class ModuleFinder:
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             for name in names:
-                if name.split(".")[0] in STDLIB:
+                parts = name.split(".")
+                if parts[0] in STDLIB:
                     continue
-                for root in self.roots(folder):
-                    if root not in self.search_path and root != folder and self._in_root(root, name.split(".")):
+                for root in self._roots_with(parts[0], folder):
+                    if root not in self.search_path and root != folder and self._in_root(root, parts):
                         found.add(root)
                         break
         return found

@@ -53,6 +53,31 @@ class Unknown:
         return f"Unknown({self.text})"
 
 
+EITHER = "<either>"
+"""Key under `fields` of an unknown value that is one of several objects (`config or other`): these objects."""
+
+
+class Option(Unknown):
+    """What an option of the command line gives, or what was worked out from that: by default `default`, if known.
+
+    The command line may change it. `text` names the option, `--tp-size`.
+    """
+
+    __slots__ = ("default",)
+
+    def __init__(self, born: int, text: str, default: Object = MISSING, not_none: bool = False) -> None:
+        super().__init__(born, text, not_none)
+        self.default = default
+
+
+def derived(value: Object, *operands: Object) -> Object:
+    """A constant that was worked out from these: still an option's where one of them is."""
+    if not any(type(operand) is Option for operand in operands) or not isinstance(value, CONSTANTS):
+        return value
+    names = dict.fromkeys(operand.text for operand in operands if type(operand) is Option)
+    return Option(0, ", ".join(names), value)
+
+
 class Choice:
     """One of several values; which one is not known."""
 
@@ -161,7 +186,9 @@ class DictObject:
 class Function:
     """A function of the program: its definition, the module it belongs to, and the names it closes over."""
 
-    __slots__ = ("closure", "cls", "defaults", "is_async", "is_generator", "module", "name", "node", "unwrapped")
+    __slots__ = (
+        "closure", "cls", "constant", "defaults", "is_async", "is_generator", "module", "name", "node", "unwrapped",
+    )  # fmt: skip
 
     def __init__(self, node: Any, module: Module, closure: Any, name: str, cls: Object = None) -> None:
         self.node = node
@@ -172,10 +199,22 @@ class Function:
         self.defaults: dict[str, Object] = {}
         self.is_generator: bool | None = None
         self.is_async = isinstance(node, ast.AsyncFunctionDef)
+        self.constant = _constant_body(node)
         self.unwrapped: Object = None
 
     def __repr__(self) -> str:
         return f"Function({self.name})"
+
+
+def _constant_body(node: Any) -> Object:
+    """What a function returns that does nothing but return a constant; MISSING for any other."""
+    body = node.body
+    if type(node) is not ast.FunctionDef or len(body) > 2:
+        return MISSING
+    last = body[-1]
+    if len(body) == 2 and not (type(body[0]) is ast.Expr and type(body[0].value) is ast.Constant):
+        return MISSING
+    return last.value.value if type(last) is ast.Return and type(last.value) is ast.Constant else MISSING
 
 
 class Bound:

@@ -12,6 +12,7 @@ from typing import Any
 
 from mfsdp_lint.addresses import Address
 from mfsdp_lint.readers.python import class_recipes, entries
+from mfsdp_lint.readers.python.exposed import with_exposed
 from mfsdp_lint.readers.python.machine import Machine
 from mfsdp_lint.readers.python.modules import Module, ModuleFinder, parse
 from mfsdp_lint.readers.python.objects import Function
@@ -67,13 +68,16 @@ def read_python(
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    # Syntax trees and recipes stay alive to the end; looking for cycles among them costs a third of the time.
+    # Syntax trees and recipes stay alive to the end; looking for cycles among them costs a third of the time. What
+    # is there at the end is not looked at either, until the next reading.
     was_on = gc.isenabled()
+    gc.unfreeze()
     gc.disable()
     try:
         yield
     finally:
         if was_on:
+            gc.freeze()
             gc.enable()
 
 
@@ -90,7 +94,7 @@ def _add_addressed(machine: Machine, addresses: Sequence[Address], read: PythonR
             recipe = entries.run(machine, entry, spans)
             if recipe is None:
                 raise NotThere(f"{address.function} yields no configuration that can be known")
-            read.recipes.append(recipe)
+            read.recipes.append(with_exposed(machine, entry, recipe, spans))
         except NotThere as error:
             read.missing.append(Problem(address.path, 1, 1, str(error), "usage"))
         except Unreadable as error:
@@ -127,11 +131,16 @@ def _recipes(machine: Machine, modules: Sequence[Module]) -> list[Recipe]:
         recipe = entries.run(machine, entry, spans)
         called.update(machine.called - {entry.function})
         if recipe is not None:
-            found[(recipe.path, recipe.line, recipe.name)] = recipe
+            found[(recipe.path, recipe.line, recipe.name)] = with_exposed(machine, entry, recipe, spans)
 
     for module in modules:
         for entry in entries.functions(machine, module):
             if entry.name.startswith("_") or entries.needs_arguments(entry):
+                later.append(entry)
+            else:
+                add(entry)
+        for entry in entries.partials(machine, module):
+            if entries.needs_arguments(entry):
                 later.append(entry)
             else:
                 add(entry)

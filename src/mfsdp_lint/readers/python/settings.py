@@ -23,10 +23,11 @@ from mfsdp_lint.readers.python.objects import (
     IteratorObject,
     ListObject,
     Object,
+    Option,
     Unknown,
     Write,
 )
-from mfsdp_lint.recipe import Call, How, Origin, Setting, Span
+from mfsdp_lint.recipe import Call, How, Origin, Setting, Span, Undeclared
 from mfsdp_lint.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
 
 ENVIRONMENT = "env."
@@ -108,12 +109,23 @@ def _origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | None
             earlier,
             plain_value(spans.machine, write.value) if spans.machine.tracing else UNKNOWN,
             _calls(spans, write),
-            write.value.text if spans.machine.tracing and isinstance(write.value, Unknown) else "",
+            write.value.text if spans.machine.tracing and _is_unknown(write.value) else "",
+            _option(write.value),
         )
     if isinstance(write.node, Origin):
         value = plain_value(spans.machine, write.value) if spans.machine.tracing else UNKNOWN
         return replace(write.node, order=write.order, earlier=earlier, value=value, calls=_calls(spans, write))
     return earlier
+
+
+def _is_unknown(value: Object) -> bool:
+    return isinstance(value, Unknown) and not (type(value) is Option and value.default is not MISSING)
+
+
+def _option(value: Object) -> str:
+    """The options of a command line that a value may come from."""
+    options = value.options if isinstance(value, Choice) else (value,)
+    return ", ".join(dict.fromkeys(option.text for option in options if type(option) is Option))
 
 
 def _calls(spans: Spans, write: Write) -> tuple[Call, ...]:
@@ -220,6 +232,22 @@ class TreeSettings(Mapping[str, Setting]):
             machine.facts = saved
         return [(each, one) for each, one in found if one is not None]
 
+    def undeclared(self) -> tuple[Undeclared, ...]:
+        """The assignments to names that are no fields."""
+        from mfsdp_lint.readers.python.undeclared import undeclared
+
+        machine = self._machine
+        saved, machine.facts = machine.facts, self._facts
+        try:
+            found = [
+                Undeclared(path, cls.name, fields, where)
+                for path, cls, fields, write in undeclared(machine, self._root)
+                if (where := origin(self._spans, write))
+            ]
+        finally:
+            machine.facts = saved
+        return tuple(found)
+
     def _told(self, write: Write) -> Origin | None:
         earlier = write.earlier and _origin(self._spans, write.earlier, None)
         return _origin(self._spans, write, earlier)
@@ -279,15 +307,15 @@ class TreeSettings(Mapping[str, Setting]):
     def _trail(self, path: str) -> list[tuple[Object, str, Object]] | None:
         """Every step from the configuration to a setting: the object, the name of its part, the part.
 
-        None where one is missing.
+        None where one is missing. `__class__` is the name of a class.
         A section that is None has no settings: whoever reads one of it finds nothing.
         """
         owner = self._root
         trail: list[tuple[Object, str, Object]] = []
         for part in path.split("."):
             owner = self._machine.settle(owner)
-            found = _field(owner, part)
-            if found is MISSING and isinstance(owner, (Instance, Choice)):
+            found = (class_name(owner) or MISSING) if part == "__class__" else _field(owner, part)
+            if found is MISSING and isinstance(owner, (Instance, Choice)) and part != "__class__":
                 found = self._computed(owner, part)
             if found is MISSING:
                 return None
@@ -410,7 +438,7 @@ def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:
 
 
 def _has_fields(value: Object) -> bool:
-    return any(isinstance(name, str) for name in value.fields)
+    return any(isinstance(name, str) and not name.startswith("<") for name in value.fields)
 
 
 def class_name(owner: Object) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.assignments import run_annotated, run_assign, run_augmented, run_delete, run_scope
 from mfsdp_lint.readers.python.blocks import BREAK, CONTINUE, RUNNERS, run_block
-from mfsdp_lint.readers.python.branches import Signal, branch
+from mfsdp_lint.readers.python.branches import Signal, branch, nothing
 from mfsdp_lint.readers.python.definitions import run_define_class, run_define_function
 from mfsdp_lint.readers.python.expressions import evaluate
 from mfsdp_lint.readers.python.handlers import run_assert, run_raise, run_try, run_with
@@ -33,7 +33,7 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> Signal:
         node.test,
         frame,
         lambda: run_block(machine, node.body, frame),
-        lambda: run_block(machine, node.orelse, frame),
+        (lambda: run_block(machine, node.orelse, frame)) if node.orelse else nothing,
     )
 
 

@@ -1,6 +1,7 @@
 """argparse: a script's options as they are when it is started without any.
 
-A value that comes from an option is the option's default; the command line may change it.
+A value that comes from an option is the option's default; the command line may change it, which the value knows
+(objects.Option).
 """
 
 from __future__ import annotations
@@ -9,10 +10,21 @@ from typing import Any
 
 from mfsdp_lint.readers.python.library.registry import models
 from mfsdp_lint.readers.python.machine import Frame, Machine
-from mfsdp_lint.readers.python.objects import DictObject, ListObject, Native, Object, Unknown
+from mfsdp_lint.readers.python.objects import (
+    CONSTANTS,
+    MISSING,
+    DictObject,
+    External,
+    ListObject,
+    Native,
+    Object,
+    Option,
+    Unknown,
+)
 
 WITHOUT_VALUE = {"store_true": False, "store_false": True}
 NOT_STORED = {"help", "version"}
+SUPPRESS = External("argparse.SUPPRESS")
 
 
 @models("argparse.ArgumentParser")
@@ -29,11 +41,15 @@ def _adding_to(machine: Machine, defaults: DictObject) -> Unknown:
     def add(machine: Machine, names: list[Object], options: dict[str, Object], *_: Any) -> Object:
         destination = _destination(names, options)
         if destination is not None and options.get("action") not in NOT_STORED:
-            machine.put(defaults, destination, _default(machine, names, options))
+            former = defaults.fields.get(destination, MISSING)
+            machine.put(defaults, destination, _shared(machine, former, _option(machine, names, options)))
         return machine.unknown("option", not_none=True)
 
     def set_defaults(machine: Machine, _: list[Object], values: dict[str, Object], *__: Any) -> Object:
         for name, value in values.items():
+            former = defaults.fields.get(name)
+            if isinstance(former, Option) and isinstance(value, CONSTANTS):
+                value = Option(machine.tick(), former.text, value)
             machine.put(defaults, name, value)
         return None
 
@@ -68,19 +84,32 @@ def _destination(names: list[Object], options: dict[str, Object]) -> str | None:
     return long.lstrip("-").replace("-", "_") if long.startswith("-") else long
 
 
-def _default(machine: Machine, names: list[Object], options: dict[str, Object]) -> Object:
-    if "**" in options or options.get("required") is True:
-        return machine.unknown("option")
-    positional = any(isinstance(name, str) and not name.startswith("-") for name in names)
-    if positional and options.get("nargs") not in ("?", "*"):
-        return machine.unknown("option", not_none=True)
+def _option(machine: Machine, names: list[Object], options: dict[str, Object]) -> Object:
+    """What an option gives: something that the evaluator cannot tell from its default, and that knows its name."""
+    known = [name for name in names if isinstance(name, str)]
+    text = next((name for name in known if name.startswith("--")), known[0] if known else "")
+    if "**" in options or options.get("required") is True or options.get("default") == SUPPRESS:
+        return Option(machine.tick(), text)
+    if not text.startswith("-") and options.get("nargs") not in ("?", "*"):
+        return Option(machine.tick(), text, not_none=True)
     if "default" in options:
+        default = options["default"]
         # A default that is text goes through the option's type.
-        converted = isinstance(options["default"], str) and "type" in options
-        plain = getattr(options.get("type"), "name", "") == "builtins.str"
-        return machine.unknown("option") if converted and not plain else options["default"]
-    action = options.get("action")
-    return WITHOUT_VALUE.get(action) if isinstance(action, str) else None
+        converted = isinstance(default, str) and "type" in options
+        if converted and getattr(options.get("type"), "name", "") != "builtins.str":
+            return Option(machine.tick(), text)
+    else:
+        action = options.get("action")
+        default = WITHOUT_VALUE.get(action) if isinstance(action, str) else None
+    # (What can be changed in place is no option's alone.)
+    return Option(machine.tick(), text, default) if isinstance(default, CONSTANTS) else default
+
+
+def _shared(machine: Machine, former: Object, option: Object) -> Object:
+    """Of several options for one attribute, the first gives the default (CPython's `parse_known_args`)."""
+    if not isinstance(former, Option) or not isinstance(option, Option):
+        return option if former is MISSING else former
+    return Option(machine.tick(), f"{former.text}, {option.text}", former.default, former.not_none)
 
 
 def _namespace(machine: Machine, defaults: DictObject, given: list[Object]) -> Unknown:

@@ -9,7 +9,7 @@ from typing import Any
 from mfsdp_lint.readers.python.attributes import get_attribute, has_attribute, set_attribute
 from mfsdp_lint.readers.python.classes import ClassObject, lookup
 from mfsdp_lint.readers.python.library.registry import BUILTINS, models
-from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.machine import HAZY, Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.objects import (
     MISSING,
     Choice,
@@ -100,9 +100,9 @@ def _hasattr(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
     name = machine.settle(arguments[1])
     known = has_attribute(machine, machine.settle(arguments[0]), name, frame, node) if isinstance(name, str) else None
     if known is None and isinstance(arguments[0], Unknown) and isinstance(name, str):
-        from mfsdp_lint.readers.python.attributes import _child
+        from mfsdp_lint.readers.python.attributes import part_of
 
-        return _child(machine, arguments[0], ("has", name), f"hasattr({arguments[0].text}, {name!r})")
+        return part_of(machine, arguments[0], ("has", name), f"hasattr({arguments[0].text}, {name!r})")
     return machine.unknown("", not_none=True) if known is None else known
 
 
@@ -115,8 +115,16 @@ def _identity(
 
 @models("builtins.vars")
 def _vars(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    if arguments and isinstance(arguments[0], Instance):
-        return DictObject(dict(arguments[0].fields), machine.tick())
+    owner = machine.settle(arguments[0]) if arguments else None
+    if isinstance(owner, Instance):
+        return DictObject(dict(owner.fields), machine.tick())
+    if isinstance(owner, Unknown):
+        known = {
+            name: value for name, value in owner.fields.items() if isinstance(name, str) and not name.startswith("<")
+        }
+        found = DictObject(known, machine.tick())
+        found.writes[HAZY] = True
+        return found
     return machine.unknown("vars()", not_none=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mfsdp_lint.readers.python.calls import call
-from mfsdp_lint.readers.python.classes import ClassObject, fields_of
+from mfsdp_lint.readers.python.classes import ClassObject, fields_of, opaque
 from mfsdp_lint.readers.python.library.registry import models
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.objects import (
@@ -50,12 +50,12 @@ def _replace(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 def _fields(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     value = machine.settle(arguments[0])
     cls = value.cls if isinstance(value, Instance) else value
-    if not isinstance(cls, ClassObject):
+    if not isinstance(cls, ClassObject) or opaque(machine, cls):
         return machine.unknown("fields", not_none=True)
     found = []
     for spec in fields_of(machine, cls):
         described = machine.unknown(spec.name, not_none=True)
-        described.fields["name"] = spec.name
+        described.fields |= {"name": spec.name, "init": spec.init, "kw_only": spec.keyword_only}
         found.append(described)
     return tuple(found)
 

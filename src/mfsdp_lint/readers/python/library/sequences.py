@@ -113,7 +113,7 @@ def _defaultdict(
 def sort(machine: Machine, items: list[Object], keywords: dict[str, Object], frame: Frame) -> list[Object] | None:
     """The elements in order, None where the order is not known."""
     key = keywords.get("key")
-    keys = items if key is None else [call(machine, key, [item], {}, None, frame) for item in items]
+    keys = settled(machine, items if key is None else [call(machine, key, [item], {}, None, frame) for item in items])
     if not all(is_constant(one) for one in keys) or is_symbolic(*keys):
         return None
     order = sorted(

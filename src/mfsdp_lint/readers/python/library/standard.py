@@ -48,7 +48,10 @@ def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 def _partial(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     if not arguments:
         raise Raised("TypeError", "partial expected at least 1 argument")
-    return Partial(arguments[0], arguments[1:], keywords)
+    function, *given = arguments
+    if isinstance(function, Partial):
+        return Partial(function.function, [*function.arguments, *given], {**function.keywords, **keywords})
+    return Partial(function, given, keywords)
 
 
 @models("functools.lru_cache")

@@ -110,9 +110,9 @@ def _isinstance(
 ) -> Object:
     known = is_instance(machine, arguments[0], arguments[1])
     if known is None and isinstance(arguments[0], Unknown):
-        from mfsdp_lint.readers.python.attributes import _child
+        from mfsdp_lint.readers.python.attributes import part_of
 
-        return _child(
+        return part_of(
             machine, arguments[0], ("isinstance", ast.unparse(node) if isinstance(node, ast.AST) else ""), "isinstance"
         )
     return machine.unknown("", not_none=True) if known is None else known
