@@ -1,4 +1,4 @@
-"""Override files: YAML that changes the configuration of a Megatron-Bridge recipe.
+"""Override files: YAML that changes the configuration of a Megatron-Bridge recipe. Other shapes have their own files.
 
 Bridge loads such a file with OmegaConf and merges it over a recipe's configuration (`process_config_with_overrides` in
 megatron/bridge/training/utils/omegaconf_utils.py, 0.2.0 to 0.6.0): mappings are merged key by key, everything else
@@ -26,7 +26,9 @@ from mfsdp_lint.readers.yaml_nodes import (
     compose_documents,
 )
 from mfsdp_lint.recipe import Origin, Recipe, Setting, Variant
+from mfsdp_lint.upstream.target import DEFAULT_TARGET
 from mfsdp_lint.values import NOT_NONE, UNKNOWN, Known, Plain, Value
+from mfsdp_lint.vocabulary.entry import Versions
 
 __all__ = ["SECTIONS", "compose_documents", "read_value", "read_yaml"]
 
@@ -63,7 +65,10 @@ SECTIONS = frozenset(
 _TEMPLATE = re.compile(r"\{\{|\{% ")
 """A template of Jinja or Helm: what it will be cannot be known."""
 
-_MENTION = re.compile(rf"\b(?:{'|'.join(sorted(SECTIONS))})[\"']?\s*[:.]")
+MODEL_ARGS = re.compile(r"MODEL_ARGS(?:_\d+)?")
+"""The keys of Megatron-LM's functional tests that hold flags; the numbered ones are for the runs after the first."""
+
+_MENTION = re.compile(rf"\b(?:{'|'.join(sorted(SECTIONS))}|{MODEL_ARGS.pattern})[\"']?\s*[:.]")
 """Where none of the sections is a key, as in most YAML files, only the syntax is looked at."""
 
 _EXPANSION = 50_000
@@ -73,8 +78,9 @@ _LONGEST_KEY = 200
 """Characters; no setting has a longer path, and paths are built from keys."""
 
 
-def read_yaml(path: str, text: str) -> list[Recipe]:
-    """One recipe for every document of `text` that sets something in a section of Bridge's configuration.
+def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET) -> list[Recipe]:
+    """One recipe for every document of `text` that sets something in a section of Bridge's configuration, and what
+    `read_model_args` makes of a document with flags of Megatron-LM's command line.
 
     Anything else, a template included, gives none. Mappings are known to be set (what they hold depends on what they
     are merged into) and all that they write is a setting of its own; lists are plain values. Interpolations, `???`
@@ -93,10 +99,17 @@ def read_yaml(path: str, text: str) -> list[Recipe]:
     lines = Lines(text)
     recipes = []
     for number, root in enumerate(compose_documents(path, text), 1):
-        if not isinstance(root, Mapping) or not _is_override(root):
+        if not isinstance(root, Mapping):
             continue
         nth = f"[{number}]" if number > 1 else ""
-        variant = Variant(_Document(path, lines).settings(root))
+        if has_model_args(root):
+            from mfsdp_lint.readers.yaml_model_args import read_model_args
+
+            recipes += read_model_args(Document(path, lines), root, versions, nth)
+            continue
+        if not _is_override(root):
+            continue
+        variant = Variant(Document(path, lines).settings(root))
         recipes.append(
             Recipe(
                 name=posixpath.basename(path) + nth,
@@ -119,22 +132,28 @@ def read_value(path: str, text: str) -> Value:
     roots = compose_documents(path, text)
     if len(roots) != 1:
         return UNKNOWN
-    document = _Document(path, Lines(text))
+    document = Document(path, Lines(text))
     if isinstance(roots[0], Mapping):
         return document.plain(roots[0]) or UNKNOWN
     return document.value(roots[0])
+
+
+def has_model_args(root: Mapping) -> bool:
+    """Whether a document holds flags of a command line."""
+    return any(isinstance(key, Scalar) and MODEL_ARGS.fullmatch(key.text) for key, _ in root.entries)
 
 
 def _is_override(root: Mapping) -> bool:
     for key, value in root.entries:
         if isinstance(key, Scalar):
             section, dot, _ = key.text.partition(".")
-            if section in SECTIONS and (dot or isinstance(_target(value), Mapping)):
+            if section in SECTIONS and (dot or isinstance(target_of(value), Mapping)):
                 return True
     return False
 
 
-def _target(node: Node) -> Node | None:
+def target_of(node: Node) -> Node | None:
+    """The node that an alias stands for, and any other node itself; None for an alias inside what it names."""
     return node.target if isinstance(node, Alias) else node
 
 
@@ -146,8 +165,8 @@ class _Branch:
     below: dict[str, _Branch] = field(default_factory=dict)
 
 
-class _Document:
-    """Collects the settings of one document, in the order of the text."""
+class Document:
+    """What one document says: the settings of an override file, and the means to read other shapes."""
 
     def __init__(self, path: str, lines: Lines) -> None:
         self.path = path
@@ -213,7 +232,7 @@ class _Document:
         merged: dict[str, list[Node]] = {}
         own: dict[str, list[Node]] = {}
         for key, value in node.entries:
-            match _target(key):
+            match target_of(key):
                 case Scalar(tag="merge"):
                     for source in self.merged(value):
                         # The first of several wins, and a later merge key over an earlier one, as in PyYAML.
@@ -269,7 +288,7 @@ class _Document:
                 return Known(items)
             case Mapping(tag="map"):
                 entries: dict[str, Plain] = {}
-                if any(not isinstance(_target(key), Scalar) for key, _ in target.entries):
+                if any(not isinstance(target_of(key), Scalar) for key, _ in target.entries):
                     return None
                 for name, values in self.effective(target).items():
                     known_entry = self.plain(values[-1])

@@ -1,109 +1,39 @@
-"""The settings that decide how a run is sharded, saved and offloaded, by their Megatron-Bridge paths."""
+"""The settings of a training run: what each one is, what it is called in every front-end, and what it is by default.
+
+`table()` has everything and is read when it is first asked for; `SETTINGS` and `NAMES` are there at once.
+"""
 
 from __future__ import annotations
 
-_BY_SECTION: dict[str, tuple[str, ...]] = {
-    "dist": ("use_megatron_fsdp", "use_torch_fsdp2", "use_tp_pp_dp_mapping", "use_gloo_process_groups", "lazy_init"),
-    "ddp": (
-        "use_megatron_fsdp",
-        "use_custom_fsdp",
-        "megatron_fsdp_version",
-        "data_parallel_sharding_strategy",
-        "outer_dp_sharding_strategy",
-        "num_distributed_optimizer_instances",
-        "average_in_collective",
-        "use_distributed_optimizer",
-        "overlap_grad_reduce",
-        "overlap_param_gather",
-        "grad_reduce_in_fp32",
-        "nccl_ub",
-        "fsdp_double_buffer",
-        "fsdp_manual_registration",
-        "disable_symmetric_registration",
-        "keep_fp8_transpose_cache",
-        "reuse_grad_buf_for_mxfp8_param_ag",
-        "fp8_param_gather",
-        "preserve_fp32_weights",
-        "check_for_nan_in_grad",
-        "suggested_communication_unit_size",
-    ),
-    "checkpoint": (
-        "ckpt_format",
-        "save",
-        "load",
-        "pretrained_checkpoint",
-        "async_save",
-        "finetune",
-        "load_optim",
-        "load_rng",
-        "save_optim",
-        "also_save_hf_checkpoint",
-        "non_persistent_ckpt_type",
-        "strict_fsdp_dtensor_load",
-        "use_persistent_ckpt_worker",
-    ),
-    "model": (
-        "tensor_model_parallel_size",
-        "pipeline_model_parallel_size",
-        "virtual_pipeline_model_parallel_size",
-        "context_parallel_size",
-        "expert_model_parallel_size",
-        "expert_tensor_parallel_size",
-        "sequence_parallel",
-        "cpu_offloading",
-        "cpu_offloading_num_layers",
-        "cpu_offloading_activations",
-        "cpu_offloading_weights",
-        "fine_grained_activation_offloading",
-        "offload_modules",
-        "recompute_granularity",
-        "recompute_modules",
-        "cuda_graph_impl",
-        "cuda_graph_scope",
-        "enable_cuda_graph",
-        "external_cuda_graph",
-        "gradient_accumulation_fusion",
-        "init_model_with_meta_device",
-        "calculate_per_token_loss",
-        "overlap_moe_expert_parallel_comm",
-        "num_moe_experts",
-        "fp8",
-        "fp16",
-        "bf16",
-        "share_embeddings_and_output_weights",
-        "use_te_rng_tracker",
-    ),
-    "optimizer": (
-        "optimizer",
-        "use_distributed_optimizer",
-        "use_precision_aware_optimizer",
-        "optimizer_cpu_offload",
-        "clip_grad",
-        "overlap_param_gather_with_optimizer_step",
-        "reuse_grad_buf_for_mxfp8_param_ag",
-        "main_grads_dtype",
-    ),
-    "train": ("check_weight_hash_across_dp_replicas_interval",),
-    "rng": ("te_rng_tracker", "data_parallel_random_init"),
-    "mixed_precision": (
-        "grad_reduce_in_fp32",
-        "fp8",
-        "fp8_recipe",
-        "fp8_param_gather",
-        "reuse_grad_buf_for_mxfp8_param_ag",
-    ),
-    "comm_overlap": (
-        "overlap_grad_reduce",
-        "overlap_param_gather",
-        "tp_comm_overlap",
-        "overlap_moe_expert_parallel_comm",
-    ),
-}
+from functools import cache
+from typing import TYPE_CHECKING
 
-SETTINGS: tuple[str, ...] = tuple(f"{section}.{name}" for section, names in _BY_SECTION.items() for name in names)
-"""Every path."""
+from mfsdp_lint.vocabulary.deciding import BY_SECTION
 
-NAMES: frozenset[str] = frozenset(
-    {*_BY_SECTION, "env_vars", *(name for names in _BY_SECTION.values() for name in names)}
-)
-"""What a setting, or a section of settings, may be called."""
+if TYPE_CHECKING:
+    from mfsdp_lint.values import Value
+    from mfsdp_lint.vocabulary.entry import Versions
+    from mfsdp_lint.vocabulary.tables import Table
+
+SETTINGS: tuple[str, ...] = tuple(f"{section}.{name}" for section, names in BY_SECTION.items() for name in names)
+"""The settings that decide how a run is sharded, saved and offloaded, by their Megatron-Bridge paths."""
+
+NAMES: frozenset[str] = frozenset({*BY_SECTION, "env_vars", *(name for names in BY_SECTION.values() for name in names)})
+"""What such a setting, or a section of settings, may be called."""
+
+SWITCHES = ("dist.use_megatron_fsdp", "ddp.use_megatron_fsdp", "dist.use_torch_fsdp2")
+"""The settings that turn FSDP on."""
+
+
+@cache
+def table() -> Table:
+    """The whole vocabulary. Raises OSError where the installation lacks its data."""
+    from mfsdp_lint.vocabulary.load import raw_data
+    from mfsdp_lint.vocabulary.tables import Table
+
+    return Table(raw_data())
+
+
+def default(path: str, versions: Versions, front_end: str = "bridge") -> Value | None:
+    """What a setting is when nobody writes it, at these versions (a target will do); see `Table.default`."""
+    return table().default(path, versions, front_end)

@@ -1,0 +1,76 @@
+"""`mfsdp-lint explain WORD`: what a setting is, what a rule says, or which rule foresees an error."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from mfsdp_lint.options import UsageError
+
+if TYPE_CHECKING:
+    from mfsdp_lint.vocabulary.find import Found
+
+SUMMARY = (
+    "Explains a rule (by its code, its name, or the text of an error that a run ended with) or a setting (by its path, "
+    "its name, a flag of a command line, or an environment variable)."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The one word that is explained, which may look like an option."""
+    parser.add_argument(
+        "word", metavar="WORD", help="MFSDP101, 'a pasted error message', checkpoint.ckpt_format, --ckpt-format"
+    )
+
+
+def prepare(arguments: list[str]) -> list[str]:
+    """A flag that is to be explained is no option of this command."""
+    own = ("-h", "--help", "-V", "--version", "--")
+    return ["--", *arguments] if arguments and arguments[0].startswith("-") and arguments[0] not in own else arguments
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Prints what is known of it. Raises UsageError for a word that means nothing here."""
+    sys.stdout.write(explained(arguments.word))
+    return 0
+
+
+def explained(word: str) -> str:
+    """What there is to say about a word: about the settings that are called so, else about the rules that it leads to.
+
+    The name of a setting stands in many error texts, so that settings come first. Raises UsageError.
+    """
+    from mfsdp_lint.vocabulary import table
+    from mfsdp_lint.vocabulary.find import find
+
+    found = find(word, table())
+    return _settings(word, found) if found else _rules(word)
+
+
+def _settings(word: str, found: Found) -> str:
+    from mfsdp_lint.reports.entry import render, render_flag
+    from mfsdp_lint.rules.subjects import rules_about
+    from mfsdp_lint.vocabulary import table
+
+    told = [render(entry, table(), rules_about(entry.path)) for entry in found.entries]
+    if found.removed:
+        told.insert(0, f"{word} is a name that was removed; it is now:\n")
+    return "\n".join(told or [render_flag(found.flag, table())])
+
+
+def _rules(word: str) -> str:
+    from mfsdp_lint.reports.rule import render
+    from mfsdp_lint.rules.load import load_rules
+    from mfsdp_lint.rules.lookup import lookup
+    from mfsdp_lint.vocabulary import table
+    from mfsdp_lint.vocabulary.find import nearest
+
+    told = lookup(word, load_rules())
+    if told.rules:
+        return "\n".join(map(render, told.rules))
+    close = nearest(word, table())
+    hint = f"; did you mean {' or '.join(close)}?" if close else ""
+    if told.nearest and not close:
+        hint = f"; the nearest rules are {', '.join(f'{rule.code} ({rule.name})' for rule in told.nearest)}"
+    raise UsageError(f"nothing is known of {word!r}{hint}")

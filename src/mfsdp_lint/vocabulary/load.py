@@ -1,0 +1,39 @@
+"""Where the vocabulary comes from: YAML and JSON in a checkout, one compiled data file in an installed wheel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+SETTINGS_FILE = HERE / "settings.yaml"
+DEFAULTS_FILE = HERE / "data" / "defaults.json"
+FLAGS_FILE = HERE / "data" / "flags.json"
+COMPILED = HERE / "compiled.json"
+
+
+def raw_data(folder: Path = HERE) -> Mapping[str, Any]:
+    """The reviewed and the generated facts as plain data. YAML is only imported where nothing is compiled.
+
+    Raises OSError where there is nothing to read.
+    """
+    settings = folder / SETTINGS_FILE.name
+    if not settings.is_file():
+        compiled: Mapping[str, Any] = json.loads((folder / COMPILED.name).read_text(encoding="utf-8"))
+        return compiled
+    return {
+        "settings": reviewed(settings),
+        "defaults": json.loads((folder / "data" / DEFAULTS_FILE.name).read_text(encoding="utf-8")),
+        "flags": json.loads((folder / "data" / FLAGS_FILE.name).read_text(encoding="utf-8")),
+    }
+
+
+def reviewed(path: Path = SETTINGS_FILE) -> Mapping[str, Mapping[str, Any]]:
+    """settings.yaml: settings by section and name."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    data: Mapping[str, Mapping[str, Any]] = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+    return data
