@@ -36,6 +36,10 @@ def test_every_setting_can_be_configured(write: Write) -> None:
         exclude = ["old"]
         search-path = ["src", "vendor/megatron"]
         target-bridge = "0.3.1"
+        target-core = "0.16.1"
+        target-te = "2.12"
+        target-torch = "2.10"
+        target-gpu = "h100"
         fix = true
         unsafe-fixes = true
         diff = true
@@ -48,6 +52,11 @@ def test_every_setting_can_be_configured(write: Write) -> None:
         exclude=("old",),
         search_path=("src", "vendor/megatron"),
         target_bridge="0.3.1",
+        target_core="0.16.1",
+        target_te="2.12",
+        target_torch="2.10",
+        target_gpu="h100",
+        target_from="pyproject.toml",
         fix=True,
         unsafe_fixes=True,
         diff=True,
@@ -71,10 +80,14 @@ def test_the_nearest_file_with_a_table_counts(write: Write, monkeypatch: pytest.
     write("a/pyproject.toml", "[tool.ruff]\n")
     here = write("a/b/recipe.py", "").parent
     monkeypatch.chdir(here)
-    assert read_configuration() == {"target_bridge": "0.2.0", "search_path": ("../../vendor",)}
+    assert read_configuration() == {
+        "target_bridge": "0.2.0",
+        "search_path": ("../../vendor",),
+        "target_from": "../../pyproject.toml",
+    }
 
     write("a/b/pyproject.toml", '[tool.mfsdp-lint]\ntarget-bridge = "0.4.2"\n')
-    assert read_configuration() == {"target_bridge": "0.4.2"}
+    assert read_configuration() == {"target_bridge": "0.4.2", "target_from": "pyproject.toml"}
 
 
 def test_a_named_file_is_read_instead(write: Write) -> None:
@@ -131,3 +144,9 @@ def test_a_file_that_is_not_utf_8(write: Write) -> None:
     write("pyproject.toml", "").write_bytes(b"[tool.mfsdp-lint]\nselect = ['\xff']\n")
     with pytest.raises(UsageError, match=r"pyproject\.toml: 'utf-8' codec can't decode"):
         read_configuration()
+
+
+def test_a_target_tells_who_asked_for_it(write: Write) -> None:
+    write("pyproject.toml", '[tool.mfsdp-lint]\ntarget-bridge = ">=0.4,<0.6"\n')
+    assert merge({}, read_configuration()).target_from == "pyproject.toml"
+    assert merge({"target_bridge": "0.3.1"}, read_configuration()).target_from == "as asked"

@@ -65,8 +65,9 @@ class Finding:
     """What a rule says about one cause.
 
     `message` says what is wrong with the setting's real values, `consequence` what will happen at run time. `raises`
-    is the upstream error text, if there is one; `versions` for which versions it holds; `enforced_by` who stops the
-    run (validation, dataclass, wrapper, nobody). `related` are the other settings involved, each where *it* was set.
+    is the upstream error text, if there is one; `versions` the versions that it was found to hold for, each by its name
+    ("megatron-bridge 0.4.2"), where more than one was asked about; `enforced_by` who stops the run (validation,
+    dataclass, wrapper, nobody). `related` are the other settings involved, each where *it* was set.
     `fingerprint` depends on the rule and the cause, not on the recipes that share it.
     """
 
@@ -78,7 +79,7 @@ class Finding:
     span: Span
     consequence: str = ""
     raises: str | None = None
-    versions: str = ""
+    versions: tuple[str, ...] = ()
     enforced_by: str = ""
     recipes: tuple[AffectedRecipe, ...] = ()
     related: tuple[Note, ...] = ()

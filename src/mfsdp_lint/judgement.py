@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from mfsdp_lint.finding import Finding
-from mfsdp_lint.reading import Question, read
+from mfsdp_lint.holding import holds_for, told
+from mfsdp_lint.reading import Question, Read, read
 from mfsdp_lint.recipe import Recipe, Span
 from mfsdp_lint.rules.check import violations
 from mfsdp_lint.rules.findings import Cause, causes
@@ -27,21 +28,29 @@ FILE_CODES = (UNREADABLE, MALFORMED_COMMENT)
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the files come to, as `sources` has them. Suppressed causes are there, and marked."""
+    """What the files come to, as `sources` has them. Suppressed causes are there, and marked.
+
+    `recipes` are those of every reading for another version; `distinct_recipes` counts those of the newest one alone.
+    """
 
     sources: Sources
     recipes: tuple[Recipe, ...]
     causes: tuple[Cause, ...]
     problems: tuple[Problem, ...]
     remarks: tuple[str, ...] = ()
+    distinct_recipes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Everything that a judgement depends on but the texts of the files."""
+    """Everything that a judgement depends on but the texts of the files.
+
+    `rules` are those that were selected of `every_rule`.
+    """
 
     question: Question
     rules: tuple[Rule, ...]
+    every_rule: tuple[Rule, ...]
     _paths: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -49,7 +58,7 @@ class Judge:
 
     @property
     def target(self) -> Target:
-        """The versions judged against."""
+        """The versions judged against; the newest of a range."""
         return self.question.target
 
     def theirs(self, path: str) -> bool:
@@ -57,11 +66,38 @@ class Judge:
         return path in self._paths
 
     def __call__(self, sources: Sources) -> Judgement:
-        """Reads every file, judges every recipe, and marks what comments suppress."""
-        found = read(self.question, sources)
-        broken = causes(violations(found.recipes, self.target, self.rules, self.theirs))
-        marked, malformed = self._suppress(broken, sources)
-        return Judgement(sources, found.recipes, tuple(marked), (*found.problems, *malformed), found.remarks)
+        """Reads every file, judges every recipe, and marks what comments suppress.
+
+        Of several versions each is judged by itself, and what they come to is put together: recipes are there once for
+        every reading, so that a fix is proved in all of them, and a finding says for which versions it holds.
+        """
+        targets = self.question.targets
+        readings = self._readings(sources)
+        broken = [
+            violation
+            for target in targets
+            for violation in violations(readings[_reading(target)].recipes, target, self.rules, self.theirs)
+        ]
+        found = causes(broken)
+        if len(targets) > 1:
+            found = [told(cause, [holds_for(each) for each in cause.violations]) for cause in found]
+        marked, malformed = self._suppress(found, sources)
+        return Judgement(
+            sources,
+            recipes=tuple(recipe for reading in readings.values() for recipe in reading.recipes),
+            causes=tuple(marked),
+            problems=(*dict.fromkeys(each for reading in readings.values() for each in reading.problems), *malformed),
+            remarks=tuple(dict.fromkeys(each for reading in readings.values() for each in reading.remarks)),
+            distinct_recipes=len(readings[_reading(self.target)].recipes),
+        )
+
+    def _readings(self, sources: Sources) -> dict[tuple[str, str], Read]:
+        """What is read for every target; those that read the same data share it."""
+        firsts = {_reading(target): target for target in reversed(self.question.targets)}
+        return {
+            key: read(replace(self.question, target=target, also=()), sources)
+            for key, target in reversed(firsts.items())
+        }
 
     def _suppress(self, found: Sequence[Cause], sources: Sources) -> tuple[list[Cause], list[Problem]]:
         by_path = {}
@@ -74,6 +110,11 @@ class Judge:
             malformed += problems
         findings = suppress([cause.finding for cause in found], by_path).findings
         return [replace(cause, finding=finding) for cause, finding in zip(found, findings, strict=True)], malformed
+
+
+def _reading(target: Target) -> tuple[str, str]:
+    """What a reading depends on: the data about Megatron-Bridge, and the line of megatron-core."""
+    return target.data, ".".join(target.core.split(".")[:2])
 
 
 def file_finding(problem: Problem) -> Finding:

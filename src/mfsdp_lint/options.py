@@ -11,7 +11,13 @@ from typing import Any, Literal, get_args
 OutputFormat = Literal["full", "concise", "json", "github"]
 OUTPUT_FORMATS: tuple[OutputFormat, ...] = get_args(OutputFormat)
 
+PRESETS = ("performance",)
+"""Sets of rules that are off until one is asked for."""
+
 TABLE = "tool.mfsdp-lint"
+
+AS_ASKED = "as asked"
+"""Who says so where the command line does."""
 
 
 class UsageError(Exception):
@@ -20,8 +26,11 @@ class UsageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`select` empty means every rule. `diff` shows what `fix` would do and writes nothing, whatever `fix` says.
-    `overrides` and `environment` are those of one launch, as `--set` and `--env` say them: never configured.
+    """`select` empty means every rule but those of a preset that is not asked for. `extend_rules` are folders of rules.
+
+    `diff` shows what `fix` would do and writes nothing, whatever `fix` says. `overrides` and `environment` are those of
+    one launch, as `--set` and `--env` say them: never configured. The `target_*` are versions or ranges of them as
+    written; `target_from` is who says so: AS_ASKED, or a file.
     """
 
     paths: tuple[str, ...] = (".",)
@@ -29,7 +38,14 @@ class Options:
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     search_path: tuple[str, ...] = ()
+    extend_rules: tuple[str, ...] = ()
+    preset: str | None = None
     target_bridge: str | None = None
+    target_core: str | None = None
+    target_te: str | None = None
+    target_torch: str | None = None
+    target_gpu: str | None = None
+    target_from: str = AS_ASKED
     fix: bool = False
     unsafe_fixes: bool = False
     diff: bool = False
@@ -38,22 +54,27 @@ class Options:
     environment: tuple[str, ...] = ()
 
 
-_LISTS = ("select", "ignore", "exclude", "search_path")
+_LISTS = ("select", "ignore", "exclude", "search_path", "extend_rules")
+_FOLDERS = ("search_path", "extend_rules")
 _SWITCHES = ("fix", "unsafe_fixes", "diff")
-_OF_ONE_RUN = ("paths", "overrides", "environment")
+_OF_ONE_RUN = ("paths", "overrides", "environment", "target_from")
+_TARGETS = ("target_bridge", "target_core", "target_te", "target_torch", "target_gpu")
 _CONFIGURABLE = tuple(field.name for field in fields(Options) if field.name not in _OF_ONE_RUN)
 
 
 def merge(arguments: Mapping[str, Any], configuration: Mapping[str, Any]) -> Options:
     """Options from the command line's values by field name (None: not given) over those of the configuration."""
     given = {name: value for name, value in arguments.items() if value is not None}
-    return Options(**{**configuration, **given})
+    configured = dict(configuration)
+    if any(name in given for name in _TARGETS):
+        configured.pop("target_from", None)
+    return Options(**{**configured, **given})
 
 
 def read_configuration(file: str | None = None) -> dict[str, Any]:
     """The configuration by field name: of `file`, else of the nearest pyproject.toml with our table, upwards from here.
 
-    `search-path` is relative to the file that says it. Raises UsageError with file and key.
+    `search-path` and `extend-rules` are relative to the file that says it. Raises UsageError with file and key.
     """
     if file is not None:
         table = _read_table(file)
@@ -102,7 +123,8 @@ def _parse_toml(text: str) -> dict[str, Any]:
 def _checked(table: object, file: str) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise UsageError(f"{file}: [{TABLE}] must be a table")
-    return dict(_checked_entry(key, value, file) for key, value in table.items())
+    checked = dict(_checked_entry(key, value, file) for key, value in table.items())
+    return checked | ({"target_from": file} if any(name in checked for name in _TARGETS) else {})
 
 
 def _checked_entry(key: str, value: object, file: str) -> tuple[str, Any]:
@@ -113,13 +135,15 @@ def _checked_entry(key: str, value: object, file: str) -> tuple[str, Any]:
     if name in _LISTS:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise UsageError(f"{where}: expected a list of strings, got {_spell(value)}")
-        return name, tuple(_beside(file, item) for item in value) if name == "search_path" else tuple(value)
+        return name, tuple(_beside(file, item) for item in value) if name in _FOLDERS else tuple(value)
     if name in _SWITCHES:
         if not isinstance(value, bool):
             raise UsageError(f"{where}: expected true or false, got {_spell(value)}")
         return name, value
     if not isinstance(value, str):
         raise UsageError(f"{where}: expected a string, got {_spell(value)}")
+    if name == "preset" and value not in PRESETS:
+        raise UsageError(f"{where}: expected one of {', '.join(PRESETS)}, got {_spell(value)}")
     if name == "output_format" and value not in OUTPUT_FORMATS:
         raise UsageError(f"{where}: expected one of {', '.join(OUTPUT_FORMATS)}, got {_spell(value)}")
     return name, value

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from mfsdp_lint import overrides
 from mfsdp_lint.addresses import Address, ask
 from mfsdp_lint.discover import File
-from mfsdp_lint.options import Options, UsageError
+from mfsdp_lint.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.overrides import Overrides
 from mfsdp_lint.recipe import Recipe
 from mfsdp_lint.sources import Problem, Sources, Unreadable
-from mfsdp_lint.upstream.target import Target, UnknownVersion, resolve_target
+from mfsdp_lint.upstream.target import Target, UnknownVersion
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Everything that decides what is read, but the texts: `files` are read whole, `addresses` are single functions."""
+    """Everything that decides what is read, but the texts: `files` are read whole, `addresses` are single functions.
+
+    `also` are the other versions of a range, of which `target` is the newest; `remarks` what is worth saying of them.
+    """
 
     target: Target
     files: tuple[File, ...] = ()
     addresses: tuple[Address, ...] = ()
     search_path: tuple[str, ...] = ()
     overrides: Overrides = field(default_factory=Overrides)
+    also: tuple[Target, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """Every version judged against, the newest first."""
+        return (self.target, *self.also)
 
     @property
     def every_file(self) -> tuple[File, ...]:
@@ -44,13 +55,20 @@ class Read:
 
 def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
     """What the options ask to read, and what of it is not there. Raises UsageError."""
-    try:
-        target = resolve_target(options.target_bridge)
-    except UnknownVersion as error:
-        raise UsageError(f"target-bridge: {error}") from None
+    from mfsdp_lint.upstream.detect import detect
+
     changed = overrides.parse(options.overrides, options.environment)
     asked = ask(options.paths, options.exclude)
-    return Question(target, asked.files, asked.addresses, options.search_path, changed), asked.problems
+    named = dict.fromkeys([*options.paths, *(address.path for address in asked.addresses)])
+    python = (file.path for file in asked.files if file.kind == "python")
+    try:
+        detected = detect([path for path in named if os.path.exists(path)], options, python)
+    except UnknownVersion as error:
+        asked_by = "" if options.target_from == AS_ASKED else f"{options.target_from}: "
+        raise UsageError(f"{asked_by}{error}") from None
+    target, *also = detected.targets
+    asking = Question(target, asked.files, asked.addresses, options.search_path, changed, tuple(also), detected.remarks)
+    return asking, asked.problems
 
 
 def read(question: Question, sources: Sources, *, tracing: bool = False) -> Read:
@@ -60,33 +78,36 @@ def read(question: Question, sources: Sources, *, tracing: bool = False) -> Read
     """
     recipes: list[Recipe] = []
     problems: list[Problem] = []
+    remarks = [*question.remarks]
     python = [file.path for file in question.files if file.kind == "python"]
     if python or question.addresses:
         from mfsdp_lint.readers.python.read import read_python
         from mfsdp_lint.upstream.knowledge import load_knowledge
 
+        knowledge = load_knowledge(question.target)
         found = read_python(
             python,
             sources,
-            load_knowledge(question.target),
+            knowledge,
             question.search_path,
             addresses=question.addresses,
             tracing=tracing,
         )
         recipes += found.recipes
         problems += [*(error.problem for error in found.unreadable), *found.missing]
+        remarks += knowledge.remarks()
     for file in question.files:
         if file.kind == "yaml":
-            recipes += _read_yaml(file.path, sources, problems)
-    remarks = overrides.misspelt(recipes, question.overrides)
+            recipes += _read_yaml(file.path, sources, question.target, problems)
+    remarks += overrides.misspelt(recipes, question.overrides)
     recipes = [overrides.override(recipe, question.overrides) for recipe in recipes]
     return Read(tuple(recipes), tuple(problems), tuple(remarks))
 
 
-def _read_yaml(path: str, sources: Sources, problems: list[Problem]) -> Iterator[Recipe]:
+def _read_yaml(path: str, sources: Sources, target: Target, problems: list[Problem]) -> Iterator[Recipe]:
     from mfsdp_lint.readers.yaml import read_yaml
 
     try:
-        yield from read_yaml(path, sources.text(path))
+        yield from read_yaml(path, sources.text(path), target)
     except Unreadable as error:
         problems.append(error.problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from mfsdp_lint.finding import Fix, Safety
+from mfsdp_lint.finding import SEVERITIES, Fix, Safety
 from mfsdp_lint.fixes.apply import Fixed, fix_project, prove_once
 from mfsdp_lint.fixes.plan import FixRequest, Need, plan
 from mfsdp_lint.fixes.prove import Broken, Evaluate, Judged
@@ -58,7 +58,11 @@ class Repair:
         violations = [violation for cause in judgement.causes for violation in cause.violations]
         return Judged(
             recipes=judgement.recipes,
-            broken=[Broken(each.rule.code, each.case.severity, each.recipe, each.variant) for each in violations],
+            # Of a rule that several versions break with different severities, the proof goes by the last one.
+            broken=[
+                Broken(each.rule.code, each.severity, each.recipe, each.variant)
+                for each in sorted(violations, key=lambda each: -SEVERITIES.index(each.severity))
+            ],
             requests=list(self._requests(judgement, unsafe)),
             unreadable=[problem.path for problem in judgement.problems if problem.kind == "unreadable"],
         )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from mfsdp_lint.elsewhere import where_it_holds
 from mfsdp_lint.finding import Finding
 from mfsdp_lint.judgement import FILE_CODES, UNREADABLE, Judge, Judgement, file_finding
 from mfsdp_lint.options import Options, UsageError
 from mfsdp_lint.reading import Question, question
 from mfsdp_lint.reports.summary import Summary, summarise
+from mfsdp_lint.rules.extend import rules_for
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.selection import selected
 from mfsdp_lint.sources import Problem, Sources, Unreadable, atomic_write
@@ -59,15 +61,16 @@ def run(options: Options) -> Outcome:
             problems += _write(texts, judgement.sources)
         judgement = judge(judgement.sources.with_texts(texts)) if texts else judgement
     found = _fixable(judgement, judge, codes, edits=options.output_format in _SHOW_EDITS and not options.diff)
+    found = where_it_holds(found, judgement, judge)
     found += _about_files((*judgement.problems, *not_there), codes)
     found.sort(key=lambda finding: finding.order)
     return Outcome(
         findings=tuple(found),
         summary=summarise(
             found,
-            judge.target,
+            judge.question.targets,
             files=len(asked.every_file),
-            recipes=len(judgement.recipes),
+            recipes=judgement.distinct_recipes,
             fixed=fixed,
             unsafe_fixes=options.unsafe_fixes,
         ),
@@ -80,13 +83,15 @@ def run(options: Options) -> Outcome:
 
 def _prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str]]:
     """The judge for these options, and the codes that are shown."""
-    rules = load_rules()
+    rules = rules_for(options.extend_rules) if options.extend_rules else load_rules()
     known = (*(rule.code for rule in rules), *FILE_CODES)
     codes = selected(known, options.select, options.ignore)
+    on = tuple(rule for rule in rules if rule.preset in (None, options.preset) or rule.code in options.select)
+    codes -= {rule.code for rule in rules} - {rule.code for rule in on}
     # Selecting other rules does not hide that a file was not checked at all; ignoring it does.
     codes |= selected(known, (), options.ignore) & {UNREADABLE}
     selection = tuple(rule for rule in rules if rule.code in codes)
-    return Judge(asked, selection), codes
+    return Judge(asked, selection, on), codes
 
 
 def _repaired(
@@ -116,16 +121,22 @@ def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str], *, edits
             replace(finding, fixable=fix.safety, fix=fix) if (fix := fixes.get(finding.fingerprint)) else finding
             for finding in findings
         ]
-    safeties = repair.plannable()
+    # What holds for some versions of a range only is never proved for all of them.
+    versions = len(judge.question.targets)
+    everywhere = {
+        cause.finding.fingerprint
+        for cause in judgement.causes
+        if len({violation.target for violation in cause.violations}) == versions
+    }
+    safeties = {key: safety for key, safety in repair.plannable().items() if key in everywhere}
     return [replace(finding, fixable=safeties.get(finding.fingerprint)) for finding in findings]
 
 
 def _by_every_rule(judgement: Judgement, judge: Judge) -> tuple[Judgement, Judge]:
     """The same without a selection, for fixes must not bring in what the user merely chose not to see."""
-    rules = load_rules()
-    if judge.rules == rules:
+    if judge.rules == judge.every_rule:
         return judgement, judge
-    everything = replace(judge, rules=rules)
+    everything = replace(judge, rules=judge.every_rule)
     return everything(judgement.sources), everything
 
 

@@ -9,7 +9,6 @@ from mfsdp_lint.finding import Edit, Finding, Fix
 from mfsdp_lint.recipe import Span
 from mfsdp_lint.reports import full
 from mfsdp_lint.reports.summary import Summary, summary_line
-from mfsdp_lint.upstream.target import Target
 from tests.reports.samples import FILES, FORMAT, SUMMARY, SUPPRESSED, TARGET, UNSHARDED, WITH_FIX
 
 NOTHING = Summary(TARGET, files=0, recipes=0)
@@ -35,7 +34,6 @@ def test_a_finding_is_told_from_the_line_at_fault_to_the_way_out() -> None:
           |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
           = at start-up: validation stops the run
           = the error will be: Megatron FSDP only supports fsdp_dtensor checkpoint format
-          = holds for: megatron-bridge 0.2 to head
         note: Megatron-FSDP is turned on here
          --> recipes/llama.py:7:5
           |
@@ -84,11 +82,6 @@ def test_a_fix_that_only_removes_says_so() -> None:
     assert "help: remove what stands at recipes/llama.py:9 (safe fix: --fix)\n" in without_summary(
         replace(FORMAT, fix=removal)
     )
-
-
-def test_the_versions_are_not_repeated_when_the_user_chose_the_target() -> None:
-    chosen = replace(NOTHING, target=Target("0.4.2", "0.17.1", reason="--target-bridge", assumed=False))
-    assert "holds for" not in rendered(FORMAT, summary=chosen)
 
 
 def test_code_that_is_not_at_hand_is_named_without_its_line() -> None:

@@ -9,6 +9,16 @@ from mfsdp_lint.finding import Finding
 from mfsdp_lint.reports import json
 from tests.reports.samples import SUMMARY, SUPPRESSED, UNSHARDED, WITH_FIX
 
+TARGET = {
+    "bridge": "0.3.1",
+    "core": "0.16.1",
+    "te": None,
+    "torch": None,
+    "gpu": None,
+    "assumed": True,
+    "reason": "the newest on the package index",
+}
+
 
 def document(*findings: Finding) -> Any:
     return stdlib_json.loads(json.render(findings, SUMMARY))
@@ -17,12 +27,8 @@ def document(*findings: Finding) -> Any:
 def test_the_whole_document() -> None:
     assert document(WITH_FIX) == {
         "version": 1,
-        "target": {
-            "bridge": "0.3.1",
-            "core": "0.16.1",
-            "assumed": True,
-            "reason": "the newest on the package index",
-        },
+        "target": TARGET,
+        "targets": [TARGET],
         "findings": [
             {
                 "code": "MFSDP101",
@@ -31,7 +37,7 @@ def test_the_whole_document() -> None:
                 "stage": "startup",
                 "message": 'Megatron-FSDP with checkpoint.ckpt_format = "torch_dist"',
                 "raises": "Megatron FSDP only supports fsdp_dtensor checkpoint format",
-                "versions": "megatron-bridge 0.2 to head",
+                "versions": ["megatron-bridge 0.2.2", "megatron-bridge 0.3.1"],
                 "enforced_by": "validation",
                 "path": "recipes/llama.py",
                 "line": 8,

@@ -28,7 +28,7 @@ def render(findings: Sequence[Finding], summary: Summary, texts: Texts, *, color
     """Every finding that is not suppressed, and the line of summary."""
     lines = lines_of(texts)
     shown = [
-        "\n".join(_Page(lines, color, finding).rows(summary)) for finding in findings if finding.suppressed is None
+        "\n".join(_Page(lines, color, finding).rows()) for finding in findings if finding.suppressed is None
     ]
     return "\n\n".join([*shown, summary_line(summary)]) + "\n"
 
@@ -43,12 +43,12 @@ class _Page:
         spans = [finding.span, *(note.span for note in finding.related)]
         self.gutter = max(len(str(span.end_line)) for span in spans)
 
-    def rows(self, summary: Summary) -> Iterable[str]:
+    def rows(self) -> Iterable[str]:
         finding = self.finding
         severity = self.paint(f"{finding.severity}[{finding.code}]", _COLORS[finding.severity])
         yield f"{severity}{self.paint(': ' + printable(finding.message), _BOLD)}"
         yield from self.place(finding.span, "^", _COLORS[finding.severity])
-        for remark in self.remarks(summary):
+        for remark in self.remarks():
             yield f"{' ' * self.gutter} {self.paint('=', _GUTTER)} {remark}"
         for note in finding.related:
             yield f"{self.paint('note', _BOLD)}: {printable(note.message)}"
@@ -58,14 +58,12 @@ class _Page:
         for line in _help(finding):
             yield f"{self.paint('help', _HELP)}: {line}"
 
-    def remarks(self, summary: Summary) -> Iterable[str]:
+    def remarks(self) -> Iterable[str]:
         finding = self.finding
         if finding.consequence:
             yield f"{WHEN[finding.stage]}: {printable(finding.consequence)}"
         if finding.raises:
             yield f"the error will be: {printable(finding.raises)}"
-        if finding.versions and summary.target.assumed:
-            yield f"holds for: {printable(finding.versions)}"
 
     def place(self, span: Span, mark: str, style: str) -> Iterable[str]:
         where = f"{printable(span.path)}:{span.line}:{span.column}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mfsdp_lint.finding import Edit, Finding, Fix
+from mfsdp_lint.reports.settings import target_document
 from mfsdp_lint.reports.summary import Summary
 
 
@@ -14,12 +15,8 @@ def render(findings: Sequence[Finding], summary: Summary) -> str:
     """Every finding, suppressed ones too. Lines and columns count from 1, columns in characters; ends are exclusive."""
     document = {
         "version": 1,
-        "target": {
-            "bridge": summary.target.bridge,
-            "core": summary.target.core,
-            "assumed": summary.target.assumed,
-            "reason": summary.target.reason,
-        },
+        "target": target_document(summary.target),
+        "targets": [target_document(target) for target in (summary.target, *summary.also)],
         "findings": [_finding(finding) for finding in findings],
         "summary": {
             "files": summary.files,
@@ -45,7 +42,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "stage": finding.stage,
         "message": finding.message,
         "raises": finding.raises,
-        "versions": finding.versions,
+        "versions": list(finding.versions),
         "enforced_by": finding.enforced_by,
         "path": finding.span.path,
         "line": finding.span.line,

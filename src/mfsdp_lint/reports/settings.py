@@ -10,12 +10,21 @@ from typing import Any
 
 from mfsdp_lint.recipe import Origin, Recipe, Setting, Span
 from mfsdp_lint.upstream.target import Target
-from mfsdp_lint.values import Known, OneOf, Plain, Value
+from mfsdp_lint.values import UNKNOWN, Known, OneOf, Plain, Value
+from mfsdp_lint.vocabulary import SETTINGS
 
 
 def target_document(target: Target) -> dict[str, Any]:
     """The versions judged against, and why these."""
-    return {"bridge": target.bridge, "core": target.core, "assumed": target.assumed, "reason": target.reason}
+    return {
+        "bridge": target.bridge,
+        "core": target.core,
+        "te": target.te,
+        "torch": target.torch,
+        "gpu": target.gpu,
+        "assumed": target.assumed,
+        "reason": target.reason,
+    }
 
 
 def recipe_document(recipe: Recipe) -> dict[str, Any]:
@@ -48,9 +57,11 @@ def value_document(value: Value) -> dict[str, Any]:
 
 
 def origin_document(origin: Origin) -> dict[str, Any]:
-    """Lines and columns count from 1, the end is exclusive; `upstream` only where it lies in an upstream release."""
+    """Lines and columns count from 1, the end is exclusive; `upstream` only where it lies in an upstream release,
+    `option` only where the value comes from an option of the program's own command line, which may change it."""
     document = {**span_document(origin.span), "how": origin.how, "function": origin.function}
-    return document | ({"upstream": origin.upstream} if origin.upstream else {})
+    document |= {"upstream": origin.upstream} if origin.upstream else {}
+    return document | ({"option": origin.option} if origin.option else {})
 
 
 def span_document(span: Span) -> dict[str, Any]:
@@ -79,10 +90,14 @@ def json_value(value: Plain) -> Any:
 
 def chosen(recipe: Recipe, globs: Sequence[str]) -> list[str]:
     """The settings of a recipe that a glob matches (all, where there are no globs), by section, then by name."""
+    there = recipe.paths()
+    # Fields that a configuration forwards to a part of it (from 0.7 on `model.X` is `model.transformer.X`) go by both names.
+    named = set(there)
+    there += [path for path in SETTINGS if path not in named and recipe.setting(path).value != UNKNOWN]
     if not globs:
-        return sorted(recipe.paths())
+        return sorted(there)
     wanted = tuple(globs)
-    paths = [path for path in recipe.paths() if matches(path, wanted)]
+    paths = [path for path in there if matches(path, wanted)]
     # A setting that a glob names in full is asked for, known or not.
     paths += [glob for glob in globs if "." in glob and not set("*?[") & set(glob)]
     return sorted(dict.fromkeys(paths))

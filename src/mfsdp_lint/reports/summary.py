@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mfsdp_lint.finding import Finding
+from mfsdp_lint.holding import named
 from mfsdp_lint.reports.printable import count, printable
-from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.upstream.target import Target, is_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,8 @@ class Summary:
     """Suppressed findings count only under `suppressed`.
 
     `fixable` is what `--fix` would remove as the run was asked (unsafe fixes only where they were asked for),
-    `held_back` what only `--unsafe-fixes` would, `fixed` what this run has removed.
+    `held_back` what only `--unsafe-fixes` would, `fixed` what this run has removed. `also` are the other versions of
+    a range, of which `target` is the newest.
     """
 
     target: Target
@@ -29,6 +31,7 @@ class Summary:
     fixable: int = 0
     held_back: int = 0
     fixed: int = 0
+    also: tuple[Target, ...] = ()
 
     @property
     def findings(self) -> int:
@@ -37,14 +40,21 @@ class Summary:
 
 
 def summarise(
-    findings: Sequence[Finding], target: Target, *, files: int, recipes: int, fixed: int = 0, unsafe_fixes: bool = False
+    findings: Sequence[Finding],
+    targets: Sequence[Target],
+    *,
+    files: int,
+    recipes: int,
+    fixed: int = 0,
+    unsafe_fixes: bool = False,
 ) -> Summary:
     """Counts what remains."""
     shown = [finding for finding in findings if finding.suppressed is None]
     severities = Counter(finding.severity for finding in shown)
     fixable = Counter(finding.fixable for finding in shown)
     return Summary(
-        target=target,
+        target=targets[0],
+        also=tuple(targets[1:]),
         files=files,
         recipes=recipes,
         errors=severities["error"],
@@ -60,8 +70,25 @@ def summarise(
 def summary_line(summary: Summary) -> str:
     """Files, recipes, findings, fixable, held back, and what was judged against and why."""
     checked = f"{count(summary.files, 'file')}, {count(summary.recipes, 'recipe')}"
-    judged = printable(f"judged against {summary.target.label} ({summary.target.reason})")
-    return f"{checked}: {'; '.join([*_results(summary), judged])}"
+    return f"{checked}: {'; '.join([*_results(summary), printable(judged_against((summary.target, *summary.also)))])}"
+
+
+def judged_against(targets: Sequence[Target]) -> str:
+    """`judged against megatron-bridge 0.4.2 with megatron-core 0.17.1 (uv.lock:812)`, the newest of several first."""
+    target = targets[0]
+    label = target.label if len(targets) == 1 else _range(targets)
+    whys = [target.reason] + [f"with what is known of {each.data}" for each in targets if not is_known(each.bridge)]
+    versions = [f"{name} {version}" for name, version in _beside(target) if version]
+    return f"judged against {', '.join([label, *versions])} ({'; '.join(whys)})"
+
+
+def _range(targets: Sequence[Target]) -> str:
+    bridges = named(each.name for each in targets if not each.core_alone)
+    return " with ".join(part for part in (bridges, named(f"megatron-core {each.core}" for each in targets)) if part)
+
+
+def _beside(target: Target) -> tuple[tuple[str, str | None], ...]:
+    return (("transformer-engine", target.te), ("torch", target.torch), ("on", target.gpu))
 
 
 def _results(summary: Summary) -> list[str]:

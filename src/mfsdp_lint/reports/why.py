@@ -11,6 +11,7 @@ from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.printable import printable
 from mfsdp_lint.reports.settings import origin_document, recipe_document, span_document, target_document, value_document
 from mfsdp_lint.reports.snippet import Lines, lines_of
+from mfsdp_lint.resolve import Change
 from mfsdp_lint.story import Step, Story
 from mfsdp_lint.upstream.target import Target
 from mfsdp_lint.values import NONE, UNKNOWN, Known, OneOf, Value, describe
@@ -41,6 +42,7 @@ def document(recipe: Recipe, stories: Sequence[Story], target: Target, texts: Te
                 **value_document(story.value),
                 "remark": story.remark,
                 "writes": [_write_document(recipe, story, step, lines) for step in story.steps],
+                "startup": [_change_document(change) for change in story.startup],
             }
             for story in stories
         ],
@@ -60,6 +62,12 @@ def _write_document(recipe: Recipe, story: Story, step: Step, lines: Lines) -> d
             for call in _calls(recipe, origin)
         ],
     }
+
+
+def _change_document(change: Change) -> dict[str, Any]:
+    place = change.place
+    where = {"path": place.path, "line": place.line, "upstream": place.release} if place else {}
+    return {**value_document(change.after), **where, "step": change.step}
 
 
 def _story(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
@@ -84,6 +92,17 @@ def _story(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
     if story.remark:
         yield from ([""] if story.steps else [])
         yield f"{_STEP}{printable(story.remark)}"
+    for change in story.startup:
+        place = f" ({change.place.release} {change.place.path}:{change.place.line})" if change.place else ""
+        yield f"{_STEP}start-up{place}: {change.step}"
+        yield f"{_STEP}{_STEP}→ {_changed(change)}"
+
+
+def _changed(change: Change) -> str:
+    """What start-up makes of it; where that is not known, why there is something to tell at all."""
+    if change.after == UNKNOWN:
+        return "not known: it depends on what is not known here"
+    return _worded(change.after) + (f", was {_worded(change.before)}" if change.before != UNKNOWN else "")
 
 
 def _common(above: Sequence[Call], calls: Sequence[Call]) -> int:
@@ -119,12 +138,16 @@ def _outcome(story: Story, step: Step, value: Value, before: Value) -> str:
         return told + _because(step.origin)
     if isinstance(before, (Known, OneOf)):
         told += ", as before" if before == value else f", was {_worded(before)}"
+    if step.origin.option:
+        told += f"; from the default of {printable(step.origin.option)}, changeable from the command line"
     return told
 
 
 def _because(origin: Origin) -> str:
     if not origin.because:
         return ""
+    if origin.option:
+        return f": {printable(origin.option)} gives it, on the command line"
     what = printable(origin.because)
     return f": {what} cannot be followed" if what.endswith("()") else f": {what} is not known"
 

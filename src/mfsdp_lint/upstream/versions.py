@@ -43,6 +43,11 @@ def numbers(version: str) -> Numbers:
     return tuple(int(part) for part in match[1].split("."))
 
 
+def is_version(text: str) -> bool:
+    """Whether a text is a version."""
+    return text == HEAD or _RELEASE.fullmatch(text) is not None
+
+
 Bound = tuple[str, Numbers]
 
 

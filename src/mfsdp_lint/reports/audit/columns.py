@@ -1,6 +1,7 @@
 """The columns of the audit's table: a few words for what several settings come to.
 
-A value that is not known is `?`, one of several `a|b`; what is off or not set is an en dash.
+A value that is not known is `?`, one of several `a|b`; what is off or not set is an en dash; `a→b` is written and will
+run. `*` marks what the program's own command line may change.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from mfsdp_lint.values import NONE, Known, NotNone, OneOf, Plain, Value, possibl
 
 OFF = "–"
 NOT_KNOWN = "?"
+CHANGEABLE = "*"
+RUNS = "→"
 
 
 Alternatives = tuple[str, ...]
@@ -32,7 +35,18 @@ class Column:
     def of(self, recipe: Recipe) -> str:
         """The cell of a recipe: what its variants say, each once, what is not known last."""
         found = dict.fromkeys(text for variant in recipe.variants for text in self.cell(variant))
-        return "|".join(sorted(found, key=lambda text: text == NOT_KNOWN))
+        text = "|".join(sorted(found, key=lambda text: text == NOT_KNOWN))
+        return text if text == NOT_KNOWN or not self._is_changeable(recipe) else text + CHANGEABLE
+
+    def both(self, recipe: Recipe, run: Recipe) -> str:
+        """The cell of a recipe, and that of what will run where it is known to be another: `yes→no`."""
+        written, changed = self.of(recipe), self.of(run)
+        return written if changed in (written, NOT_KNOWN, written.rstrip(CHANGEABLE)) else f"{written}{RUNS}{changed}"
+
+    def _is_changeable(self, recipe: Recipe) -> bool:
+        """Whether an option of the program's own command line has a say in it."""
+        origins = (variant.origin(path) for variant in recipe.variants for path in self.settings)
+        return any(origin is not None and origin.option for origin in origins)
 
 
 def spelled(value: Value) -> Alternatives:

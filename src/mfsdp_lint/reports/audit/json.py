@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mfsdp_lint.recipe import Recipe, Variant
+from mfsdp_lint.recipe import Recipe, Setting, Variant
 from mfsdp_lint.reports.settings import chosen, recipe_document, setting_document, target_document, value_document
+from mfsdp_lint.resolve import differs, will_run
 from mfsdp_lint.upstream.target import Target
 from mfsdp_lint.values import UNKNOWN
 
@@ -15,24 +16,32 @@ from mfsdp_lint.values import UNKNOWN
 def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = ()) -> Iterator[str]:
     """The document in pieces, a recipe a line: all settings of a large tree are many megabytes.
 
-    A setting that is missing is not known to exist. `variants`, where a recipe has several ways through its code, holds
-    the conditions of each way and what is different there.
+    A setting that is missing is not known to exist. `settings` are as written, `will_run` those of them that start-up
+    is known to give another value, with the line of upstream's that does it, and what that line is about. `variants`,
+    where a recipe has several ways through its code, holds the conditions of each way and what is different there.
     """
     yield f'{{"version": 1, "target": {json.dumps(target_document(target))}, "recipes": ['
     encode = json.JSONEncoder(allow_nan=False).encode
     for number, recipe in enumerate(recipes):
-        yield f"{',' if number else ''}\n{encode(_recipe(recipe, globs))}"
+        yield f"{',' if number else ''}\n{encode(_recipe(recipe, target, globs))}"
     yield "\n]}\n"
 
 
-def _recipe(recipe: Recipe, globs: Sequence[str]) -> dict[str, Any]:
+def _recipe(recipe: Recipe, target: Target, globs: Sequence[str]) -> dict[str, Any]:
     paths = chosen(recipe, globs)
     document = recipe_document(recipe)
     document["settings"] = {path: setting_document(recipe.setting(path)) for path in paths}
+    run = will_run(recipe, target)
+    changed = [path for path in paths if differs(recipe.setting(path).value, run.setting(path).value)]
+    document["will_run"] = {path: _will_run(run.setting(path)) for path in changed}
     if len(recipe.variants) > 1:
         different = [path for path in paths if len({str(each.value(path)) for each in recipe.variants}) > 1]
         document["variants"] = [_variant(each, different) for each in recipe.variants]
     return document
+
+
+def _will_run(setting: Setting) -> dict[str, Any]:
+    return {**setting_document(setting), "step": setting.origin.because if setting.origin else ""}
 
 
 def _variant(variant: Variant, paths: Sequence[str]) -> dict[str, Any]:

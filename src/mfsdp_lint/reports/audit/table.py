@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from mfsdp_lint.recipe import Origin, Recipe
-from mfsdp_lint.reports.audit.columns import COLUMNS, NOT_KNOWN, OFF, Column, plain_column
+from mfsdp_lint.reports.audit.columns import CHANGEABLE, COLUMNS, NOT_KNOWN, OFF, RUNS, Column, plain_column
 from mfsdp_lint.reports.printable import count, printable, width
 from mfsdp_lint.reports.settings import chosen
+from mfsdp_lint.resolve import will_run
 from mfsdp_lint.upstream.target import Target
 
 WIDTH = 100
@@ -30,9 +31,10 @@ def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (),
     if not recipes:
         return "no recipes\n"
     lines = [f"{count(len(recipes), 'recipe')}, as configured for {printable(target.label)}"]
-    table = _table(recipes, _chosen(recipes, globs) if globs else COLUMNS)
+    runs = [will_run(recipe, target) for recipe in recipes]
+    table = _table(recipes, runs, _chosen(recipes, globs) if globs else COLUMNS)
     if globs and (len(recipes) == 1 or table.needs + _SHORTEST_NAME > columns):
-        lines += _lists(recipes, globs)
+        lines += _lists(recipes, runs, globs)
     else:
         lines += table.lines(columns)
     return "\n".join([*lines, *_legend(lines[1:])]) + "\n"
@@ -87,8 +89,9 @@ class _Table:
                     yield _line([shown, *cells], [name_width, *widths])
 
 
-def _table(recipes: Sequence[Recipe], columns: Sequence[Column]) -> _Table:
-    rows = [[_clip(printable(column.of(recipe))) for column in columns] for recipe in recipes]
+def _table(recipes: Sequence[Recipe], runs: Sequence[Recipe], columns: Sequence[Column]) -> _Table:
+    both = list(zip(recipes, runs, strict=True))
+    rows = [[_clip(printable(column.both(recipe, run))) for column in columns] for recipe, run in both]
     same = [len(recipes) > 1 and len(set(cells)) == 1 for cells in zip(*rows, strict=True)]
     return _Table(
         recipes,
@@ -98,21 +101,27 @@ def _table(recipes: Sequence[Recipe], columns: Sequence[Column]) -> _Table:
     )
 
 
-def _lists(recipes: Sequence[Recipe], globs: Sequence[str]) -> Iterator[str]:
-    for recipe in recipes:
+def _lists(recipes: Sequence[Recipe], runs: Sequence[Recipe], globs: Sequence[str]) -> Iterator[str]:
+    for recipe, run in zip(recipes, runs, strict=True):
         yield ""
         yield f"{printable(recipe.label)} ({printable(recipe.path)}:{recipe.line})"
-        settings = [recipe.setting(path) for path in chosen(recipe, globs)]
-        cells = [
-            [each.path, _clip(printable(plain_column(each.path).of(recipe))), _place(each.origin)] for each in settings
-        ]
+        cells = [_cells(path, recipe, run) for path in chosen(recipe, globs)]
         widths = [max((width(row[number]) for row in cells), default=0) for number in range(3)]
         yield from (_line(row, widths) for row in cells)
+
+
+def _cells(path: str, recipe: Recipe, run: Recipe) -> list[str]:
+    """A setting, its value, and where it was written; where start-up changes it, that place as well."""
+    cell = plain_column(path).both(recipe, run)
+    places = [_place(recipe.setting(path).origin)] + ([_place(run.setting(path).origin)] if RUNS in cell else [])
+    return [path, _clip(printable(cell)), f" {RUNS} ".join(place for place in places if place)]
 
 
 def _place(origin: Origin | None) -> str:
     if origin is None:
         return ""
+    if origin.how == "startup":
+        return f"start-up, {origin.upstream} {printable(origin.span.path)}:{origin.span.line}"
     place = f"{printable(origin.point.path)}:{origin.point.line}"
     return f"default, {place}" if origin.how == "default" else place
 
@@ -162,6 +171,11 @@ def _wrapped(head: str, parts: Sequence[str], columns: int) -> Iterator[str]:
 
 def _legend(lines: Sequence[str]) -> list[str]:
     text = "\n".join(lines)
-    meanings = {OFF: "off or None", NOT_KNOWN: "not known"}
-    found = [f"{mark} is {meaning}" for mark, meaning in meanings.items() if mark in text]
+    meanings = {
+        OFF: "is off or None",
+        NOT_KNOWN: "is not known",
+        RUNS: "is what will run",
+        CHANGEABLE: "may be changed from the command line",
+    }
+    found = [f"{mark} {meaning}" for mark, meaning in meanings.items() if mark in text]
     return ["", ", ".join(found)] if found else []

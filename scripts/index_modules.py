@@ -1,0 +1,113 @@
+"""Which public names of Megatron-Bridge which release has: makes src/mfsdp_lint/upstream/data/modules.json.
+
+    python scripts/index_modules.py CLONE
+
+CLONE is a clone of Megatron-Bridge with its tags. Nothing in it is imported or run.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from mfsdp_lint.upstream.releases import RELEASES
+
+ROOT = "src/megatron/bridge/"
+OUTPUT = Path(__file__).parents[1] / "src/mfsdp_lint/upstream/data/modules.json"
+
+
+def main(clone: str) -> None:
+    """Writes the index."""
+    releases = [release.bridge for release in RELEASES]
+    every = (1 << len(releases)) - 1
+    masks: dict[str, int] = {}
+    names: dict[str, dict[str, int]] = {}
+    open_ended: set[str] = set()
+    for bit, release in enumerate(RELEASES):
+        for module, public in modules(clone, release.commit).items():
+            masks[module] = masks.get(module, 0) | 1 << bit
+            if public is None:
+                open_ended.add(module)
+            for name in public or ():
+                having = names.setdefault(module, {})
+                having[name] = having.get(name, 0) | 1 << bit
+    index = {}
+    for module, mask in sorted(masks.items()):
+        known = sorted(names.get(module, {}).items())
+        differing = {} if module in open_ended else {name: has for name, has in known if has != mask}
+        if differing or mask != every:
+            index[module] = [mask, differing]
+    text = ",\n".join(f"{json.dumps(module)}: {json.dumps(entry)}" for module, entry in index.items())
+    OUTPUT.write_text(f'{{"releases": {json.dumps(releases)},\n"modules": {{\n{text}\n}}}}\n', encoding="utf-8")
+    print(f"{OUTPUT}: {len(index)} modules, {OUTPUT.stat().st_size // 1024} KiB")
+
+
+def modules(clone: str, commit: str) -> dict[str, set[str] | None]:
+    """The public modules of one commit and their public names; names that `*` brings along included.
+
+    None for the names of a module that may have others: it has a `__getattr__`, or takes all from out of sight.
+    """
+    trees = {}
+    for path, blob in _files(clone, commit):
+        name = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        if not any(part.startswith("_") for part in name.split(".")):
+            trees[name] = ast.parse(blob)
+    found = {name: set(_names(tree.body)) for name, tree in trees.items()}
+    for _ in range(4):  # a package that takes everything from a package that does so
+        for name, tree in trees.items():
+            for source in _stars(tree):
+                found[name] |= found.get(source, set())
+    return {name: _public(found[name]) if found.keys() >= set(_stars(tree)) else None for name, tree in trees.items()}
+
+
+def _public(names: set[str]) -> set[str] | None:
+    return None if "__getattr__" in names else {name for name in names if not name.startswith("_")}
+
+
+def _files(clone: str, commit: str) -> Iterator[tuple[str, bytes]]:
+    listed = subprocess.run(
+        ["git", "-C", clone, "ls-tree", "-r", commit, "--", ROOT], capture_output=True, check=True, text=True
+    ).stdout.splitlines()
+    entries = [(line.split()[2], line.split("\t")[1]) for line in listed if line.endswith(".py")]
+    contents = subprocess.run(
+        ["git", "-C", clone, "cat-file", "--batch"],
+        input="".join(f"{blob}\n" for blob, _ in entries).encode(),
+        capture_output=True,
+        check=True,
+    ).stdout
+    for _, path in entries:
+        header, _, contents = contents.partition(b"\n")
+        size = int(header.split()[2])
+        yield path, contents[:size]
+        contents = contents[size + 1 :]
+
+
+def _names(body: list[ast.stmt]) -> Iterator[str]:
+    for statement in body:
+        match statement:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.ImportFrom(names=names) if statement.level or (statement.module or "").startswith("megatron"):
+                yield from (alias.asname or alias.name for alias in names)
+            case ast.Assign(targets=targets):
+                yield from (node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.If(body=inner, orelse=other):
+                yield from _names([*inner, *other])
+            case ast.Try(body=inner, handlers=handlers, orelse=other):
+                yield from _names([*inner, *other, *(each for handler in handlers for each in handler.body)])
+
+
+def _stars(tree: ast.Module) -> Iterator[str]:
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
+            yield "" if statement.level else statement.module or ""
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,95 @@
+"""A rule for reading in a terminal: what it is about, what happens in which version, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import fill, indent
+
+from mfsdp_lint.rules.model import Case, Example, Rule
+from mfsdp_lint.values import Plain, spell
+
+WIDTH = 110
+
+
+def render(rule: Rule) -> str:
+    """One rule."""
+    return "\n".join(_lines(rule)) + "\n"
+
+
+def _lines(rule: Rule) -> Iterator[str]:
+    yield f"{rule.code} {rule.name}"
+    yield rule.summary
+    yield ""
+    yield fill(rule.why, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    yield ""
+    yield f"applies to: {said_of_versions(rule)}"
+    yield f"found where: {rule.applies.text}"
+    if rule.preset:
+        yield f'off by default: on with --select {rule.code}, or preset = "{rule.preset}"'
+    for case in rule.cases:
+        yield ""
+        yield from _case(case)
+    if rule.fix:
+        yield ""
+        yield f"fix: {fix_of(rule)}"
+    bad = next((example for example in rule.examples if example.severity), None)
+    good = next((example for example in rule.examples if not example.severity), None)
+    for title, example in (("bad", bad), ("good", good)):
+        if example and (text := code_of(example)):
+            yield ""
+            yield f"{title}:"
+            yield indent(text.rstrip(), "  ")
+
+
+def _case(case: Case) -> Iterator[str]:
+    where = f" ({case.versions.text})" if case.versions.text else ""
+    when = f", where {case.when.text}" if case.when else ""
+    yield f"{case.severity}, {case.stage}{where}{when}"
+    told = f"{case.message.template}: {case.consequence.template}"
+    yield fill(told, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    for versions, text in case.raises.entries:
+        yield f"  raises{f' ({versions.text})' if versions.text else ''}: {text.template}"
+
+
+def said_of_versions(rule: Rule) -> str:
+    """For which front-ends and versions it is, in words."""
+    return rule.versions.text or "every version of Megatron-Bridge"
+
+
+def fix_of(rule: Rule) -> str:
+    """What the fix changes."""
+    if rule.fix is None:
+        return ""
+    changes = [f"{path} = {_spelled(value)}" for path, value in rule.fix.set.items()]
+    changes += [f"take {path} out" for path in rule.fix.unset]
+    return ", ".join(changes) or rule.fix.else_advice
+
+
+def _spelled(value: Plain) -> str:
+    return value if isinstance(value, str) and value.startswith("write.") else spell(value)
+
+
+def code_of(example: Example) -> str:
+    """An example in the notation that is read most."""
+    return example.python or example.yaml or example.megatron_lm
+
+
+def table(rules: Sequence[Rule]) -> str:
+    """All rules, one a line."""
+    rows = [(rule.code, severities(rule), stages(rule), rule.name, rule.summary) for rule in rules]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    lines = [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def severities(rule: Rule) -> str:
+    """How bad its findings can be."""
+    return ", ".join(dict.fromkeys(case.severity for case in rule.cases))
+
+
+def stages(rule: Rule) -> str:
+    """When it goes wrong."""
+    return ", ".join(dict.fromkeys(case.stage for case in rule.cases))

@@ -1,0 +1,94 @@
+"""Where to look: the folders of the linted paths and those above them, up to the repository's root."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+LARGEST = 16 * 1024 * 1024
+"""Bytes. A lock file of a large project has two million; what is larger than this is something else."""
+
+
+@dataclass(slots=True)
+class Places:
+    """The folders to look into, nearest first, and what was seen there. `search_path` are the options' folders.
+
+    Only these folders are listed, never what is below them, and each only once.
+    """
+
+    folders: tuple[str, ...]
+    search_path: tuple[str, ...] = ()
+    remarks: list[str] = field(default_factory=list)
+    _listed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def files(self, *patterns: str, below: Sequence[str] = ("",)) -> Iterator[str]:
+        """The files of these names in every folder (or in its subfolders `below`), by folder, pattern and name."""
+        for folder in self.folders:
+            for inner in below:
+                where = os.path.join(folder, inner) if inner else folder
+                names = self.names(where)
+                for pattern in patterns:
+                    yield from (join(where, name) for name in names if fnmatchcase(name, pattern))
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """The names in a folder, sorted; none where it cannot be listed."""
+        if folder not in self._listed:
+            try:
+                self._listed[folder] = tuple(sorted(os.listdir(folder or os.curdir)))
+            except OSError:
+                self._listed[folder] = ()
+        return self._listed[folder]
+
+    def text(self, path: str) -> str:
+        """The text of a file; empty, with a remark, where it cannot be read, and empty for what is no plain file."""
+        try:
+            if not os.path.isfile(path) or os.path.getsize(path) > LARGEST:
+                return ""
+            with open(path, encoding="utf-8", errors="replace") as stream:
+                return stream.read()
+        except OSError as error:
+            self.remarks.append(f"{path}: {error.strerror or error}: not asked for versions")
+            return ""
+
+
+def places(paths: Sequence[str], search_path: Sequence[str] = ()) -> Places:
+    """The places for the paths that a run was asked to lint."""
+    folders = dict.fromkeys(folder for path in paths for folder in _upwards(path))
+    return Places(tuple(folders), tuple(search_path))
+
+
+def join(folder: str, name: str) -> str:
+    """A path as it is told to people: relative ones without a leading `./`."""
+    return os.path.normpath(os.path.join(folder, name))
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """The folder of a path, then those above it up to the repository's root; without a repository, up to here.
+
+    Where the path lies in a `megatron` package, the folder of that package counts as well.
+    """
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    start = os.path.abspath(folder)
+    chain = [start]
+    while os.path.dirname(chain[-1]) != chain[-1]:
+        chain.append(os.path.dirname(chain[-1]))
+    yield _shown(start)
+    package = next((i for i, each in enumerate(chain) if os.path.basename(each) == "megatron"), None)
+    if package is not None:
+        yield _shown(chain[package + 1])
+    here = os.path.abspath(os.curdir)
+    root = next((i for i, each in enumerate(chain) if os.path.exists(os.path.join(each, ".git"))), None)
+    if root is None and here in chain:
+        root = chain.index(here)
+    yield from (_shown(each) for each in chain[1 : (root or 0) + 1])
+
+
+def _shown(folder: str) -> str:
+    """Relative to here where that is shorter to read."""
+    try:
+        relative = os.path.relpath(folder)
+    except ValueError:  # another drive
+        return folder
+    return folder if relative.count(os.pardir) > 3 else relative
