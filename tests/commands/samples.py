@@ -114,6 +114,24 @@ FILES = {
     """,
 }
 
+TRAIN = """\
+import argparse
+
+from settings import ConfigContainer
+
+
+def train():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tp-size", type=int, default=4)
+    parser.add_argument("--save", required=True)
+    args = parser.parse_args()
+    cfg = ConfigContainer()
+    cfg.model.tensor_model_parallel_size = args.tp_size
+    cfg.checkpoint.save = args.save
+    return cfg
+"""
+"""A script whose options go into its configuration."""
+
 Ask = Callable[..., tuple[int, str, str]]
 
 

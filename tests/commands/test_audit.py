@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from tests.commands.samples import Ask, ask, shown
+from tests.commands.samples import TRAIN, Ask, ask, shown
 
 __all__ = ["ask"]
 
 HEAD = "as configured for megatron-bridge 0.3.1 with megatron-core 0.16.1"
+START_UP = "megatron-bridge 0.3.1 megatron/bridge/training/config.py"
 
 
 def recipes(ask: Ask, *arguments: str) -> dict[str, Any]:
@@ -81,9 +82,9 @@ def test_chosen_settings_of_one_recipe_are_a_list_with_the_place_of_each(ask: As
           checkpoint.load         –             default, recipes.py:6
           checkpoint.save         /results      recipes.py:6
           ddp.use_megatron_fsdp   yes           recipes.py:10
-          dist.use_megatron_fsdp  no            default, recipes.py:6
+          dist.use_megatron_fsdp  no→yes        default, recipes.py:6 → start-up, {START_UP}:1467
 
-        – is off or None
+        – is off or None, → is what will run
         """
     )
 
@@ -105,7 +106,7 @@ def test_chosen_settings_of_several_recipes_are_columns(ask: Ask) -> None:
 
 def test_json_gives_every_setting_with_its_origin(ask: Ask) -> None:
     sharded = recipes(ask, "recipes.py")["sharded"]
-    settings = sharded.pop("settings")
+    settings, will_run = sharded.pop("settings"), sharded.pop("will_run")
     assert sharded == {
         "name": "sharded",
         "qualified_name": "recipes.sharded",
@@ -128,6 +129,22 @@ def test_json_gives_every_setting_with_its_origin(ask: Ask) -> None:
     }
     assert settings["dist.use_torch_fsdp2"]["origin"]["how"] == "default"
     assert settings["env.NCCL_DEBUG"]["value"] == "INFO"
+    assert will_run["dist.use_megatron_fsdp"] == {
+        "state": "known",
+        "value": True,
+        "origin": {
+            "path": "megatron/bridge/training/config.py",
+            "line": 1467,
+            "end_line": 1467,
+            "column": 1,
+            "end_column": 1,
+            "how": "startup",
+            "function": "",
+            "upstream": "megatron-bridge 0.3.1",
+        },
+        "step": "Megatron-FSDP",
+    }
+    assert "ddp.use_megatron_fsdp" not in will_run
 
 
 def test_json_keeps_the_ways_through_a_recipe_apart(ask: Ask) -> None:
@@ -240,3 +257,22 @@ def test_a_file_that_cannot_be_parsed_does_not_stop_the_others(ask: Ask, tmp_pat
     assert code == 1
     assert "  small  " in out
     assert err.startswith("mfsdp-lint: error: broken.py:1:12: not valid Python")
+
+
+def test_what_comes_from_an_option_is_marked(ask: Ask) -> None:
+    Path("train.py").write_text(TRAIN)
+    code, out, err = ask("audit", "train.py", "--settings", "model.tensor_model_parallel_size")
+    assert (code, err) == (0, "")
+    assert out == shown(
+        f"""
+        1 recipe, {HEAD}
+
+        train (train.py:6)
+          model.tensor_model_parallel_size  4*  train.py:12
+
+        * may be changed from the command line
+        """
+    )
+    settings = recipes(ask, "train.py")["train"]["settings"]
+    assert settings["model.tensor_model_parallel_size"]["origin"]["option"] == "--tp-size"
+    assert "option" not in settings["model.pipeline_model_parallel_size"]["origin"]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from tests.commands.samples import Ask, ask, shown
+from tests.commands.samples import TRAIN, Ask, ask, shown
 
 __all__ = ["ask"]
 
@@ -185,6 +186,22 @@ def test_an_override_file_is_told_line_by_line(ask: Ask) -> None:
     )
 
 
+def test_what_start_up_makes_of_it_comes_last(ask: Ask) -> None:
+    assert story(ask, "recipes.py::sharded", "dist.use_megatron_fsdp") == shown(
+        """
+        dist.use_megatron_fsdp is False in sharded (recipes.py:20)
+
+          recipes.py:21 in sharded
+            cfg = _base("/results")
+              recipes.py:6 in _base
+                return ConfigContainer(checkpoint=CheckpointConfig(save=save, ckpt_format="torch"))
+                → False, by default; nobody writes it
+          start-up (megatron-bridge 0.3.1 megatron/bridge/training/config.py:1467): Megatron-FSDP
+            → True, was False
+        """
+    )
+
+
 def test_json_tells_the_same(ask: Ask) -> None:
     document = json.loads(story(ask, "recipes.py::small('fp16')", "mixed_precision", "--output-format", "json"))
     assert document["recipe"]["arguments"] == {"precision": "fp16"}
@@ -193,6 +210,23 @@ def test_json_tells_the_same(ask: Ask) -> None:
     default, assigned = told["writes"]
     assert (default["how"], default["value"], default["calls"][0]["line"]) == ("default", "bf16_mixed", 15)
     assert (assigned["line"], assigned["code"]) == (16, ['cfg.mixed_precision = precision + "_mixed"'])
+    assert told["startup"] == []
+
+
+def test_json_has_start_up_apart(ask: Ask) -> None:
+    document = json.loads(story(ask, "recipes.py::sharded", "dist.use_megatron_fsdp", "--output-format", "json"))
+    (told,) = document["stories"]
+    assert (told["state"], told["value"]) == ("known", False)
+    assert told["startup"] == [
+        {
+            "state": "known",
+            "value": True,
+            "path": "megatron/bridge/training/config.py",
+            "line": 1467,
+            "upstream": "megatron-bridge 0.3.1",
+            "step": "Megatron-FSDP",
+        }
+    ]
 
 
 @pytest.mark.parametrize(
@@ -211,3 +245,22 @@ def test_a_question_about_nothing_is_wrong_usage(ask: Ask, address: str, setting
     assert (code, out) == (2, "")
     assert err.startswith(f"mfsdp-lint: error: {message}")
     assert err.count("\n") == 1
+
+
+def test_the_default_of_an_option_is_told_as_changeable(ask: Ask) -> None:
+    Path("train.py").write_text(TRAIN)
+    assert story(ask, "train.py::train", "model.tensor_model_parallel_size") == shown(
+        """
+        model.tensor_model_parallel_size is 4 in train (train.py:6)
+
+          train.py:11 in train
+            cfg = ConfigContainer()
+            → 1, by default
+          train.py:12 in train
+            cfg.model.tensor_model_parallel_size = args.tp_size
+            → 4, was 1; from the default of --tp-size, changeable from the command line
+        """
+    )
+    assert story(ask, "train.py::train", "checkpoint.save").splitlines()[-1] == (
+        "    → unknown: --save gives it, on the command line"
+    )

@@ -1,0 +1,121 @@
+"""`mfsdp-lint judge [FILE]`: configurations as lines of JSON in, verdicts as lines of JSON out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from mfsdp_lint.configuration import variant_of
+from mfsdp_lint.finding import Finding
+from mfsdp_lint.options import UsageError
+from mfsdp_lint.recipe import Variant
+from mfsdp_lint.reports.settings import json_value
+from mfsdp_lint.rules.applicability import FRONT_ENDS
+from mfsdp_lint.upstream.target import Target, UnknownVersion, core_version, resolve_target
+from mfsdp_lint.upstream.versions import VersionError, numbers
+from mfsdp_lint.verdicts import Verdict, bench
+
+SUMMARY = "Judges configurations that are given as JSON, one a line, and says what start-up makes of them."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """None means "not given"."""
+    parser.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help='lines such as {"id": "a", "settings": {"ddp.use_megatron_fsdp": true}, "world_size": 8}; default: stdin',
+    )
+    parser.add_argument("--target-bridge", metavar="VERSION", help="the megatron-bridge release to judge against")
+    parser.add_argument("--target-core", metavar="VERSION", help="the megatron-core, where another one is used")
+    parser.add_argument("--target-te", metavar="VERSION", help="the Transformer Engine, where another one is used")
+    parser.add_argument("--target-torch", metavar="VERSION", help="the version of PyTorch")
+    parser.add_argument(
+        "--front-end", choices=FRONT_ENDS, default="bridge", help="who reads the configuration (default: bridge)"
+    )
+    parser.add_argument(
+        "--partial-environment",
+        action="store_true",
+        help="an environment variable that is not given (env.NAME) is unknown; else it is unset",
+    )
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Answers every line that it can. Exit code 0, 2 where a line is not a question. Raises UsageError."""
+    judged = bench(_target(arguments), arguments.front_end)
+    name = arguments.file or "-"
+    if name == "-":
+        return _answer(sys.stdin, "<stdin>", judged, arguments.partial_environment)
+    try:
+        with open(name, encoding="utf-8") as lines:
+            return _answer(lines, name, judged, arguments.partial_environment)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{name}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from None
+
+
+def _target(arguments: argparse.Namespace) -> Target:
+    """The versions that are asked for. Raises UsageError."""
+    try:
+        target = resolve_target(arguments.target_bridge)
+        core = core_version(arguments.target_core) if arguments.target_core else target.core
+        for version in filter(None, (arguments.target_te, arguments.target_torch)):
+            numbers(version)
+    except (UnknownVersion, VersionError) as error:
+        raise UsageError(f"target: {error}") from None
+    return replace(target, core=core, te=arguments.target_te, torch=arguments.target_torch)
+
+
+def _answer(lines: Iterable[str], name: str, judged: Callable[[Variant], Verdict], partial_environment: bool) -> int:
+    code = 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            identity, variant = _question(line, partial_environment)
+        except ValueError as error:
+            print(f"mfsdp-lint: error: {name}:{number}: {error}", file=sys.stderr)
+            code = 2
+            continue
+        print(json.dumps({"id": identity, **_document(judged(variant))}))
+    return code
+
+
+def _question(line: str, partial_environment: bool) -> tuple[Any, Variant]:
+    """The id and the settings of a line. Raises ValueError."""
+    try:
+        question = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg} (column {error.pos + 1})") from None
+    except RecursionError:
+        raise ValueError("not JSON: nested too deeply") from None
+    if not isinstance(question, dict) or not isinstance(question.get("settings"), dict):
+        raise ValueError('expected {"id": …, "settings": {…}} with a mapping of settings')
+    world_size = question.get("world_size")
+    if not (world_size is None or (isinstance(world_size, int) and world_size > 0)) or isinstance(world_size, bool):
+        raise ValueError(f"world_size: expected a number of ranks, not {json.dumps(world_size)}")
+    variant = variant_of(question["settings"], world_size=world_size, partial_environment=partial_environment)
+    return question.get("id"), variant
+
+
+def _document(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "findings": [_finding(finding) for finding in verdict.findings],
+        "will_run": {path: json_value(value) for path, value in sorted(verdict.will_run.items())},
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity,
+        "stage": finding.stage,
+        "message": finding.message,
+        "consequence": finding.consequence,
+        "raises": finding.raises,
+        "enforced_by": finding.enforced_by,
+    }
