@@ -179,7 +179,12 @@ def test_the_ddp_switch_with_torch_fsdp2_passes_the_start_and_stops_at_the_wrap(
 
 
 def test_torch_fsdp2_fails_in_each_version_in_its_own_way() -> None:
-    settings = variant(setting("dist.use_torch_fsdp2", True, at(3)), setting("ddp.use_distributed_optimizer", True))
+    settings = variant(
+        setting("dist.use_torch_fsdp2", True, at(3)),
+        setting("ddp.use_distributed_optimizer", True),
+        setting("dist.use_megatron_fsdp", False),
+        setting("ddp.use_megatron_fsdp", False),
+    )
 
     def raised(version: str) -> tuple[str, str | None]:
         (finding,) = check([recipe("r", settings)], resolve_target(version), load_rules(), theirs)

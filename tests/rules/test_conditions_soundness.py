@@ -10,10 +10,23 @@ from mfsdp_lint.rules.conditions import parse
 from mfsdp_lint.values import NOT_NONE, UNKNOWN, Known, OneOf, Plain, Value
 
 PATHS = ("a.x", "a.y", "b.z")
-VALUES: tuple[Plain, ...] = (None, True, False, 0, 1, 2, "", "torch_dist", "fsdp_dtensor")
+VALUES: tuple[Plain, ...] = (None, True, False, 0, 1, 2, "", "1", "torch_dist", "FSDP_dtensor", "a,1", [], ["a", 1], {})
 
 paths = st.sampled_from(PATHS)
-literals = st.sampled_from([value for value in VALUES if value is not None]).map(repr)
+literals = st.sampled_from([True, False, 0, 1, 2, "", "1", "torch_dist", "fsdp_dtensor", "a"]).map(repr)
+values = st.recursive(
+    st.one_of(paths, literals),
+    lambda inner: st.one_of(
+        inner.map("len({})".format),
+        inner.map("lower({})".format),
+        inner.map("number({})".format),
+        inner.map('split({}, ",")'.format),
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "//", "%"]), inner).map(
+            lambda parts: "({} {} {})".format(*parts)
+        ),
+    ),
+    max_leaves=3,
+).filter(lambda text: "." in text)
 atoms = st.one_of(
     paths,
     st.tuples(paths, st.sampled_from(["==", "!=", "<", "<=", ">", ">="]), st.one_of(literals, paths)).map(" ".join),
@@ -21,6 +34,10 @@ atoms = st.one_of(
     st.tuples(paths, st.sampled_from(["in", "not in"]), st.lists(literals, min_size=1, max_size=3)).map(
         lambda parts: f"{parts[0]} {parts[1]} [{', '.join(parts[2])}]"
     ),
+    st.tuples(values, st.sampled_from(["==", "!=", "<", "<=", ">", ">="]), st.one_of(literals, values)).map(" ".join),
+    st.tuples(values, st.sampled_from(["is None", "is not None"])).map(" ".join),
+    st.tuples(literals, st.sampled_from(["in", "not in"]), values).map(" ".join),
+    values.map('mentions({}, "dist")'.format),
 )
 conditions = st.recursive(
     atoms,

@@ -10,18 +10,17 @@ import pytest
 
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.yaml import read_yaml
-from mfsdp_lint.recipe import Recipe, Setting, Variant
+from mfsdp_lint.recipe import Recipe
+from mfsdp_lint.rules.applicability import FRONT_ENDS, Site
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule
 from mfsdp_lint.sources import Sources
 from mfsdp_lint.upstream.knowledge import load_knowledge
-from mfsdp_lint.upstream.target import resolve_target
-from mfsdp_lint.values import Known
+from tests.rules.sites import DEFAULT, SITES, recipe_of, where, where_of
 
 RULES = load_rules()
-EVIDENCED = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
-"""The newest release of every line, and the development branch: what evidence is read from."""
+OF_SETTINGS = [rule for rule in RULES if rule.judges == "settings"]
 
 
 def _examples() -> Iterator[Any]:
@@ -33,72 +32,114 @@ def _examples() -> Iterator[Any]:
 
 
 EXAMPLES = list(_examples())
+AS_SETTINGS = [case for case in EXAMPLES if case.values[1].settings]
 IN_YAML = [case for case in EXAMPLES if case.values[1].yaml]
 IN_PYTHON = [case for case in EXAMPLES if case.values[1].python]
+IN_FLAGS = [case for case in EXAMPLES if case.values[1].megatron_lm]
 
 
-def severities(rule: Rule, example: Example, recipes: list[Recipe]) -> set[str]:
+def severities(rule: Rule, site: Site, recipes: list[Recipe]) -> set[str]:
     """How bad the rule finds the recipes, among all rules."""
-    found = check(recipes, resolve_target(example.target), RULES, theirs=lambda path: True)
+    found = check(recipes, site.target, RULES, theirs=lambda path: True)
     return {finding.severity for finding in found if finding.code == rule.code}
 
 
+def expected(example: Example) -> set[str]:
+    return {example.severity} if example.severity else set()
+
+
+def one_site(rule: Rule, example: Example, front_end: str = "bridge") -> Site:
+    """Where an example that has to be read is judged: the default target if that is one of its own, else the newest."""
+    found = {name: site for name, site in where_of(rule, example) if site.front_end == front_end}
+    return found[DEFAULT] if DEFAULT in found else found[list(found)[-1]]
+
+
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES)
-def test_an_example_given_as_settings_is_judged_as_it_says(rule: Rule, example: Example) -> None:
-    variant = Variant({path: Setting(path, Known(value)) for path, value in example.settings.items()})
-    recipe = Recipe("example", "example", "example.py", 1, "function", (variant,))
-    assert severities(rule, example, [recipe]) == ({example.severity} if example.severity else set())
+def test_an_example_is_of_a_version_that_the_rule_has(rule: Rule, example: Example) -> None:
+    assert list(where_of(rule, example))
+
+
+@pytest.mark.parametrize(("rule", "example"), AS_SETTINGS)
+def test_an_example_given_as_settings_is_judged_as_it_says_in_every_version(rule: Rule, example: Example) -> None:
+    for name, site in where_of(rule, example):
+        found = severities(rule, site, [recipe_of(example.settings, site)])
+        assert (name, found) == (name, expected(example))
 
 
 @pytest.mark.parametrize(("rule", "example"), IN_YAML)
 def test_an_example_given_as_yaml_is_judged_as_it_says(rule: Rule, example: Example) -> None:
-    recipes = read_yaml("example.yaml", example.yaml)
-    assert severities(rule, example, recipes) == ({example.severity} if example.severity else set())
+    site = one_site(rule, example)
+    recipes = read_yaml("example.yaml", example.yaml, site.target)
+    assert severities(rule, site, recipes) == expected(example)
 
 
 @pytest.mark.parametrize(("rule", "example"), IN_PYTHON)
 def test_an_example_given_as_python_is_judged_as_it_says(rule: Rule, example: Example, tmp_path: Path) -> None:
     path = tmp_path / "example.py"
     path.write_text(example.python)
-    read = read_python([str(path)], Sources(), load_knowledge(resolve_target(example.target)))
-    assert severities(rule, example, read.recipes) == ({example.severity} if example.severity else set())
+    site = one_site(rule, example)
+    read = read_python([str(path)], Sources(), load_knowledge(site.target))
+    assert severities(rule, site, read.recipes) == expected(example)
+
+
+@pytest.mark.parametrize(("rule", "example"), IN_FLAGS)
+def test_an_example_given_as_flags_is_judged_as_it_says(rule: Rule, example: Example) -> None:
+    site = one_site(rule, example, "megatron-lm")
+    recipes = read_yaml("model_config.yaml", example.megatron_lm, site.target)
+    assert recipes[0].front_end == "megatron-lm"
+    assert severities(rule, site, recipes) == expected(example)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rule_shows_itself_in_python_and_in_yaml(rule: Rule) -> None:
+    if not any(SITES[name].front_end == "bridge" for name in where(rule)):
+        assert all(any(e.severity for e in rule.examples if bool(e.severity) is wanted) for wanted in (True,))
+        return
     for wanted in (True, False):
         chosen = [example for example in rule.examples if (example.severity is not None) is wanted]
         assert any(example.python for example in chosen)
-        assert any(example.yaml for example in chosen)
+        assert any(example.yaml for example in chosen) or rule.judges == "writes"
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rule_has_evidence_for_every_version_that_it_claims(rule: Rule) -> None:
-    claimed = [version for version in EVIDENCED if version in rule.versions and rule.at(version).cases]
-    assert [version for version in claimed if rule.evidence.get(version)] == claimed
-    assert set(rule.evidence) <= set(claimed)
+    assert sorted(version for version, places in rule.evidence.items() if places) == sorted(where(rule))
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_an_error_comes_with_the_text_that_upstream_raises(rule: Rule) -> None:
-    for version in EVIDENCED:
-        for case in rule.at(version).cases:
-            assert (case.raises.at(version) is not None) == (case.enforced_by.at(version) != "nobody") or (
-                case.severity == "info"
-            )
+    for name in where(rule):
+        for case in rule.cases:
+            site = SITES[name]
+            if case.versions.truth(site) is not False:
+                here = case.at(site)
+                assert ((name, here.error is not None) == (name, here.enforcer != "nobody")) or here.severity == "info"
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rule_is_silent_about_a_recipe_of_which_nothing_is_known(rule: Rule) -> None:
-    recipe = Recipe("example", "example", "example.yaml", 1, "overrides", (Variant({}),), partial=True)
-    for version in EVIDENCED:
-        assert check([recipe], resolve_target(version), [rule], theirs=lambda path: True) == []
+    for site in SITES.values():
+        assert check([recipe_of({}, site)], site.target, [rule], theirs=lambda path: True) == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_a_rule_about_components_is_silent_where_they_are_not_known(rule: Rule) -> None:
+    for example in rule.examples:
+        if example.components and example.severity:
+            for name, _ in where_of(rule, example):
+                site = SITES[name]
+                found = severities(rule, site, [recipe_of(example.settings, site)])
+                assert found <= {case.severity for case in rule.cases if not _of_components(case.versions.subjects())}
+
+
+def _of_components(subjects: Iterator[str]) -> bool:
+    return any(subject not in FRONT_ENDS for subject in subjects)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_a_fix_removes_what_it_is_for(rule: Rule) -> None:
     for example in rule.examples:
-        if rule.fix and example.severity:
+        if rule.fix and example.severity and example.settings:
             changed = {**example.settings, **rule.fix.set, **dict.fromkeys(rule.fix.unset)}
-            variant = Variant({path: Setting(path, Known(value)) for path, value in changed.items()})
-            assert severities(rule, example, [Recipe("r", "r", "r.py", 1, "function", (variant,))]) == set()
+            for name, site in where_of(rule, example):
+                assert (name, severities(rule, site, [recipe_of(changed, site)])) == (name, set())

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from mfsdp_lint.arguments import add_what_is_read, comma_separated, options_from
-from mfsdp_lint.options import OUTPUT_FORMATS, OutputFormat
+from mfsdp_lint.options import OUTPUT_FORMATS, PRESETS, OutputFormat
 from mfsdp_lint.run import Outcome, run
 
 SUMMARY = "Finds and fixes FSDP mistakes in Megatron-Bridge recipes, before the run."
@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     judged = parser.add_argument_group("what is judged")
     codes: dict[str, Any] = {"action": "extend", "type": comma_separated, "metavar": "CODES"}
     judged.add_argument("--select", help="only these rules, by code or prefix", **codes)
+    judged.add_argument("--preset", choices=PRESETS, help="rules that are off otherwise")
     judged.add_argument("--ignore", help="not these rules", **codes)
     add_what_is_read(judged)
     output = parser.add_argument_group("output and configuration")

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mfsdp_lint.finding import Safety
+from mfsdp_lint.finding import Safety, Severity
 from mfsdp_lint.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.rules.agenda import Agenda, agenda
+from mfsdp_lint.rules.applicability import Site
 from mfsdp_lint.rules.conditions import Condition
-from mfsdp_lint.rules.model import Case, Rule
+from mfsdp_lint.rules.model import Case, FixSpec, Rule
+from mfsdp_lint.rules.strength import stronger
+from mfsdp_lint.rules.views import Views
+from mfsdp_lint.rules.writes import Assignment, broken
 from mfsdp_lint.upstream.target import Target
 from mfsdp_lint.values import Known, Plain, same
 
@@ -39,28 +44,37 @@ class Primary:
 class Violation:
     """A rule that one variant of one recipe breaks, at one target.
 
-    `rule` and `case` are as they read at that target. `witnesses` are the settings that made the rule fire.
+    `rule` and `case` are as they read at that target. `variant` is what is written, `seen` the settings that the case
+    looks at. `witnesses` are the settings that made the rule fire.
     """
 
     rule: Rule
     case: Case
     recipe: Recipe
     variant: Variant
+    seen: Variant
     witnesses: tuple[str, ...]
     primary: Primary
     remedy: Remedy | None
     target: Target
 
+    @property
+    def severity(self) -> Severity:
+        """How bad it is. What only goes wrong once a caller turns FSDP on by a parameter is a warning."""
+        return "warning" if self.variant.exposed and self.case.severity == "error" else self.case.severity
+
 
 @dataclass(frozen=True, slots=True)
-class _Hit:
+class Hit:
     """A rule that fires, before it is known what to point at."""
 
     rule: Rule
     case: Case
     recipe: Recipe
     variant: Variant
+    seen: Variant
     witnesses: tuple[str, ...]
+    assignment: Assignment | None = None
 
 
 def violations(recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], theirs: Theirs) -> list[Violation]:
@@ -68,45 +82,81 @@ def violations(recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule],
 
     Of rules that say the same of a variant only the strongest is kept.
     """
-    active = [rule.at(target.bridge) for rule in rules if target.bridge in rule.versions]
-    hits = [hit for recipe in recipes for variant in recipe.variants for hit in _hits(recipe, variant, active)]
+    hits = list(_hits(recipes, target, rules, theirs))
     writes = _Writes(recipes, hits)
-    fired = {(id(hit.variant), hit.rule.code) for hit in hits}
     return [
         Violation(
             rule=hit.rule,
             case=hit.case,
             recipe=hit.recipe,
             variant=hit.variant,
+            seen=hit.seen,
             witnesses=hit.witnesses,
             primary=_primary(hit, writes, theirs),
-            remedy=_remedy(hit, target),
+            remedy=_remedy(hit),
             target=target,
         )
-        for hit in hits
-        if not any((id(hit.variant), code) in fired for code in hit.rule.weaker_than)
+        for hit in strongest(hits, rules)
     ]
 
 
-def _hits(recipe: Recipe, variant: Variant, rules: Sequence[Rule]) -> Iterator[_Hit]:
-    for rule in rules:
-        if not rule.applies.truth(variant):
-            continue
-        for case in rule.cases:
-            if case.when is None or case.when.truth(variant):
-                decisive = (*rule.applies.deciding(variant), *(case.when.deciding(variant) if case.when else ()))
-                yield _Hit(rule, case, recipe, variant, tuple(dict.fromkeys(decisive)))
-                break
+def strongest(hits: Sequence[Hit], rules: Sequence[Rule]) -> list[Hit]:
+    """Those that no other hit of the same variant makes superfluous.
+
+    An assignment that a rule about settings has something to say of needs no rule about assignments.
+    """
+    above = stronger(rules)
+    fired = {(id(hit.variant), hit.rule.code) for hit in hits}
+    told = {(id(hit.variant), path) for hit in hits if not hit.assignment for path in hit.witnesses}
+    return [
+        hit
+        for hit in hits
+        if not any((id(hit.variant), code) in fired for code in above[hit.rule.code])
+        and not (hit.assignment and (id(hit.variant), hit.assignment.path) in told)
+    ]
+
+
+def hits_of(recipe: Recipe, views: Views, asked: Agenda) -> Iterator[Hit]:
+    """What one variant of a recipe breaks: the rules about settings."""
+    for rule, case in asked.broken(views):
+        seen = views.of(case.sees)
+        decisive = (*rule.applies.deciding(seen), *(case.when.deciding(seen) if case.when else ()))
+        yield Hit(rule, case, recipe, views.written, seen, tuple(dict.fromkeys(decisive)))
+
+
+def _hits_of_writes(recipe: Recipe, views: Views, asked: Agenda, theirs: Theirs) -> Iterator[Hit]:
+    """The same of the rules about assignments, as far as the user's own files make them."""
+    for rule in asked.of_writes:
+        for case, seen, assignment in broken(rule, views, theirs):
+            yield Hit(rule, case, recipe, views.written, seen, (assignment.path,), assignment)
+
+
+def _hits(recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], theirs: Theirs) -> Iterator[Hit]:
+    agendas: dict[str, Agenda] = {}
+    for recipe in recipes:
+        site = Site(target, recipe.front_end)
+        if site.front_end not in agendas:
+            agendas[site.front_end] = agenda(rules, site)
+        asked = agendas[site.front_end]
+        shown = set()
+        for variant in (*recipe.variants, *recipe.exposed):
+            views = Views(variant, site)
+            for hit in (*hits_of(recipe, views, asked), *_hits_of_writes(recipe, views, asked, theirs)):
+                # What a caller may turn on is worth a word if it fails, or belongs to what is said anyway.
+                if variant.exposed and hit.case.severity == "info" and hit.rule.code not in shown:
+                    continue
+                shown.add(hit.rule.code)
+                yield hit
 
 
 class _Writes:
     """Which variants take a setting from the same written place, and whether a rule fires in all of them."""
 
-    def __init__(self, recipes: Sequence[Recipe], hits: Sequence[_Hit]) -> None:
-        blamed = {path for hit in hits for setting in hit.rule.blame.value for path in setting.deciding(hit.variant)}
+    def __init__(self, recipes: Sequence[Recipe], hits: Sequence[Hit]) -> None:
+        blamed = {path for hit in hits for setting in hit.rule.blame.value for path in setting.deciding(hit.seen)}
         self._readers: dict[tuple[str, Span], set[int]] = defaultdict(set)
         for recipe in recipes:
-            for variant in recipe.variants:
+            for variant in (*recipe.variants, *recipe.exposed):
                 for path in blamed:
                     if origin := variant.origin(path):
                         self._readers[path, origin.span].add(id(variant))
@@ -119,12 +169,17 @@ class _Writes:
         return self._readers[path, span] <= self._broken[code]
 
 
-def _primary(hit: _Hit, writes: _Writes, theirs: Theirs) -> Primary:
+def _primary(hit: Hit, writes: _Writes, theirs: Theirs) -> Primary:
     """The written line of the user's whose change removes the problem.
 
     In this order: the write of the bad value, unless somebody who is fine shares it; the first of the writes that
     turned on what the value is bad for; the constructor call that left the bad value at its default; the recipe.
     """
+    if hit.assignment:
+        origin = hit.assignment.origin
+        # Of a value it is the value that is wrong, of a name that is no field the name, which stands before it.
+        span = origin.span if hit.rule.written == "undeclared" else origin.point
+        return Primary(hit.assignment.path, span, origin.function)
     bad = [
         (path, origin)
         for path, origin in _blamed(hit, hit.rule.blame.value, theirs)
@@ -139,26 +194,31 @@ def _primary(hit: _Hit, writes: _Writes, theirs: Theirs) -> Primary:
     return Primary("", Span(recipe.path, recipe.line, 1, recipe.line, 1), recipe.name)
 
 
-def _blamed(hit: _Hit, settings: Sequence[Condition], theirs: Theirs) -> list[tuple[str, Origin]]:
+def _blamed(hit: Hit, settings: Sequence[Condition], theirs: Theirs) -> list[tuple[str, Origin]]:
     """The settings among these that made the rule fire, as far as the user's own files wrote them."""
     found = []
-    for path in (path for setting in settings for path in setting.deciding(hit.variant)):
+    for path in (path for setting in settings for path in setting.deciding(hit.seen)):
         origin = hit.variant.origin(path)
         if path in hit.witnesses and origin and not origin.upstream and theirs(origin.span.path):
             found.append((path, origin))
     return found
 
 
-def _remedy(hit: _Hit, target: Target) -> Remedy | None:
+def _remedy(hit: Hit) -> Remedy | None:
     fix = hit.rule.fix
     if fix is None:
         return None
-    safe = fix.safe.at(target.bridge)
     return Remedy(
-        set={path: value for path, value in fix.set.items() if not _is(hit.variant, path, value)},
+        set={path: value for path, value in _to_set(fix, hit.assignment) if not _is(hit.variant, path, value)},
         unset=tuple(path for path in fix.unset if not _is(hit.variant, path, None)),
-        safety="safe" if safe and safe.at(target.bridge).truth(hit.variant) else "unsafe",
+        safety="safe" if any(safe.truth(hit.variant) for _, safe in fix.safe.entries) else "unsafe",
     )
+
+
+def _to_set(fix: FixSpec, assignment: Assignment | None) -> Iterable[tuple[str, Plain]]:
+    """What a fix sets; `write.path: write.after` stands for what start-up makes of the assignment at hand."""
+    for path, value in fix.set.items():
+        yield (assignment.path, assignment.after) if assignment and path == "write.path" else (path, value)
 
 
 def _is(variant: Variant, path: str, wanted: Plain) -> bool:

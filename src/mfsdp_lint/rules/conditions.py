@@ -1,46 +1,60 @@
-"""The condition language of the rules: comparisons of settings, in three-valued logic.
+"""The condition language of the rules, in three-valued logic.
 
     megatron_fsdp and checkpoint.ckpt_format != "fsdp_dtensor"
     model.recompute_granularity is not None or model.pipeline_model_parallel_size > 1
+    "expandable_segments:True" in split(env.PYTORCH_CUDA_ALLOC_CONF, ",")
 
-A dotted name is a setting, a plain name a term (a condition with a name, see rules/terms.yaml). There are literals,
-`and`, `or`, `not`, the comparisons, `in` a list of literals, `is None` and parentheses, and nothing else: Python's own
-parser reads it, what is not on the list is refused, and nothing is ever executed.
+Python's own parser reads it, what is not on this list is refused, and nothing is ever executed:
 
-A condition is true, false, or unknown (None). It is decided only if every value that the unknown settings could
-still have gives the same answer (Kleene), so a rule never speaks of what nobody knows.
+    condition   condition and condition | condition or condition | not condition | ( condition )
+                term                                    a condition with a name, see rules/terms.yaml
+                setting                                 it is true, as Python takes it
+                value == value, !=, <, <=, >, >=        numbers have an order; None, text and flags have none
+                value is None | value is not None
+                value in ["a", "b"] | value not in …    one of these literals
+                "a" in value | "a" not in value         the value is a list with this element (see expressions.as_list)
+                mentions(value, "a")                    the value is a text with this part
+                always | never                          as the whole condition
+    value       setting | literal | term | split(v, ",") | len(v) | lower(v) | number(v) | v + v, -, *, //, %
+
+A dotted name is a setting, a plain name a term or a section that can be missing as a whole (`peft`). `run.world_size`
+is the number of ranks, which files do not say.
 """
 
 from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import cast
 
 from mfsdp_lint.recipe import Variant
+from mfsdp_lint.rules.applicability import Site
 from mfsdp_lint.rules.byversion import ByVersion
-from mfsdp_lint.values import NotNone, Plain, possible, same
+from mfsdp_lint.rules.expressions import (
+    ARITHMETIC,
+    FUNCTIONS,
+    UNDEFINED,
+    Apply,
+    Expression,
+    Literal,
+    NamedValue,
+    SettingValue,
+    Undefined,
+    arithmetic,
+    as_list,
+)
+from mfsdp_lint.rules.nodes import Comparison, Constant, Junction, Node, Not, Term, Test
+from mfsdp_lint.rules.truth import Truth
+from mfsdp_lint.values import Plain, same
 
-Truth = bool | None
+SECTIONS = ("peft", "comm_overlap", "mixed_precision")
+"""Settings without a dot: whole sections, which may be None, or the name of a configuration."""
 
 
 class ConditionError(ValueError):
     """A text that is not a condition."""
-
-
-class Node(Protocol):
-    """A piece of a condition."""
-
-    def truth(self, variant: Variant) -> Truth:
-        """True, false, or None where it is not decided."""
-
-    def deciding(self, variant: Variant) -> Iterator[str]:
-        """The settings that made it what it is; to be asked only where it is decided."""
-
-    def at(self, bridge: str) -> Node:
-        """The same for one Megatron-Bridge version: its terms mean what they mean there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,159 +72,36 @@ class Condition:
         """The settings that made it true or false: of an `or` that holds the arms that hold, of an `and` all."""
         return tuple(dict.fromkeys(self.root.deciding(variant)))
 
-    def at(self, bridge: str) -> Condition:
-        """The same for one Megatron-Bridge version, which is what can be judged."""
-        return Condition(self.text, self.root.at(bridge))
+    def at(self, site: Site) -> Condition:
+        """The same at one site, which is what can be judged."""
+        return Condition(self.text, self.root.at(site))
+
+    def paths(self) -> frozenset[str]:
+        """The settings in it."""
+        return frozenset(path for path, _ in self.root.landmarks())
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """True or false, whatever the settings are."""
-
-    value: bool
-
-    def truth(self, variant: Variant) -> Truth:
-        return self.value
-
-    def deciding(self, variant: Variant) -> Iterator[str]:
-        return iter(())
-
-    def at(self, bridge: str) -> Node:
-        return self
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """A question to one setting. `when_set` is the answer for a value of which only `not None` is known."""
-
-    path: str
-    ask: Callable[[Plain], Truth]
-    when_set: Truth = None
-
-    def truth(self, variant: Variant) -> Truth:
-        value = variant.value(self.path)
-        options = possible(value)
-        if options is None:
-            return self.when_set if isinstance(value, NotNone) else None
-        return _agreed(self.ask(option) for option in options)
-
-    def deciding(self, variant: Variant) -> Iterator[str]:
-        yield self.path
-
-    def at(self, bridge: str) -> Node:
-        return self
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A comparison of two settings."""
-
-    left: str
-    right: str
-    compare: Callable[[Plain, Plain], Truth]
-
-    def truth(self, variant: Variant) -> Truth:
-        left, right = possible(variant.value(self.left)), possible(variant.value(self.right))
-        if left is None or right is None:
-            return None
-        return _agreed(self.compare(one, other) for one in left for other in right)
-
-    def deciding(self, variant: Variant) -> Iterator[str]:
-        yield self.left
-        yield self.right
-
-    def at(self, bridge: str) -> Node:
-        return self
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """The opposite."""
-
-    operand: Node
-
-    def truth(self, variant: Variant) -> Truth:
-        truth = self.operand.truth(variant)
-        return None if truth is None else not truth
-
-    def deciding(self, variant: Variant) -> Iterator[str]:
-        return self.operand.deciding(variant)
-
-    def at(self, bridge: str) -> Node:
-        return Not(self.operand.at(bridge))
-
-
-@dataclass(frozen=True, slots=True)
-class Junction:
-    """`and` or `or`: an arm that is `decisive` (false for `and`, true for `or`) decides it alone."""
-
-    arms: tuple[Node, ...]
-    decisive: bool
-
-    def truth(self, variant: Variant) -> Truth:
-        result: Truth = not self.decisive
-        for arm in self.arms:
-            truth = arm.truth(variant)
-            if truth is self.decisive:
-                return truth
-            if truth is None:
-                result = None
-        return result
-
-    def deciding(self, variant: Variant) -> Iterator[str]:
-        wanted = self.truth(variant)
-        for arm in self.arms:
-            if arm.truth(variant) is wanted:
-                yield from arm.deciding(variant)
-
-    def at(self, bridge: str) -> Node:
-        return Junction(tuple(arm.at(bridge) for arm in self.arms), self.decisive)
-
-
-@dataclass(frozen=True, slots=True)
-class Undecided:
-    """A term that means nothing in the version at hand."""
-
-    def truth(self, variant: Variant) -> Truth:
-        return None
-
-    def deciding(self, variant: Variant) -> Iterator[str]:
-        return iter(())
-
-    def at(self, bridge: str) -> Node:
-        return self
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A condition with a name, which may differ from version to version."""
-
-    name: str
-    meaning: ByVersion[Condition]
-
-    def truth(self, variant: Variant) -> Truth:
-        raise ConditionError(f"the term {self.name} has to be taken at a version before it is judged")
-
-    def deciding(self, variant: Variant) -> Iterator[str]:
-        raise ConditionError(f"the term {self.name} has to be taken at a version before it is judged")
-
-    def at(self, bridge: str) -> Node:
-        meaning = self.meaning.at(bridge)
-        return Undecided() if meaning is None else meaning.root.at(bridge)
-
-
-Terms = Mapping[str, ByVersion[Condition]]
+Terms = Mapping[str, ByVersion[Condition] | ByVersion[Expression]]
+"""By name: a condition, or a value."""
 
 
 def parse(text: str, terms: Terms) -> Condition:
-    """Read a condition; `always` and `never` are conditions too. Raises ConditionError."""
+    """Read a condition. Raises ConditionError."""
     if text in ("always", "never"):
         return Condition(text, Constant(text == "always"))
+    return Condition(text, _Parser(text, terms).node(_tree(text)))
+
+
+def parse_value(text: str, terms: Terms) -> Expression:
+    """Read a value. Raises ConditionError."""
+    return _Parser(text, terms).value(_tree(text))
+
+
+def _tree(text: str) -> ast.expr:
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ConditionError(f"not a condition: {text}") from None
-    return Condition(text, _Parser(text, terms).node(tree.body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,54 +116,111 @@ class _Parser:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return Not(self.node(operand))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
-                return self.comparison(left, op, right)
-            case ast.Name(id=name) if name in self.terms:
-                return Term(name, self.terms[name])
-            case ast.Name(id=name):
-                raise self.error(tree, f"{name} is neither a term nor a setting")
-            case ast.Attribute():
-                return Test(self.path(tree), bool)
+                return self.comparison(tree, left, op, right)
+            case ast.Call(func=ast.Name(id="mentions"), args=[value, part], keywords=[]):
+                text = self.literal(part)
+                if not isinstance(text, str):
+                    raise self.error(part, "expected text")
+                return self.about([self.value(value)], lambda found: _mentions(found, text), literals=(text,))
+            case ast.Name(id=name) if name not in SECTIONS:
+                return self.term(tree, name)
+            case ast.Name() | ast.Attribute():
+                return Test(self.path(tree), bool, literals=(True,))
             case _:
                 raise self.error(tree, "only settings, terms, literals, comparisons, and, or, not are allowed")
 
-    def comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Node:
-        if isinstance(op, ast.In | ast.NotIn):
-            options = self.literal(right)
-            if not isinstance(options, list):
-                raise self.error(right, "`in` needs a list of literals")
-            return self.negated_if(isinstance(op, ast.NotIn), Test(self.path(left), _is_one_of(options)))
-        if isinstance(op, ast.Is | ast.IsNot):
-            if not (isinstance(right, ast.Constant) and right.value is None):
-                raise self.error(right, "`is` can only ask for None")
-            unset = Test(self.path(left), _is_none, when_set=False)
-            return self.negated_if(isinstance(op, ast.IsNot), unset)
-        compare = _EQUAL if isinstance(op, ast.Eq | ast.NotEq) else _ORDER[type(op)]
-        if isinstance(right, ast.Attribute):
-            node: Node = Relation(self.path(left), self.path(right), compare)
-        else:
-            literal = self.literal(right)
-            if literal is None:
-                raise self.error(right, "ask for None with `is`")
-            node = Test(self.path(left), lambda value: compare(value, literal))
-        return self.negated_if(isinstance(op, ast.NotEq), node)
+    def term(self, tree: ast.expr, name: str) -> Node:
+        meaning = self.terms.get(name)
+        if meaning is None:
+            raise self.error(tree, f"{name} is neither a term nor a setting")
+        if not all(isinstance(one, Condition) for _, one in meaning.entries):
+            raise self.error(tree, f"{name} is a value; compare it with something")
+        conditions = cast(ByVersion[Condition], meaning)
+        return Term(name, ByVersion(tuple((versions, condition.root) for versions, condition in conditions.entries)))
 
-    def negated_if(self, negated: bool, node: Node) -> Node:
-        return Not(node) if negated else node
+    def comparison(self, tree: ast.Compare, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Node:
+        match op:
+            case ast.In() | ast.NotIn():
+                return _negated_if(isinstance(op, ast.NotIn), self.membership(left, right))
+            case ast.Is() | ast.IsNot():
+                if not (isinstance(right, ast.Constant) and right.value is None):
+                    raise self.error(right, "`is` can only ask for None")
+                unset = self.about([self.value(left)], _is_none, when_set=False, literals=(None,))
+                return _negated_if(isinstance(op, ast.IsNot), unset)
+        for side in (left, right):
+            if isinstance(side, ast.Constant) and side.value is None:
+                raise self.error(side, "ask for None with `is`")
+        compare = _EQUAL if isinstance(op, ast.Eq | ast.NotEq) else _ORDER[type(op)]
+        one, other = self.value(left), self.value(right)
+        if isinstance(one, Literal) and isinstance(other, Literal):
+            raise self.error(tree, "a comparison needs a setting, such as checkpoint.save")
+        return _negated_if(isinstance(op, ast.NotEq), self.about([one, other], compare))
+
+    def membership(self, left: ast.expr, right: ast.expr) -> Node:
+        one, other = self.value(left), self.value(right)
+        match one, other:
+            case Literal(value), Literal():
+                raise self.error(left, "a comparison needs a setting, such as checkpoint.save")
+            case Literal(value), _:
+                return self.about([other], lambda found: _contains(found, value), literals=(value,))
+            case _, Literal(list() as options):
+                return self.about([one], lambda found: _is_one_of(found, options), literals=tuple(options))
+        raise self.error(right, "`in` needs a list of literals on its right, or a literal on its left")
+
+    def about(
+        self,
+        operands: list[Expression],
+        ask: Callable[..., Truth],
+        when_set: Truth = None,
+        literals: tuple[Plain, ...] = (),
+    ) -> Node:
+        """A question to expressions; to a bare setting, which is nearly all, in its short form."""
+        match operands:
+            case [SettingValue(path)]:
+                return Test(path, ask, when_set, literals)
+            case [SettingValue(path), Literal(value)]:
+                return Test(path, lambda found: ask(found, value), literals=(value,))
+            case [Literal(value), SettingValue(path)]:
+                return Test(path, lambda found: ask(value, found), literals=(value,))
+        return Comparison(tuple(operands), _defined(ask), literals)
+
+    def value(self, tree: ast.expr) -> Expression:
+        match tree:
+            case ast.Attribute():
+                return SettingValue(self.path(tree))
+            case ast.Name(id=name) if name in SECTIONS:
+                return SettingValue(name)
+            case ast.Name(id=name):
+                meaning = self.terms.get(name)
+                if meaning is None:
+                    raise self.error(tree, f"{name} is neither a term nor a setting")
+                if any(isinstance(one, Condition) for _, one in meaning.entries):
+                    raise self.error(tree, f"{name} is a condition, not a value")
+                return NamedValue(name, cast(ByVersion[Expression], meaning))
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
+                count, function = FUNCTIONS[name]
+                if len(args) != count:
+                    raise self.error(tree, f"{name} takes {count}")
+                return Apply(function, tuple(self.value(argument) for argument in args))
+            case ast.BinOp(left=left, op=op, right=right) if type(op).__name__ in ARITHMETIC:
+                return Apply(arithmetic(ARITHMETIC[type(op).__name__]), (self.value(left), self.value(right)))
+            case _:
+                return Literal(self.literal(tree))
 
     def path(self, tree: ast.expr) -> str:
         names: list[str] = []
         while isinstance(tree, ast.Attribute):
             names.append(tree.attr)
             tree = tree.value
-        if not names or not isinstance(tree, ast.Name):
-            raise self.error(tree, "a comparison needs a setting, such as checkpoint.save, on its left")
+        if not isinstance(tree, ast.Name):
+            raise self.error(tree, "only settings, such as checkpoint.save, have a dot")
         return ".".join([tree.id, *reversed(names)])
 
     def literal(self, tree: ast.expr) -> Plain:
         try:
             value = ast.literal_eval(tree)
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-            raise self.error(tree, "expected a literal") from None
+            raise self.error(tree, "expected a setting, a literal or one of the functions") from None
         items = value if isinstance(value, list) else [value]
         if not all(item is None or isinstance(item, bool | int | float | str) for item in items):
             raise self.error(tree, "expected a plain value or a list of them")
@@ -282,18 +230,32 @@ class _Parser:
         return ConditionError(f"{message}: {ast.unparse(tree)!r} in {self.text!r}")
 
 
-def _agreed(answers: Iterator[Truth]) -> Truth:
-    """The answer that all give, if all give the same."""
-    first = next(answers, None)
-    return first if all(answer is first for answer in answers) else None
+def _negated_if(negated: bool, node: Node) -> Node:
+    return Not(node) if negated else node
+
+
+def _defined(ask: Callable[..., Truth]) -> Callable[..., Truth]:
+    """The same question, undecided about what makes no sense."""
+    return lambda *found: None if UNDEFINED in found else ask(*found)
 
 
 def _is_none(value: Plain) -> Truth:
     return value is None
 
 
-def _is_one_of(options: list[Plain]) -> Callable[[Plain], Truth]:
-    return lambda value: any(same(value, option) for option in options)
+def _is_one_of(value: Plain, options: list[Plain]) -> Truth:
+    return any(same(value, option) for option in options)
+
+
+def _contains(value: Plain, element: Plain) -> Truth:
+    elements = as_list(value)
+    return None if isinstance(elements, Undefined) else _is_one_of(element, elements)
+
+
+def _mentions(value: Plain, part: str) -> Truth:
+    if value is None:
+        return False
+    return part in value if isinstance(value, str) else None
 
 
 def _ordered(compare: Callable[[float, float], bool]) -> Callable[[Plain, Plain], Truth]:

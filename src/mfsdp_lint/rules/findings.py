@@ -54,23 +54,22 @@ def causes(found: Iterable[Violation]) -> list[Cause]:
 
 def _severity_then_place(violation: Violation) -> tuple[int, str, int, str]:
     recipe = violation.recipe
-    return (SEVERITIES.index(violation.case.severity), recipe.path, recipe.line, recipe.name)
+    return (SEVERITIES.index(violation.severity), recipe.path, recipe.line, recipe.name)
 
 
 def _finding(group: Sequence[Violation], fingerprint: str) -> Finding:
     first = group[0]
-    rule, case, bridge = first.rule, first.case, first.target.bridge
+    rule, case = first.rule, first.case
     return Finding(
         code=rule.code,
         name=rule.name,
-        severity=case.severity,
+        severity=first.severity,
         stage=case.stage,
         message=_message(group),
         span=first.primary.span,
-        consequence=case.consequence.of(first.variant),
-        raises=case.raises.at(bridge),
-        versions=case.versions.text or rule.versions.text,
-        enforced_by=case.enforced_by.at(bridge) or "nobody",
+        consequence=case.consequence.of(first.seen),
+        raises=case.error.of(first.seen) if case.error else None,
+        enforced_by=case.enforcer,
         recipes=_affected(group),
         related=_notes(first),
         fingerprint=fingerprint,
@@ -79,9 +78,13 @@ def _finding(group: Sequence[Violation], fingerprint: str) -> Finding:
 
 def _message(group: Sequence[Violation]) -> str:
     first = group[0]
-    parts = [first.case.message.of(first.variant)]
-    conditions = {_condition(recipe) for recipe in _by_recipe(group)}
-    if len(conditions) == 1 and (condition := conditions.pop()):
+    parts = [first.case.message.of(first.seen)]
+    # Another version takes the same ways once more.
+    here = [violation for violation in group if violation.target == first.target]
+    conditions = {_condition(recipe) for recipe in _by_recipe(here)}
+    if all(violation.variant.exposed for violation in group):
+        parts.append(f" when called with {' or '.join(sorted({violation.variant.when[0] for violation in group}))}")
+    elif len(conditions) == 1 and (condition := conditions.pop()):
         parts.append(f" when {condition}")
     fix = first.rule.fix
     if fix and fix.else_advice and first.remedy and first.remedy.safety == "unsafe":
@@ -114,26 +117,28 @@ def _condition(broken: Sequence[Violation]) -> str:
 
 def _affected(group: Sequence[Violation]) -> tuple[AffectedRecipe, ...]:
     def worst(broken: Sequence[Violation]) -> Severity:
-        return min((violation.case.severity for violation in broken), key=SEVERITIES.index)
+        return min((violation.severity for violation in broken), key=SEVERITIES.index)
 
     return tuple(AffectedRecipe(broken[0].recipe.label, worst(broken)) for broken in _by_recipe(group))
 
 
 def _notes(violation: Violation) -> tuple[Note, ...]:
     """One note for every setting involved but the one pointed at, with the place where it was set."""
-    blamed = {path for setting in violation.rule.blame.value for path in setting.deciding(violation.variant)}
+    blamed = {path for setting in violation.rule.blame.value for path in setting.deciding(violation.seen)}
     notes = []
     for path in violation.witnesses:
-        origin = violation.variant.origin(path)
+        origin = violation.seen.origin(path)
         # A default that is merely a condition of the problem is nobody's doing and says nothing.
         if path == violation.primary.setting or origin is None or (origin.how == "default" and path not in blamed):
             continue
-        notes.append(Note(origin.point, _told(path, violation.variant.value(path), origin)))
+        notes.append(Note(origin.point, _told(path, violation.seen.value(path), origin)))
     return tuple(notes)
 
 
 def _told(path: str, value: Value, origin: Origin) -> str:
     what = f"{path} is {describe(value)}" if isinstance(value, Known | OneOf) else f"{path} is set"
+    if origin.how == "startup":
+        return f"start-up makes {path} {describe(value)}"
     if origin.upstream:
         by_default = " by default" if origin.how == "default" else ""
         return f"{what}{by_default} in {origin.upstream}"

@@ -7,21 +7,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast, get_args
+from types import MappingProxyType
+from typing import Any, Literal, cast, get_args
 
 from mfsdp_lint.finding import Severity, Stage
+from mfsdp_lint.rules.applicability import Applicability, parse_applicability
 from mfsdp_lint.rules.byversion import ByVersion
-from mfsdp_lint.rules.conditions import Condition, ConditionError, Terms, parse
-from mfsdp_lint.rules.model import Blame, Case, EnforcedBy, Evidence, Example, FixSpec, Rule, Text
-from mfsdp_lint.upstream.versions import VersionError, VersionRange, parse_range
+from mfsdp_lint.rules.conditions import SECTIONS, Condition, ConditionError, Terms, parse, parse_value
+from mfsdp_lint.rules.errortext import ErrorText
+from mfsdp_lint.rules.expressions import Expression
+from mfsdp_lint.rules.model import (
+    Blame,
+    Case,
+    Confirm,
+    EnforcedBy,
+    Evidence,
+    Example,
+    FixSpec,
+    Judges,
+    Preset,
+    Rule,
+    Sees,
+    Text,
+    Written,
+)
+from mfsdp_lint.upstream.versions import VersionError, numbers
 from mfsdp_lint.values import Plain
 
-Choice = TypeVar("Choice", bound=str)
+Component = Literal["te", "torch"]
+"""What an example may give the version of."""
 
-_CODE = re.compile(r"[A-Z]+\d{3}")
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_SETTING = re.compile(r"\w+(\.\w+)+")
-_EVIDENCE = re.compile(r"(bridge|megatron-lm) (\S+):(\d+)")
+CODE = re.compile(r"[A-Z]+\d{3}")
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+SETTING = re.compile(r"\w+(\.\w+)+")
+EVIDENCE = re.compile(r"(bridge|megatron-lm) (\S+):(\d+)")
+_EVIDENCED = re.compile(r"(?:core )?(\S+)")
+_GROUP = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _BRACE = re.compile(r"\{([^{}]*)\}?")
 
 
@@ -29,13 +50,18 @@ class RuleError(ValueError):
     """A rule file that does not have the form; the message names the file and the field."""
 
 
-def read_terms(data: object, file: str) -> Terms:
-    """The terms of rules/terms.yaml: name → {meaning, condition}, each of which may use the ones before it."""
-    terms: dict[str, ByVersion[Condition]] = {}
+def read_terms(data: object, file: str, known: Terms = MappingProxyType({})) -> Terms:
+    """The terms of rules/terms.yaml: name → {meaning, condition | value}, each of which may use the ones before it.
+
+    They come on top of those that are known already, of which none can mean something else.
+    """
+    terms: dict[str, ByVersion[Condition] | ByVersion[Expression]] = dict(known)
     for name, fields in _Fields.of(data, file).items():
+        if name in known:
+            raise RuleError(f"{file}: {name}: the tool has a term of that name")
         term = _Fields.of(fields, f"{file}: {name}")
         term.text("meaning")
-        terms[name] = term.conditions("condition", terms)
+        terms[name] = term.values("value", terms) if "value" in term else term.conditions("condition", terms)
         term.done()
     return terms
 
@@ -44,18 +70,25 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
     """One rule. Raises RuleError for an unknown field, a missing one, or a value that is not of its kind."""
     fields = _Fields.of(data, file)
     message, consequence = fields.text("message", ""), fields.text("consequence", "")
+    sees = fields.choice("sees", Sees) if "sees" in fields else None
+    judges = fields.choice("judges", Judges, "settings")
     rule = Rule(
-        code=fields.matching("code", _CODE),
-        name=fields.matching("name", _NAME),
+        code=fields.matching("code", CODE),
+        name=fields.matching("name", NAME),
         summary=fields.text("summary"),
         why=fields.text("why"),
+        judges=judges,
+        written=fields.choice("written", Written) if judges == "writes" else None,
         applies=fields.condition("applies", terms),
-        cases=tuple(_case(case, terms, message, consequence) for case in fields.list_of_fields("cases")),
+        cases=tuple(_case(case, terms, message, consequence, sees) for case in fields.list_of_fields("cases")),
         blame=_blame(fields.fields("blame"), terms),
-        versions=fields.range("versions"),
+        versions=fields.range("versions").of_a_rule(),
         evidence=_evidence(fields.fields("evidence")),
         fix=_fix(fields.fields("fix"), terms),
         control=fields.settings("control"),
+        confirm=fields.choice("confirm", Confirm, "none"),
+        preset=fields.choice("preset", Preset) if "preset" in fields else None,
+        groups=fields.texts("groups", _GROUP),
         weaker_than=fields.texts("weaker_than"),
         examples=tuple(_examples(fields.fields("examples"))),
         file=file,
@@ -66,15 +99,19 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
     return rule
 
 
-def _case(fields: _Fields, terms: Terms, message: str, consequence: str) -> Case:
+def _case(fields: _Fields, terms: Terms, message: str, consequence: str, sees: Sees | None) -> Case:
+    stage = fields.choice("stage", Stage)
+    # What start-up refuses it refuses before it has made its own last changes; what comes later comes of those.
+    by_stage = "validation" if stage == "startup" else "run"
     case = Case(
         when=fields.condition("when", terms) if "when" in fields else None,
         severity=fields.choice("severity", Severity),
-        stage=fields.choice("stage", Stage),
+        stage=stage,
+        sees=fields.choice("sees", Sees, sees or by_stage),
         message=fields.template("message", message),
         consequence=fields.template("consequence", consequence),
         enforced_by=fields.by_version("enforced_by", EnforcedBy),
-        raises=fields.by_version("raises"),
+        raises=fields.error_texts("raises"),
         versions=fields.range("versions"),
     )
     fields.done()
@@ -107,9 +144,14 @@ def _evidence(fields: _Fields | None) -> Mapping[str, tuple[Evidence, ...]]:
         return {}
     evidence: dict[str, tuple[Evidence, ...]] = {}
     for version in list(fields.data):
+        named = _EVIDENCED.fullmatch(version)
+        try:
+            numbers(named[1] if named else version)
+        except VersionError:
+            raise fields.error(version, 'expected a version of Megatron-Bridge, or "core 0.16.1"') from None
         places = []
         for line in fields.texts(version):
-            match = _EVIDENCE.fullmatch(line)
+            match = EVIDENCE.fullmatch(line)
             if match is None:
                 raise fields.error(version, f"expected `bridge PATH:LINE` or `megatron-lm PATH:LINE`, not {line!r}")
             places.append(Evidence(cast(Any, match[1]), match[2], int(match[3])))
@@ -128,7 +170,9 @@ def _examples(fields: _Fields | None) -> list[Example]:
                     settings=example.settings("settings"),
                     python=example.text("python", ""),
                     yaml=example.text("yaml", ""),
-                    target=example.text("target", "") or None,
+                    megatron_lm=example.text("megatron_lm", ""),
+                    versions=example.range("target"),
+                    components=example.components("components"),
                     severity=example.choice("severity", Severity) if kind == "bad" else None,
                 )
             )
@@ -174,7 +218,7 @@ class _Fields:
         if not template:
             raise self.error(key, "is missing")
         for found in _BRACE.finditer(template):
-            if not _SETTING.fullmatch(found[1]):
+            if not SETTING.fullmatch(found[1]):
                 raise self.error(key, f"{found[0]!r} names no setting")
         return Text(template)
 
@@ -184,10 +228,10 @@ class _Fields:
             raise self.error(key, f"{value!r} does not match {pattern.pattern}")
         return value
 
-    def choice(self, key: str, literal: object) -> Any:
-        return self._chosen(key, self.text(key), literal)
+    def choice(self, key: str, literal: object, default: str | None = None) -> Any:
+        return self._chosen(key, self.text(key, default), literal)
 
-    def range(self, key: str) -> VersionRange:
+    def range(self, key: str) -> Applicability:
         return self._range(key, self.text(key, ""))
 
     def condition(self, key: str, terms: Terms) -> Condition:
@@ -198,30 +242,42 @@ class _Fields:
             tuple((span, self._condition(key, text, terms)) for span, text in self._versioned(key, required=True))
         )
 
+    def values(self, key: str, terms: Terms) -> ByVersion[Expression]:
+        return ByVersion(tuple((span, self._value(key, text, terms)) for span, text in self._versioned(key)))
+
     def conditions_list(self, key: str, terms: Terms) -> tuple[Condition, ...]:
         return tuple(self._condition(key, text, terms) for text in self.texts(key))
 
-    def by_version(self, key: str, literal: object = None) -> ByVersion[Any]:
-        return ByVersion(
-            tuple(
-                (span, text if literal is None else self._chosen(key, text, literal))
-                for span, text in self._versioned(key)
-            )
-        )
+    def by_version(self, key: str, literal: object) -> ByVersion[Any]:
+        return ByVersion(tuple((span, self._chosen(key, text, literal)) for span, text in self._versioned(key)))
 
-    def texts(self, key: str) -> tuple[str, ...]:
+    def error_texts(self, key: str) -> ByVersion[ErrorText]:
+        return ByVersion(tuple((span, ErrorText(text)) for span, text in self._versioned(key)))
+
+    def texts(self, key: str, pattern: re.Pattern[str] | None = None) -> tuple[str, ...]:
         value = self.data.pop(key, [])
         values = [value] if isinstance(value, str) else value
         if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
             raise self.error(key, "expected text, or a list of texts")
+        for item in values:
+            if pattern and not pattern.fullmatch(item):
+                raise self.error(key, f"{item!r} does not match {pattern.pattern}")
         return tuple(values)
+
+    def components(self, key: str) -> Mapping[str, str]:
+        value = self.data.pop(key, {})
+        if not isinstance(value, Mapping) or not all(isinstance(version, str) for version in value.values()):
+            raise self.error(key, "expected versions as text, by component")
+        for component in value:
+            self._chosen(key, str(component), Component)
+        return cast(Mapping[str, str], value)
 
     def settings(self, key: str) -> Mapping[str, Plain]:
         value = self.data.pop(key, {})
         if not isinstance(value, Mapping):
             raise self.error(key, "expected settings with their values")
         for path in value:
-            if not isinstance(path, str) or not _SETTING.fullmatch(path):
+            if not isinstance(path, str) or not (SETTING.fullmatch(path) or path in SECTIONS):
                 raise self.error(key, f"{path!r} is not the path of a setting")
         return cast(Mapping[str, Plain], value)
 
@@ -235,29 +291,35 @@ class _Fields:
             raise self.error(key, "expected a list")
         return [_Fields.of(item, f"{self.where}: {key}[{index}]") for index, item in enumerate(value)]
 
-    def _versioned(self, key: str, required: bool = False) -> list[tuple[VersionRange, str]]:
+    def _versioned(self, key: str, required: bool = False) -> list[tuple[Applicability, str]]:
         """Text, or one text for each range of versions."""
         value = self.data.pop(key, None)
         if value is None and required:
             raise self.error(key, "is missing")
         if value is None:
             return []
-        entries: list[tuple[VersionRange, str]] = []
+        entries: list[tuple[Applicability, str]] = []
         for span, text in (value if isinstance(value, Mapping) else {"": value}).items():
             if not isinstance(span, str) or not isinstance(text, str):
                 raise self.error(key, "expected text, or a text for each range of versions")
             entries.append((self._range(key, span), text))
         return entries
 
-    def _range(self, key: str, text: str) -> VersionRange:
+    def _range(self, key: str, text: str) -> Applicability:
         try:
-            return parse_range(text)
+            return parse_applicability(text)
         except VersionError as problem:
             raise self.error(key, str(problem)) from None
 
     def _condition(self, key: str, text: str, terms: Terms) -> Condition:
         try:
             return parse(text, terms)
+        except ConditionError as problem:
+            raise self.error(key, str(problem)) from None
+
+    def _value(self, key: str, text: str, terms: Terms) -> Expression:
+        try:
+            return parse_value(text, terms)
         except ConditionError as problem:
             raise self.error(key, str(problem)) from None
 

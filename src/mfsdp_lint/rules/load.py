@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mfsdp_lint.rules.conditions import Terms
 from mfsdp_lint.rules.form import RuleError, read_rule, read_terms
 from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.rules.strength import groups, stronger
 
 TERMS_FILE = "terms.yaml"
 COMPILED = Path(__file__).with_name("compiled.json")
@@ -23,12 +25,28 @@ def load_rules(folder: Path | None = None) -> tuple[Rule, ...]:
     Raises RuleError for a file that does not have the form, and OSError where there is nothing to read.
     """
     files = raw_rules(folder)
-    terms = read_terms(files[TERMS_FILE], TERMS_FILE)
-    rules = sorted(
-        (read_rule(data, file, terms) for file, data in files.items() if file != TERMS_FILE), key=lambda rule: rule.code
-    )
-    _check_together(rules)
-    return tuple(rules)
+    return _together(_rules(files, read_terms(files[TERMS_FILE], TERMS_FILE)))
+
+
+def extended_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
+    """The tool's rules and those of further folders, which may have terms of their own. Raises as `load_rules` does."""
+    found = list(load_rules())
+    terms = read_terms(raw_rules()[TERMS_FILE], TERMS_FILE)
+    for folder in folders:
+        files = {str(folder / file): data for file, data in raw_rules(folder).items()}
+        own = str(folder / TERMS_FILE)
+        found += _rules(files, read_terms(files[own], own, terms) if own in files else terms)
+    return _together(found)
+
+
+def _rules(files: Mapping[str, Any], terms: Terms) -> Iterator[Rule]:
+    return (read_rule(data, file, terms) for file, data in files.items() if Path(file).name != TERMS_FILE)
+
+
+def _together(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    found = sorted(rules, key=lambda rule: rule.code)
+    _check_together(found)
+    return tuple(found)
 
 
 def raw_rules(folder: Path | None = None) -> Mapping[str, Any]:
@@ -58,7 +76,12 @@ def _check_together(rules: list[Rule]) -> None:
             if key in seen:
                 raise RuleError(f"{rule.file}: {key} is already the rule of {seen[key].file}")
             seen[key] = rule
+    known = {rule.code for rule in rules} | set(groups(rules))
     for rule in rules:
         for code in rule.weaker_than:
-            if code not in seen:
-                raise RuleError(f"{rule.file}: weaker_than: there is no rule {code}")
+            if code not in known:
+                raise RuleError(f"{rule.file}: weaker_than: there is no rule {code}, and no group of that name")
+    order = stronger(rules)
+    for code, above in order.items():
+        if circle := next((other for other in sorted(above) if code in order[other]), None):
+            raise RuleError(f"{seen[code].file}: weaker_than: {code} and {circle} would silence each other")

@@ -5,18 +5,38 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 from mfsdp_lint.finding import Severity, Stage
 from mfsdp_lint.recipe import Variant
+from mfsdp_lint.rules.applicability import Applicability, Site
 from mfsdp_lint.rules.byversion import ByVersion
 from mfsdp_lint.rules.conditions import Condition
-from mfsdp_lint.upstream.versions import VersionRange
-from mfsdp_lint.values import Plain, describe
+from mfsdp_lint.rules.errortext import ErrorText
+from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.values import Known, Plain, describe
+
+Sees = Literal["written", "validation", "run"]
+"""Which settings a case looks at: as they are written, as start-up validation finds them (after environment variables,
+mixed precision and communication overlap were applied), or as they are in the end."""
+
+Judges = Literal["settings", "writes"]
+"""What a rule is about: the settings, or the trace of assignments that made them."""
+
+Written = Literal["undeclared", "replaced"]
+"""Which assignments a rule about writes is about: those to a name that is no field, those that start-up replaces."""
+
+Preset = Literal["performance"]
+"""A set of rules that is off until it is asked for."""
+
+Confirm = Literal["none", "introspect", "cpu", "gpu"]
+"""The lowest tier of a dry run that can decide a rule."""
 
 EnforcedBy = Literal["validation", "dataclass", "wrapper", "core", "nobody"]
-"""Who stops the run: Bridge's start-up validation, a configuration dataclass, the code that wraps the model, other
-code of megatron-core that was not made to check this, or nobody."""
+"""Who stops the run: the front-end's start-up validation, a configuration dataclass, the code that wraps the model,
+other code of megatron-core that was not made to check this, or nobody."""
+
+T = TypeVar("T")
 
 PLACEHOLDER = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 """A setting in a text: `{checkpoint.ckpt_format}`."""
@@ -30,25 +50,50 @@ class Text:
 
     def of(self, variant: Variant) -> str:
         """The sentence for one variant's values."""
-        return PLACEHOLDER.sub(lambda match: describe(variant.value(match[1])), self.template)
+        return PLACEHOLDER.sub(lambda match: _said(variant, match[1]), self.template)
+
+
+def _said(variant: Variant, path: str) -> str:
+    value = variant.value(path)
+    # What is said of an assignment (rules/writes.py) are words already.
+    return str(value.value) if path.startswith("write.") and isinstance(value, Known) else describe(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One way in which a rule is broken. `when` comes on top of the rule's `applies`; None: always."""
+    """One way in which a rule is broken. `when` comes on top of the rule's `applies`; None: always.
+
+    `sees` says which settings both look at.
+    """
 
     when: Condition | None
     severity: Severity
     stage: Stage
+    sees: Sees
     message: Text
     consequence: Text
     enforced_by: ByVersion[EnforcedBy]
-    raises: ByVersion[str]
-    versions: VersionRange
+    raises: ByVersion[ErrorText]
+    versions: Applicability
 
-    def at(self, bridge: str) -> Case:
-        """The same for one Megatron-Bridge version."""
-        return replace(self, when=self.when and self.when.at(bridge))
+    def at(self, site: Site) -> Case:
+        """The same at one site."""
+        return replace(
+            self,
+            when=self.when and self.when.at(site),
+            enforced_by=_only(self.enforced_by.at(site)),
+            raises=_only(self.raises.at(site)),
+        )
+
+    @property
+    def error(self) -> ErrorText | None:
+        """Upstream's error text; to be asked at one site."""
+        return next((text for _, text in self.raises.entries), None)
+
+    @property
+    def enforcer(self) -> EnforcedBy:
+        """Who stops the run; to be asked at one site."""
+        return next((who for _, who in self.enforced_by.entries), "nobody")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +107,11 @@ class Blame:
     value: tuple[Condition, ...]
     enabled_by: tuple[Condition, ...] = ()
 
-    def at(self, bridge: str) -> Blame:
-        """The same for one Megatron-Bridge version."""
+    def at(self, site: Site) -> Blame:
+        """The same at one site."""
         return Blame(
-            tuple(setting.at(bridge) for setting in self.value),
-            tuple(setting.at(bridge) for setting in self.enabled_by),
+            tuple(setting.at(site) for setting in self.value),
+            tuple(setting.at(site) for setting in self.enabled_by),
         )
 
 
@@ -78,6 +123,11 @@ class FixSpec:
     unset: tuple[str, ...]
     safe: ByVersion[Condition]
     else_advice: str = ""
+
+    def at(self, site: Site) -> FixSpec:
+        """The same at one site."""
+        safe = self.safe.at(site)
+        return replace(self, safe=_only(safe and safe.at(site)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +141,28 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A configuration that a rule reports (with `severity`) or is silent about (None), in one or more notations."""
+    """A configuration that a rule reports (with `severity`) or is silent about (None), in one or more notations.
+
+    `versions` are where it is so, among those of the rule. `components` are versions to judge it with ({"te": "2.9"}).
+    `megatron_lm` is a functional-test file of Megatron-LM (`MODEL_ARGS`, `ENV_VARS`).
+    """
 
     settings: Mapping[str, Plain]
     python: str
     yaml: str
-    target: str | None
+    megatron_lm: str
+    versions: Applicability
+    components: Mapping[str, str]
     severity: Severity | None
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A mistake that settings show.
+    """A mistake that settings show, or the assignments that made them.
 
     It is broken where `applies` is true and so is the `when` of a case; the first such case is the finding. What is
-    not known is passed over. `weaker_than` names rules whose finding makes this one say nothing new.
+    not known is passed over. `weaker_than` names rules, or groups of rules, whose finding makes this one say nothing
+    new; `groups` are those that it belongs to. A rule with a `preset` is off until that, or the rule, is asked for.
     """
 
     code: str
@@ -115,15 +172,31 @@ class Rule:
     applies: Condition
     cases: tuple[Case, ...]
     blame: Blame
-    versions: VersionRange
+    versions: Applicability
     evidence: Mapping[str, tuple[Evidence, ...]]
+    judges: Judges = "settings"
+    written: Written | None = None
     fix: FixSpec | None = None
     control: Mapping[str, Plain] = field(default_factory=dict)
+    confirm: Confirm = "none"
+    preset: Preset | None = None
+    groups: tuple[str, ...] = ()
     weaker_than: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
     file: str = ""
 
-    def at(self, bridge: str) -> Rule:
-        """The same for one Megatron-Bridge version: its cases there, its terms as they are meant there."""
-        cases = tuple(case.at(bridge) for case in self.cases if bridge in case.versions)
-        return replace(self, applies=self.applies.at(bridge), blame=self.blame.at(bridge), cases=cases)
+    def at(self, target: Target, front_end: str = "bridge") -> Rule | None:
+        """The same as it reads there: its cases, its terms as they are meant. None where it says nothing there."""
+        site = Site(target, front_end)
+        if not self.versions.truth(site):
+            return None
+        cases = tuple(case.at(site) for case in self.cases if case.versions.truth(site))
+        if not cases:
+            return None
+        fix = self.fix and self.fix.at(site)
+        return replace(self, applies=self.applies.at(site), blame=self.blame.at(site), cases=cases, fix=fix)
+
+
+def _only(what: T | None) -> ByVersion[T]:
+    """What holds at one site, as something that holds everywhere."""
+    return ByVersion() if what is None else ByVersion.everywhere(what)

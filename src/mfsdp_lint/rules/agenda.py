@@ -1,0 +1,109 @@
+"""What to ask about a variant: the rules of one site, put so that a recipe that none is about is soon done with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mfsdp_lint.rules.applicability import Site
+from mfsdp_lint.rules.conditions import Condition
+from mfsdp_lint.rules.model import Case, Rule, Sees
+from mfsdp_lint.rules.nodes import Junction, Node
+from mfsdp_lint.rules.views import Views
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One arm of what has to hold, and the settings in it."""
+
+    condition: Condition
+    paths: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A rule about settings, and for each of its cases the clauses that have to hold."""
+
+    rule: Rule
+    cases: tuple[tuple[Case, tuple[Clause, ...]], ...]
+
+    def answer(self, views: Views) -> Case | None:
+        """The case in which the rule is broken, if one is."""
+        return next((case for case, clauses in self.cases if _hold(clauses, case.sees, views)), None)
+
+
+def _hold(clauses: Sequence[Clause], sees: Sees, views: Views) -> bool:
+    """Whether all of them hold. Those that start-up has no say in are asked first, for it takes time to work out."""
+    changed = []
+    for clause in clauses:
+        if not views.as_written(clause.paths, sees):
+            changed.append(clause)
+        elif not clause.condition.truth(views.written):
+            return False
+    return not changed or all(clause.condition.truth(views.of(sees)) for clause in changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A clause that several questions begin with, and the views in which they ask it."""
+
+    clause: Clause
+    sees: tuple[Sees, ...]
+    questions: tuple[Question, ...]
+
+    def open(self, views: Views) -> bool:
+        """Whether any question behind it may have an answer."""
+        if not all(views.as_written(self.clause.paths, sees) for sees in self.sees):
+            return True
+        return bool(self.clause.condition.truth(views.written))
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """The questions of one site: about settings, behind gates, and the rules about assignments."""
+
+    gates: tuple[Gate, ...]
+    of_writes: tuple[Rule, ...] = ()
+
+    def broken(self, views: Views) -> Iterator[tuple[Rule, Case]]:
+        """The rules that a variant breaks, each with the case."""
+        for gate in self.gates:
+            if gate.open(views):
+                for question in gate.questions:
+                    if case := question.answer(views):
+                        yield question.rule, case
+
+
+def agenda(rules: Sequence[Rule], site: Site) -> Agenda:
+    """The rules as they read at a site."""
+    gates: dict[Node, list[Question]] = {}
+    of_writes: list[Rule] = []
+    for rule in rules:
+        here = rule.at(site.target, site.front_end)
+        if here is None:
+            continue
+        if here.judges == "writes":
+            of_writes.append(here)
+            continue
+        applies = _arms(here.applies)
+        question = Question(
+            here, tuple((case, (*applies, *(_arms(case.when) if case.when else ()))) for case in here.cases)
+        )
+        gates.setdefault(applies[0].condition.root, []).append(question)
+    return Agenda(tuple(_gate(root, questions) for root, questions in gates.items()), tuple(of_writes))
+
+
+def _gate(root: Node, questions: Sequence[Question]) -> Gate:
+    sees = dict.fromkeys(case.sees for question in questions for case, _ in question.cases)
+    return Gate(_clause(root, ""), tuple(sees), tuple(questions))
+
+
+def _arms(condition: Condition) -> tuple[Clause, ...]:
+    root = condition.root
+    arms = root.arms if isinstance(root, Junction) and not root.decisive else (root,)
+    return tuple(_clause(arm, condition.text) for arm in arms)
+
+
+def _clause(root: Node, text: str) -> Clause:
+    condition = Condition(text, root)
+    return Clause(condition, condition.paths())

@@ -1,0 +1,32 @@
+"""The versions that rules carry evidence for, which is where they are tested."""
+
+from __future__ import annotations
+
+from mfsdp_lint.rules.applicability import Site
+from mfsdp_lint.upstream.target import RELEASES, Target
+
+BRIDGE = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
+"""The newest release of every line of Megatron-Bridge (the oldest of 0.2), and the development branch."""
+
+CORE = ("0.12.3", "0.13.1", "0.14.0", "0.15.3", "0.16.1", "0.17.1", "0.18.2", "0.19.0", "head")
+"""The newest release of every line of Megatron-LM, and the development branch."""
+
+
+def sites() -> dict[str, Site]:
+    """Every evidenced site, by the name that `evidence` of a rule file gives it."""
+    return {version: bridge_site(version) for version in BRIDGE} | {
+        f"core {version}": core_site(version) for version in CORE
+    }
+
+
+def bridge_site(version: str) -> Site:
+    """A release of Megatron-Bridge with the core that it pins."""
+    core = next(release.core for release in RELEASES if release.bridge == version)
+    return Site(Target(version, core, "evidenced", assumed=False))
+
+
+def core_site(version: str) -> Site:
+    """Megatron-LM's command line; nothing there asks which Megatron-Bridge release goes with it."""
+    newest = RELEASES[-1]
+    core = newest.core if version == newest.bridge else version
+    return Site(Target(newest.bridge, core, "evidenced", assumed=False), "megatron-lm")

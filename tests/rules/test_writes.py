@@ -1,0 +1,138 @@
+"""Rules about assignments: names that are no fields, values that start-up replaces. And exposed switches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from mfsdp_lint.finding import Finding
+from mfsdp_lint.readers.python.read import read_python
+from mfsdp_lint.rules.findings import check
+from mfsdp_lint.rules.load import load_rules
+from mfsdp_lint.sources import Sources
+from mfsdp_lint.upstream.knowledge import load_knowledge
+from mfsdp_lint.upstream.target import resolve_target
+
+TARGET = resolve_target("0.3.1")
+HEADER = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"
+
+
+def found(tmp_path: Path, text: str, *codes: str) -> list[Finding]:
+    path = tmp_path / "recipe.py"
+    path.write_text(HEADER + dedent(text))
+    recipes = read_python([str(path)], Sources(), load_knowledge(TARGET)).recipes
+    findings = check(recipes, TARGET, load_rules(), theirs=lambda each: each == str(path))
+    return [finding for finding in findings if finding.code in codes]
+
+
+def recipe(*lines: str) -> str:
+    body = "".join(f"    {line}\n" for line in lines)
+    return f"def pretrain_config():\n    cfg = llama3_8b_pretrain_config()\n{body}    return cfg\n"
+
+
+def test_a_misspelt_name_is_told_with_the_nearest_field(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, recipe('cfg.checkpoint.ckpt_fromat = "fsdp_dtensor"'), "MFSDP701")
+    assert finding.message == "CheckpointConfig has no field ckpt_fromat; did you mean ckpt_format?"
+    assert (finding.severity, finding.span.line, finding.span.column) == ("warning", 4, 5)
+
+
+def test_a_name_that_is_like_no_field_may_be_the_recipes_own(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, recipe('cfg.train.remark = "nightly"'), "MFSDP701")
+    assert (finding.severity, finding.message) == ("info", "TrainingConfig has no field remark")
+
+
+def test_setattr_is_an_assignment_too(tmp_path: Path) -> None:
+    assert found(tmp_path, recipe('setattr(cfg.ddp, "use_megatron_fdsp", True)'), "MFSDP701")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        recipe('cfg.checkpoint.ckpt_format = "fsdp_dtensor"'),  # a field
+        recipe("cfg.dataset = load_dataset()", "cfg.dataset.anything = 1"),  # a class that nobody knows
+        """
+        from dataclasses import dataclass
+
+        @dataclass
+        class Notes:
+            text: str = ""
+
+            def keep(self):
+                self.kept = True
+
+            def __setattr__(self, name, value):
+                object.__setattr__(self, name, value)
+
+        @dataclass
+        class Plain:
+            text: str = ""
+
+            def keep(self):
+                self.kept = True
+
+            @property
+            def short(self):
+                return self.text
+
+        def pretrain_config():
+            cfg = llama3_8b_pretrain_config()
+            cfg.logger = Notes()
+            cfg.logger.colour = "red"
+            cfg.rng = Plain()
+            cfg.rng.keep()
+            return cfg
+        """,  # a hook of its own, and what a class keeps on itself
+    ],
+    ids=["a field", "a class out of sight", "a class with hooks, and its own attributes"],
+)
+def test_what_may_be_meant_is_not_reported(tmp_path: Path, text: str) -> None:
+    assert found(tmp_path, text, "MFSDP701") == []
+
+
+def test_a_value_that_start_up_replaces_is_told_with_the_line_that_does_it(tmp_path: Path) -> None:
+    text = recipe(
+        "cfg.dist.use_megatron_fsdp = True", 'cfg.mixed_precision = "bf16_mixed"', "cfg.ddp.grad_reduce_in_fp32 = False"
+    )
+    (finding,) = found(tmp_path, text, "MFSDP702")
+    assert finding.message == "ddp.grad_reduce_in_fp32 is False, but start-up makes it True"
+    assert "mixed_precision.py:142" in finding.consequence
+    assert finding.span.line == 6
+
+
+def test_what_a_rule_about_settings_speaks_of_is_not_told_twice(tmp_path: Path) -> None:
+    text = recipe("cfg.dist.use_megatron_fsdp = True", "cfg.ddp.average_in_collective = True")
+    (finding,) = found(tmp_path, text, "MFSDP502", "MFSDP702")
+    assert finding.code == "MFSDP502"
+
+
+def test_what_upstream_writes_is_nobodys_fault_here(tmp_path: Path) -> None:
+    assert found(tmp_path, recipe(), "MFSDP701", "MFSDP702") == []
+
+
+EXPOSED = """
+def pretrain_config(use_fsdp: bool = False):
+    cfg = llama3_8b_pretrain_config()
+    if use_fsdp:
+        cfg.dist.use_megatron_fsdp = True
+    return cfg
+"""
+
+
+def test_a_switch_that_a_parameter_exposes_is_a_warning_that_says_how_to_call_it(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, EXPOSED, "MFSDP101")
+    assert finding.severity == "warning"
+    assert '"torch_dist" when called with use_fsdp=True' in finding.message
+    assert finding.span.line == 6
+    assert [affected.severity for affected in finding.recipes] == ["warning"]
+
+
+def test_a_caller_who_turns_it_on_makes_it_an_error_in_the_same_place(tmp_path: Path) -> None:
+    caller = "\ndef fsdp_config():\n    return pretrain_config(use_fsdp=True)\n"
+    (finding,) = found(tmp_path, EXPOSED + caller, "MFSDP101")
+    assert finding.severity == "error"
+    assert [(affected.name, affected.severity) for affected in finding.recipes] == [
+        ("pretrain_config", "warning"),
+        ("fsdp_config", "error"),
+    ]
