@@ -3,20 +3,20 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 CACHE  := .cache
 BRIDGE := 0.3.1
-CORE   := 0.16.1
 
 INSTALLED := $(VENV)/.installed
 CHECKS    := $(VENV)/.checks-installed
 UPSTREAM  := $(CACHE)/megatron-bridge-$(BRIDGE)/.unpacked
 
-.PHONY: help demo test lint cache agreement snapshot clean
+.PHONY: help demo test lint docs cache agreement upstream snapshot clean
 
 help:
 	@echo "make demo   install the tool into $(VENV), lint examples/, show the fixes as a diff"
 	@echo "make test   every check: ruff, mypy, pytest"
 	@echo "make cache  fetch the upstream recipes that the tests read into $(CACHE)/"
+	@echo "make docs   make the rules' pages and their schema anew from the rule files"
 	@echo "make agreement ORACLE=DIR  compare the recipes' configurations with what they really return"
-	@echo "make snapshot  make the shipped data about megatron-bridge $(BRIDGE) anew from its source"
+	@echo "make upstream VERSION=V SINCE=V BRIDGE_CLONE=DIR CORE_CLONE=DIR  make what is known of a release, show what it changes"
 	@echo "make clean  remove $(VENV) and the tools' caches"
 
 # The linter exits 1 when it finds something, which is what the demonstration is for; 2 is a real failure.
@@ -34,6 +34,11 @@ lint: $(CHECKS)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+# What is generated from the rule files: their pages, and the schema that editors check them with.
+docs: $(CHECKS)
+	$(BIN)/python -m mfsdp_lint.rules.schema
+	$(BIN)/python -m mfsdp_lint.rules.pages
 
 cache: $(UPSTREAM)
 
@@ -60,13 +65,23 @@ $(UPSTREAM): | $(BIN)/python
 	$(BIN)/python -m zipfile -e $(CACHE)/megatron_bridge-$(BRIDGE)-*.whl $(@D)
 	@touch $@
 
-# What is shipped of the release is made from its source; scripts/compare_snapshot.py proves that it says the same.
-snapshot: $(CHECKS) $(UPSTREAM)
-	$(BIN)/python -m pip download --quiet --no-deps --dest $(CACHE) megatron-core==$(CORE)
-	rm -rf $(CACHE)/megatron-core-$(CORE)
-	$(BIN)/python -m zipfile -e $(CACHE)/megatron_core-$(CORE)-*.whl $(CACHE)/megatron-core-$(CORE)
-	$(BIN)/mfsdp-lint snapshot $(CACHE)/megatron-bridge-$(BRIDGE) --core $(CACHE)/megatron-core-$(CORE) \
-		-o src/mfsdp_lint/upstream/data/bridge-$(BRIDGE).snapshot
+# What is known of a release, made from clones of Megatron-Bridge and Megatron-LM, and what it changes (CONTRIBUTING.md):
+# make upstream VERSION=0.6.0 SINCE=0.5.1 BRIDGE_CLONE=... CORE_CLONE=...
+upstream: snapshot
+	$(BIN)/python scripts/unpack_release.py $(SINCE) $(BRIDGE_CLONE) $(CORE_CLONE) $(CACHE)/release-$(SINCE)
+	$(BIN)/python -m mfsdp_lint.vocabulary.generate --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
+	$(BIN)/python scripts/index_modules.py $(BRIDGE_CLONE)
+	$(BIN)/python scripts/make_startup_tables.py $(VERSION)=$(CACHE)/release-$(VERSION)/bridge:$(CACHE)/release-$(VERSION)/core
+	$(BIN)/python scripts/drift.py $(SINCE) $(VERSION) --old $(CACHE)/release-$(SINCE)/bridge $(CACHE)/release-$(SINCE)/core \
+		--new $(CACHE)/release-$(VERSION)/bridge $(CACHE)/release-$(VERSION)/core
+
+# The snapshot alone, and the proof that it says what the source says.
+snapshot: $(CHECKS)
+	$(BIN)/python scripts/unpack_release.py $(VERSION) $(BRIDGE_CLONE) $(CORE_CLONE) $(CACHE)/release-$(VERSION)
+	$(BIN)/mfsdp-lint snapshot $(CACHE)/release-$(VERSION)/bridge --core $(CACHE)/release-$(VERSION)/core \
+		--release $(VERSION) -o src/mfsdp_lint/upstream/data/bridge-$(VERSION).snapshot
+	$(BIN)/python scripts/compare_snapshot.py src/mfsdp_lint/upstream/data/bridge-$(VERSION).snapshot \
+		$(CACHE)/release-$(VERSION)/bridge $(CACHE)/release-$(VERSION)/core
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -32,6 +32,34 @@ FILES = {
                 if self.use_megatron_fsdp:
                     self.overlap_param_gather = True
         """,
+    "megatron/core/transformer.py": """\
+        from dataclasses import dataclass
+
+
+        @dataclass
+        class TransformerConfig:
+            num_layers: int = 0
+            heads: int = 0
+            channels: int | None = None
+            stages: int = 1
+            layout: str | None = None
+            recompute: bool = False
+            fp32: bool = True
+
+            def __post_init__(self):
+                if self.num_layers % self.heads != 0:
+                    raise ValueError("layers and heads")
+                if self.channels is None:
+                    self.channels = self.num_layers // self.heads
+                if self.layout is not None:
+                    self._lay_out()
+                for name in ("fp32", "channels"):
+                    if getattr(self, name) is None:
+                        setattr(self, name, 7)
+
+            def _lay_out(self):
+                self.stages = self.layout.count("|") + 1
+        """,
     "megatron/bridge/config.py": """\
         import enum
         from dataclasses import dataclass, field
@@ -87,6 +115,66 @@ FILES = {
             checkpoint: CheckpointConfig = field(default_factory=CheckpointConfig)
             mixed_precision: MixedPrecisionConfig | str | None = None
         """,
+    "megatron/bridge/builder.py": """\
+        from dataclasses import dataclass, field
+
+        from megatron.bridge.config import ConfigContainer
+
+
+        @dataclass
+        class Transformer:
+            num_layers: int = 1
+            tensor_model_parallel_size: int = 1
+
+
+        @dataclass(kw_only=True)
+        class BuilderConfig:
+            transformer: Transformer
+            vocab_size: int = 10
+
+            def __getattr__(self, name):
+                try:
+                    transformer = object.__getattribute__(self, "transformer")
+                except AttributeError:
+                    raise AttributeError(name)
+                if hasattr(transformer, name):
+                    return getattr(transformer, name)
+                raise AttributeError(name)
+
+            def __setattr__(self, name, value):
+                try:
+                    transformer = object.__getattribute__(self, "transformer")
+                except AttributeError:
+                    super().__setattr__(name, value)
+                    return
+                if hasattr(transformer, name):
+                    setattr(transformer, name, value)
+                else:
+                    super().__setattr__(name, value)
+
+
+        @dataclass(kw_only=True)
+        class StrictConfig(BuilderConfig):
+            shared: bool = False
+
+            def __setattr__(self, name, value):
+                try:
+                    transformer = object.__getattribute__(self, "transformer")
+                except AttributeError:
+                    object.__setattr__(self, name, value)
+                    return
+                if name == "transformer" or name in type(self).__dataclass_fields__:
+                    object.__setattr__(self, name, value)
+                elif name in type(transformer).__dataclass_fields__:
+                    setattr(transformer, name, value)
+                else:
+                    raise AttributeError(name)
+
+
+        def built(strict=False):
+            make = StrictConfig if strict else BuilderConfig
+            return ConfigContainer(model=make(transformer=Transformer(num_layers=4)))
+        """,
     "megatron/bridge/common.py": """\
         from megatron.bridge.config import *
 
@@ -98,6 +186,19 @@ FILES = {
             cfg.checkpoint.save_interval = 10 * layers
             if deep and tensor > 1:
                 cfg.model.pipeline_model_parallel_size = 2
+            return cfg
+
+
+        @dataclass
+        class WideConfig(ModelConfig):
+            width: int = 8
+
+
+        def of_a_family(wide=False, tensor=1, save=None):
+            make = WideConfig if wide else ModelConfig
+            cfg = common(save=save)
+            cfg.model = make(num_layers=2)
+            cfg.model.tensor_model_parallel_size = tensor
             return cfg
 
 

@@ -113,6 +113,14 @@ USES: dict[str, tuple[str, dict[str, Plain]]] = {
         """,
         {"checkpoint.save": None, "ddp.use_megatron_fsdp": True, "checkpoint.save_interval": 4},
     ),
+    "an argument beside one that picks the class": (
+        """\
+        from megatron.bridge.common import of_a_family
+        def recipe():
+            return of_a_family(tensor=4, save="here")
+        """,
+        {"model.tensor_model_parallel_size": 4, "model.num_layers": 2, "checkpoint.save": "here"},
+    ),
     "a parameter whose values the code tells apart": (
         """\
         from megatron.bridge.common import sized
@@ -149,6 +157,64 @@ USES: dict[str, tuple[str, dict[str, Plain]]] = {
         """,
         {"checkpoint.ckpt_format": "fsdp_dtensor", "checkpoint.save_interval": 100},
     ),
+    "what a long construction does not touch": (
+        """\
+        from megatron.bridge.config import ConfigContainer
+        from megatron.core.transformer import TransformerConfig
+        def recipe():
+            return ConfigContainer(model=TransformerConfig(num_layers=8, heads=4, recompute=True))
+        """,
+        {"model.num_layers": 8, "model.recompute": True},
+    ),
+    "what a long construction leaves as it is when no more than its sizes is given": (
+        """\
+        from megatron.bridge.config import ConfigContainer
+        from megatron.core.transformer import TransformerConfig
+        def recipe():
+            return ConfigContainer(model=TransformerConfig(num_layers=8, heads=4))
+        """,
+        {"model.num_layers": 8, "model.recompute": False, "model.stages": 1, "model.fp32": True},
+    ),
+    "a configuration that hands attributes on to a part of it": (
+        """\
+        from megatron.bridge.builder import built
+        def recipe():
+            cfg = built()
+            cfg.model.tensor_model_parallel_size = 4
+            cfg.model.vocab_size = cfg.model.num_layers
+            return cfg
+        """,
+        {
+            "model.transformer.tensor_model_parallel_size": 4,
+            "model.tensor_model_parallel_size": 4,
+            "model.vocab_size": 4,
+        },
+    ),
+    "one that refuses names which neither of them declares": (
+        """\
+        from megatron.bridge.builder import built
+        def recipe():
+            cfg = built(strict=True)
+            cfg.model.tensor_model_parallel_size = 4
+            cfg.model.shared = True
+            try:
+                cfg.model.vocab_sise = 7
+            except AttributeError:
+                cfg.model.vocab_size = 7
+            return cfg
+        """,
+        {"model.transformer.tensor_model_parallel_size": 4, "model.shared": True, "model.vocab_size": 7},
+    ),
+    "a part that is replaced": (
+        """\
+        from megatron.bridge.builder import Transformer, built
+        def recipe():
+            cfg = built()
+            cfg.model.transformer = Transformer(num_layers=9)
+            return cfg
+        """,
+        {"model.num_layers": 9, "model.transformer.num_layers": 9},
+    ),
     "results that are tuples and dictionaries": (
         """\
         from megatron.bridge.common import common, optimizer
@@ -180,18 +246,28 @@ def test_nothing_is_said_that_the_source_does_not_say(use: str, snapshot: Snapsh
         )
 
 
+WITH_LAYOUT = dedent("""\
+    from megatron.core.transformer import TransformerConfig
+    def with_layout():
+        cfg = common()
+        cfg.model = TransformerConfig(num_layers=8, heads=4, layout="a|b")
+        return cfg
+    """)
+
 UNKNOWN = {
     "what is worked out from an argument": ("common(layers=9)", "checkpoint.save_interval"),
     "what two arguments decide together": ("common(deep=True, tensor=2)", "model.pipeline_model_parallel_size"),
     "what an argument that is not known decides": ("common(tensor=unheard_of)", "model.tensor_model_parallel_size"),
+    "what an argument picks the class of": ("of_a_family(wide=unheard_of, tensor=4)", "model.num_layers"),
+    "what a long construction may change": ("with_layout()", "model.stages"),
 }
 
 
 @pytest.mark.parametrize("case", UNKNOWN)
 def test_what_depends_on_an_argument_is_not_guessed(case: str, snapshot: Snapshot, tmp_path: Path) -> None:
     call, setting = UNKNOWN[case]
-    imports = "from unheard_of import unheard_of\nfrom megatron.bridge.common import common\n"
-    text = f"{imports}def recipe():\n    return {call}\n"
+    imports = "from unheard_of import unheard_of\nfrom megatron.bridge.common import common, of_a_family\n"
+    text = f"{imports}{WITH_LAYOUT}def recipe():\n    return {call}\n"
     recipe = only(read_with(snapshot, write(tmp_path, text)))
     assert not isinstance(recipe.setting(setting).value, Known)
     assert recipe.setting("ddp.use_megatron_fsdp").value == Known(False)
@@ -284,7 +360,7 @@ def test_the_command_writes_it_and_says_what_it_is(
 ) -> None:
     output = tmp_path / "release.snapshot"
     assert main(["snapshot", str(tree), "--core", str(tree), "-o", str(output)]) == 0
-    assert "megatron-bridge 1.2.3 with megatron-core 0.9.0rc1, 7 modules" in capsys.readouterr().out
+    assert "megatron-bridge 1.2.3 with megatron-core 0.9.0rc1, 9 modules" in capsys.readouterr().out
     assert output.read_bytes() == make_snapshot(str(tree), str(tree))
 
 

@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--core", metavar="TREE", help="the Megatron-LM that goes with it (default: CHECKOUT/3rdparty/Megatron-LM)"
     )
+    parser.add_argument("--release", metavar="VERSION", help="what the tree is, where its package_info.py is wrong")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write the snapshot")
     parser.add_argument("--verbose", action="store_true", help="name the modules as they are done")
 
@@ -29,7 +30,7 @@ def main(arguments: argparse.Namespace) -> int:
 
     say = (lambda text: print(text, file=sys.stderr)) if arguments.verbose else (lambda text: None)
     try:
-        data = make_snapshot(arguments.checkout, arguments.core, say)
+        data = make_snapshot(arguments.checkout, arguments.core, say, arguments.release)
     except NoSource as error:
         raise UsageError(str(error)) from None
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.readers.python.attributes import get_attribute, set_attribute, write
-from mfsdp_lint.readers.python.calls import bind, unfollowed
+from mfsdp_lint.readers.python.binding import bind
 from mfsdp_lint.readers.python.classes import ClassObject, enum_members, fields_of, is_enum
 from mfsdp_lint.readers.python.machine import HAZY, Frame, Machine, Raised, identical
 from mfsdp_lint.readers.python.modules import Module
@@ -25,6 +25,7 @@ from mfsdp_lint.readers.python.objects import (
     Unknown,
     Write,
 )
+from mfsdp_lint.readers.python.unfollowed import unfollowed
 from mfsdp_lint.upstream.snapshot import Node
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ class Builder:
 
     def origin(self, number: int | None) -> Any:
         """Where a write of the module stands."""
-        return None if number is None else self.knowledge.origin(self.module, number)
+        return None if number is None else self.knowledge.origin(number)
 
     def _write(self, number: int | None, value: Object) -> Write | None:
         if number is None:

@@ -38,6 +38,7 @@ class Combine:
         self.names = frozenset(singles)
         self._run = run
         self._joint: dict[frozenset[str], Node | None] = {}
+        self._parts: dict[frozenset[str], Combine] = {}
 
     def node(self, path: Path, base: Node) -> Node:
         """The part of the outcome at `path`, which is `base` when nothing is passed, with what it depends on."""
@@ -49,14 +50,38 @@ class Combine:
         together = self._outcome(self.names)
         nodes = list(others.values()) if together is None else [*others.values(), at(together, path)]
         inner = self._inside(path, base, nodes)
+        if inner is None:
+            inner = self._inside_unless(path, base, others)
         return inner if inner is not None else self._leaf(path, base, plain, others, changing)
+
+    def _inside_unless(self, path: Path, base: Node, others: Mapping[str, Node]) -> Node | None:
+        """`base` put together from the runs without the parameters that give it another shape, if these are few.
+
+        A parameter that picks the class of an object says nothing of what the others do with it.
+        """
+        if not isinstance(base, list) or base[0] != "obj":
+            return None
+        shaping = frozenset(name for name, node in others.items() if not _same_object(base, node))
+        if not shaping or shaping == self.names:
+            return None
+        rest = self._without(shaping)
+        together = rest._outcome(rest.names)
+        nodes = [node for name, node in others.items() if name not in shaping]
+        inner = None if together is None else rest._inside(path, base, [*nodes, at(together, path)])
+        return None if inner is None else ["dep", sorted(shaping), inner]
+
+    def _without(self, names: frozenset[str]) -> Combine:
+        if names not in self._parts:
+            singles = {name: outcome for name, outcome in self.singles.items() if name not in names}
+            self._parts[names] = Combine(singles, self.defaults, self._run)
+        return self._parts[names]
 
     def _inside(self, path: Path, base: Node, others: Sequence[Node]) -> Node | None:
         """`base` with its parts put together one by one, where all runs agree on its shape."""
         if not isinstance(base, list) or not all(isinstance(node, list) and node[0] == base[0] for node in others):
             return None
         match base[0]:
-            case "obj" if all(node[1] == base[1] and node[4:] == base[4:] for node in others):
+            case "obj" if all(_same_object(base, node) for node in others):
                 names = dict.fromkeys(name for node in [base, *others] for name in node[3])
                 return [*base[:3], {name: self._field(path, base, name) for name in names}, *base[4:]]
             case "tuple" | "list" if all(len(node) == len(base) for node in others):
@@ -98,6 +123,11 @@ class Combine:
         if symbolic not in self._joint:
             self._joint[symbolic] = self._run(symbolic) if len(self._joint) < WITNESSES else None
         return self._joint[symbolic]
+
+
+def _same_object(base: Node, node: Node) -> bool:
+    """Whether two nodes are of objects that their fields can be told apart by."""
+    return isinstance(node, list) and node[0] == "obj" and node[1] == base[1] and node[4:] == base[4:]
 
 
 def at(node: Node, path: Path) -> Node:

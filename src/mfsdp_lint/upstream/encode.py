@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -26,7 +25,7 @@ from mfsdp_lint.readers.python.objects import (
     Unknown,
     Write,
 )
-from mfsdp_lint.upstream.snapshot import ModuleData, Node
+from mfsdp_lint.upstream.snapshot import Node, Place
 
 LONGEST = 2_000
 """Lists and dictionaries with more items are not kept."""
@@ -42,26 +41,52 @@ Home = Callable[[Object], "tuple[str, str] | None"]
 """Where the snapshot keeps a class or function: module and name; None where it does not."""
 
 
-class Encoder:
-    """Encodes values for one module of a snapshot.
+class Places:
+    """The places of a snapshot, numbered as writes there are met. `roots` are the folders that their files lie in."""
 
+    def __init__(self, roots: Sequence[str]) -> None:
+        self._roots = [os.path.abspath(root) for root in roots]
+        self._numbers: dict[Place, int] = {}
+        self._paths: dict[str, str] = {}
+
+    def all(self) -> list[Place]:
+        """The places by number."""
+        return list(self._numbers)
+
+    def number(self, write: Any) -> int | None:
+        """The number of a write's place; None where it has none."""
+        if not isinstance(write, Write) or write.node is None or not hasattr(write.node, "lineno"):
+            return None
+        if not isinstance(write.module, Module):
+            return None
+        node: Any = write.node
+        place = (self._path(write.module.path), node.lineno, node.end_lineno or node.lineno, write.function, write.how)
+        return self._numbers.setdefault(place, len(self._numbers))
+
+    def _path(self, path: str) -> str:
+        if path not in self._paths:
+            absolute = os.path.abspath(path)
+            inside = [os.path.relpath(absolute, root) for root in self._roots if absolute.startswith(root + os.sep)]
+            self._paths[path] = min(inside, key=len, default=path).replace(os.sep, "/")
+        return self._paths[path]
+
+
+class Encoder:
+    """Encodes values for a snapshot.
+
+    Without `places`, nothing is said of who wrote what.
     `providers` are the model providers of AutoBridge, to which objects may be told as a difference. `arguments` are
     what stands for the parameters of a function, `changed` those of them, or of what they hold, that something out of
     sight may have changed: what is read from these is not what they held before.
     """
 
-    def __init__(
-        self, machine: Machine, data: ModuleData, home: Home, roots: Sequence[str], providers: Mapping[str, Instance]
-    ) -> None:
+    def __init__(self, machine: Machine, home: Home, places: Places | None, providers: Mapping[str, Instance]) -> None:
         self.machine = machine
-        self.data = data
         self.home = home
-        self.roots = [os.path.abspath(root) for root in roots]
+        self.places = places
         self.providers = providers
         self.arguments: Mapping[str, Object] = {}
         self.changed: frozenset[tuple[str, ...]] = frozenset()
-        self._origins: dict[str, int] = {}
-        self._paths: dict[str, str] = {}
         self._defaults: dict[str, dict[str, Node]] = {}
         self._numbers: dict[int, int] = {}
         self._written: set[int] = set()
@@ -77,28 +102,11 @@ class Encoder:
 
     def elsewhere(self) -> Encoder:
         """An encoder of the same objects for nodes that are not kept."""
-        return Encoder(self.machine, ModuleData({}), self.home, self.roots, {})
+        return Encoder(self.machine, self.home, None, {})
 
     def write(self, write: Any) -> int | None:
         """The number of a write's place; None where it has none."""
-        if not isinstance(write, Write) or write.node is None or not hasattr(write.node, "lineno"):
-            return None
-        if not isinstance(write.module, Module):
-            return None
-        node: Any = write.node
-        place = [self._path(write.module.path), node.lineno, node.end_lineno or node.lineno, write.function, write.how]
-        key = json.dumps(place)
-        if key not in self._origins:
-            self._origins[key] = len(self.data.origins)
-            self.data.origins.append(place)
-        return self._origins[key]
-
-    def _path(self, path: str) -> str:
-        if path not in self._paths:
-            absolute = os.path.abspath(path)
-            inside = [os.path.relpath(absolute, root) for root in self.roots if absolute.startswith(root + os.sep)]
-            self._paths[path] = min(inside, key=len, default=path).replace(os.sep, "/")
-        return self._paths[path]
+        return None if self.places is None else self.places.number(write)
 
     def _count(self, value: Object, counts: dict[int, int], depth: int) -> None:
         if isinstance(value, (Instance, DictObject, ListObject)):
@@ -276,7 +284,7 @@ def path_of(value: Object) -> tuple[str, ...] | None:
 def class_defaults(encoder: Encoder, cls: ClassObject, specs: Sequence[FieldSpec]) -> dict[str, Node]:
     """What fields of a class are when nothing is passed, by name."""
     from mfsdp_lint.readers.python.blocks import isolated
-    from mfsdp_lint.readers.python.classes import default
+    from mfsdp_lint.readers.python.construction import default
 
     machine = encoder.machine
     found = {}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
-from mfsdp_lint.readers.python.calls import HUGGINGFACE, unfollowed
 from mfsdp_lint.readers.python.classes import ClassObject, FieldSpec
+from mfsdp_lint.readers.python.functions import HUGGINGFACE
 from mfsdp_lint.readers.python.imports import Deferred, StarOut, resolve_global
 from mfsdp_lint.readers.python.machine import Machine, identical
 from mfsdp_lint.readers.python.modules import Module
@@ -23,9 +23,11 @@ from mfsdp_lint.readers.python.objects import (
     Native,
     Object,
 )
+from mfsdp_lint.readers.python.unfollowed import unfollowed
 from mfsdp_lint.recipe import Origin, Span
 from mfsdp_lint.upstream.build import Arguments, Builder, apply
-from mfsdp_lint.upstream.snapshot import PROVIDERS, ModuleData, Node, Snapshot
+from mfsdp_lint.upstream.forwarding import Forwarding
+from mfsdp_lint.upstream.snapshot import PROVIDERS, Node, Snapshot
 from mfsdp_lint.upstream.target import Target
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
@@ -36,11 +38,11 @@ PACKAGE = "megatron"
 
 
 def load_knowledge(target: Target) -> Knowledge:
-    """What is known of the target's release: nothing where there is no snapshot of it. It is opened only when asked."""
-    return Knowledge(lambda: shipped(target.bridge))
+    """What is known of the target's release, or of its neighbour. The snapshot is opened when something is asked."""
+    return Knowledge(lambda: shipped(target.data), target.bridge)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def shipped(bridge: str) -> Snapshot | None:
     """The snapshot of a Megatron-Bridge release that comes with the tool."""
     try:
@@ -54,12 +56,14 @@ class Knowledge:
     """The modules of a snapshot, for one evaluation.
 
     `load` gives the snapshot, when something of Megatron is first imported; a module is looked into when it is needed.
+    `release` is the Megatron-Bridge release that it is to stand for, if that may be another one than its own.
     """
 
-    def __init__(self, load: Callable[[], Snapshot | None]) -> None:
+    def __init__(self, load: Callable[[], Snapshot | None], release: str | None = None) -> None:
         self._load = load
+        self._wanted = release
         self._modules: dict[str, Module] = {}
-        self._origins: dict[str, list[Origin]] = {}
+        self._origins: dict[int, Origin] = {}
         self._packages: dict[str, list[str]] | None = None
 
     # -- what the evaluator asks --------------------------------------------------------------------------------------
@@ -70,10 +74,10 @@ class Knowledge:
             return None
         if name not in self._modules:
             parts = self._submodules(name)
-            data = self._data(name)
-            if data is None and not parts:
+            names = None if self.snapshot is None else self.snapshot.names(name)
+            if names is None and not parts:
                 return None
-            self._modules[name] = self._make_module(machine, name, data, parts)
+            self._modules[name] = self._make_module(machine, name, names or (), parts)
         return self._modules[name]
 
     def member(self, machine: Machine, module_name: str, name: str) -> Object | None:
@@ -86,8 +90,13 @@ class Knowledge:
         """The snapshot, opened now at the latest."""
         return self._load()
 
-    def _data(self, name: str) -> ModuleData | None:
-        return None if self.snapshot is None else self.snapshot.module(name)
+    def remarks(self) -> tuple[str, ...]:
+        """What is worth saying about the answers that were given so far."""
+        opened = self.__dict__.get("snapshot")
+        if opened is None or self._wanted in (None, opened.bridge):
+            return ()
+        mine, theirs = self._wanted, opened.bridge
+        return (f"megatron-bridge {mine}: nothing is known of its own recipes, those of {theirs} were used",)
 
     def _release(self, path: str) -> str:
         """The release that a module (or its file) belongs to."""
@@ -111,7 +120,7 @@ class Knowledge:
                     self._packages.setdefault(".".join(parts[:depth]), []).append(parts[depth])
         return self._packages.get(name, [])
 
-    def _make_module(self, machine: Machine, name: str, data: ModuleData | None, parts: list[str]) -> Module:
+    def _make_module(self, machine: Machine, name: str, names: Sequence[str], parts: Sequence[str]) -> Module:
         module = Module(name.replace(".", "/") + ".py", name, ast.Module([], []))
         module.ran = True
         module.upstream = self._release(f"{name}.")
@@ -120,14 +129,15 @@ class Knowledge:
         module.stars.append(StarOut(name))
         for part in parts:
             module.fields[part] = Deferred(lambda part=part: self.module(machine, f"{name}.{part}"))  # type: ignore[misc]
-        for key, entry in data.names.items() if data is not None else ():
-            module.fields[key] = Deferred(lambda key=key, entry=entry: self._entry(machine, module, key, entry))  # type: ignore[misc]
+        for key in names:
+            module.fields[key] = Deferred(lambda key=key: self._entry(machine, module, key))  # type: ignore[misc]
         return module
 
-    def _entry(self, machine: Machine, module: Module, name: str, entry: Any) -> Object:
+    def _entry(self, machine: Machine, module: Module, name: str) -> Object:
         from mfsdp_lint.readers.python.blocks import isolated
 
-        match entry:
+        assert self.snapshot is not None
+        match self.snapshot.entry(module.name, name):
             case ["from", source, other]:
                 return self.reference(machine, source, other)
             case ["module", other]:
@@ -145,14 +155,12 @@ class Knowledge:
         found = self.member(machine, module, name)
         return External(f"{module}.{name}") if found is None else found
 
-    def origin(self, module: Module, number: int) -> Origin:
+    def origin(self, number: int) -> Origin:
         """Where an upstream write stands."""
-        known = self._origins.get(module.name)
-        if known is None:
-            data = self._data(module.name)
-            places = data.origins if data is not None else []
-            known = self._origins[module.name] = [self._origin(*place) for place in places]
-        return known[number]
+        if number not in self._origins:
+            assert self.snapshot is not None
+            self._origins[number] = self._origin(*self.snapshot.place(number))
+        return self._origins[number]
 
     def _origin(self, path: str, line: int, end_line: int, function: str, how: str) -> Origin:
         span = Span(path, line, 1, end_line, 1)
@@ -199,24 +207,28 @@ class Knowledge:
         """The model provider that AutoBridge makes for an architecture (None: for any)."""
         from mfsdp_lint.readers.python.blocks import isolated
 
-        data = self._data(PROVIDERS)
-        entry = None if data is None else data.names.get(f"{method} {architecture or ''}", data.names.get(f"{method} "))
-        if entry is None:
+        if self.snapshot is None:
+            return None
+        known = self.snapshot.names(PROVIDERS) or ()
+        name = next((name for name in (f"{method} {architecture or ''}", f"{method} ") if name in known), None)
+        if name is None:
             return None
         module = Module(PROVIDERS, PROVIDERS, ast.Module([], []))
-        return isolated(machine, lambda: Builder(self, machine, module).build(entry[1]))
+        node = self.snapshot.entry(PROVIDERS, name)[1]
+        return isolated(machine, lambda: Builder(self, machine, module).build(node))
 
 
 class ClassData:
     """What a snapshot knows of a class, in the terms of the evaluator's classes."""
 
-    __slots__ = ("described", "is_dataclass", "knowledge", "opaque")
+    __slots__ = ("described", "forwarding", "is_dataclass", "knowledge", "opaque")
 
     def __init__(self, knowledge: Knowledge, described: Any) -> None:
         self.knowledge = knowledge
         self.described = described
         self.is_dataclass = described["kind"] == "dataclass"
         self.opaque = bool(described.get("opaque"))
+        self.forwarding = Forwarding(*described["forwards"]) if "forwards" in described else None
 
     def fill(self, machine: Machine, cls: ClassObject) -> None:
         """The attributes that the class itself has."""
@@ -235,6 +247,9 @@ class ClassData:
             cls.fields["__post_init__"] = self._hook(cls, "__post_init__", self._made)
         if "sets" in described:
             cls.fields["__setattr__"] = self._hook(cls, "__setattr__", self._sets)
+        if self.forwarding is not None:
+            cls.fields["__getattr__"] = self._hook(cls, "__getattr__", self._get_forwarded)
+            cls.fields["__setattr__"] = self._hook(cls, "__setattr__", self._set_forwarded)
 
     def field_specs(self, machine: Machine, cls: ClassObject) -> list[FieldSpec]:
         """The fields that the class itself declares."""
@@ -310,6 +325,15 @@ class ClassData:
             if other in instance.fields:
                 machine.put(instance, other, value)
 
+    def _get_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> Object:
+        assert self.forwarding is not None
+        return self.forwarding.get(machine, arguments[0], arguments[1], frame, node)
+
+    def _set_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> None:
+        assert self.forwarding is not None
+        instance, name, value = arguments
+        self.forwarding.set(machine, instance, name, value, frame, node)
+
 
 def _is_given(instance: Instance, spec: FieldSpec) -> bool:
     """Whether a field that may be left out has another value than when it is."""
@@ -333,4 +357,4 @@ def _definition(name: str, parameters: list[Any]) -> ast.FunctionDef:
         kwarg=next(iter(named("**")), None),
         defaults=[],
     )
-    return ast.FunctionDef(name, arguments, [], [], lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
+    return ast.FunctionDef(name, arguments, [ast.Pass()], [], lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)

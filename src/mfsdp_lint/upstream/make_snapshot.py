@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import astuple
 from typing import Any
 
 from mfsdp_lint.readers.python.attributes import set_attribute
@@ -16,12 +17,12 @@ from mfsdp_lint.readers.python.classes import (
     enum_members,
     fields_of,
     has_base,
-    instantiate,
     is_dataclass,
     is_enum,
     lookup,
     namespace,
 )
+from mfsdp_lint.readers.python.construction import instantiate
 from mfsdp_lint.readers.python.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.machine import CannotMerge, Frame, OutOfSteps, Raised
 from mfsdp_lint.readers.python.modules import Module, ModuleFinder
@@ -39,9 +40,11 @@ from mfsdp_lint.readers.python.objects import (
     SetObject,
 )
 from mfsdp_lint.sources import Sources
-from mfsdp_lint.upstream.encode import Encoder, bare, class_defaults
+from mfsdp_lint.upstream.combine import UNCHANGED
+from mfsdp_lint.upstream.encode import UNKNOWN, Encoder, Places, bare, class_defaults
+from mfsdp_lint.upstream.forwarding import forwarding
 from mfsdp_lint.upstream.huggingface import ARCHITECTURES
-from mfsdp_lint.upstream.snapshot import PROVIDERS, ModuleData, Node, dump
+from mfsdp_lint.upstream.snapshot import PROVIDERS, Contents, Node, dump
 from mfsdp_lint.upstream.summarise import (
     Parameter,
     Subject,
@@ -49,8 +52,12 @@ from mfsdp_lint.upstream.summarise import (
     constructor_subject,
     function_subject,
     outcome_with,
+    promises,
+    says_something,
     summarise,
 )
+from mfsdp_lint.upstream.target import RELEASES
+from mfsdp_lint.upstream.touched import touched
 from mfsdp_lint.upstream.words import words
 
 PACKAGES = ("megatron.bridge", "megatron.core", "megatron.training")
@@ -65,18 +72,27 @@ class NoSource(ValueError):
     """A folder that does not hold the upstream source it should."""
 
 
-def make_snapshot(checkout: str, core: str | None = None, say: Callable[[str], None] = lambda _: None) -> bytes:
+def make_snapshot(
+    checkout: str,
+    core: str | None = None,
+    say: Callable[[str], None] = lambda _: None,
+    release: str | None = None,
+) -> bytes:
     """The snapshot of a Megatron-Bridge source tree as the bytes of its file.
 
     `checkout` is a clone or an unpacked wheel; `core` the Megatron-LM tree or unpacked megatron-core wheel that goes
-    with it, by default the submodule `3rdparty/Megatron-LM`. `say` hears of every module. Raises NoSource.
+    with it, by default the submodule `3rdparty/Megatron-LM`. `say` hears of every module. `release` is what the tree is
+    where its `package_info.py` does not say so: that of the 0.6.0 tag says 0.6.1. Raises NoSource.
     """
     sys.setrecursionlimit(max(sys.getrecursionlimit(), STACK))
     bridge_root = _root(checkout, "megatron/bridge", "Megatron-Bridge")
     core_root = _root(core or os.path.join(checkout, "3rdparty", "Megatron-LM"), "megatron/core", "Megatron-LM")
     maker = _Maker([bridge_root, core_root], say)
     modules = maker.make()
-    return dump(_version(bridge_root, "bridge"), _version(core_root, "core"), modules)
+    bridge = release or _version(bridge_root, "bridge")
+    # The development head of Megatron-LM calls itself by the release that it will be.
+    pinned = {known.bridge: known.core for known in RELEASES}
+    return dump(Contents(bridge, pinned.get(bridge) or _version(core_root, "core"), modules, maker.places.all()))
 
 
 def _root(folder: str, package: str, name: str) -> str:
@@ -104,6 +120,7 @@ class _Maker:
     def __init__(self, roots: Sequence[str], say: Callable[[str], None]) -> None:
         self.roots = roots
         self.say = say
+        self.places = Places(roots)
         self.finder = ModuleFinder(Sources(), roots)
         self.machine = Watching(self.finder)
         self.modules: dict[str, Module] = {}
@@ -111,7 +128,7 @@ class _Maker:
         self.homes: dict[int, tuple[str, str] | None] = {}
         self.alive: list[Object] = []
 
-    def make(self) -> dict[str, ModuleData]:
+    def make(self) -> dict[str, dict[str, Any]]:
         for package in PACKAGES:
             for name, path in self._files(package):
                 module = self.finder.load(path, name)
@@ -120,10 +137,10 @@ class _Maker:
         self._find_providers()
         made = {}
         for name, module in self.modules.items():
-            data = self._module(module)
-            if data.names:
-                made[name] = data
-                self.say(f"{name}: {len(data.names)} names")
+            names = self._module(module)
+            if names:
+                made[name] = names
+                self.say(f"{name}: {len(names)} names")
         made[PROVIDERS] = self._encoded_providers()
         return made
 
@@ -177,25 +194,22 @@ class _Maker:
                 if isinstance(found, Instance) and (anything is None or _classes(found) != _classes(anything)):
                     self.providers[f"{method} {architecture or ''}"] = found
 
-    def _encoded_providers(self) -> ModuleData:
-        data = ModuleData({})
-        encoder = Encoder(self.machine, data, self.home, self.roots, {})
-        for key, provider in self.providers.items():
-            data.names[key] = ["value", encoder.encode(provider)]
-        return data
+    def _encoded_providers(self) -> dict[str, Any]:
+        encoder = Encoder(self.machine, self.home, self.places, {})
+        return {key: ["value", encoder.encode(provider)] for key, provider in self.providers.items()}
 
     # -- modules ------------------------------------------------------------------------------------------------------
 
-    def _module(self, module: Module) -> ModuleData:
-        data = ModuleData({})
-        encoder = Encoder(self.machine, data, self.home, self.roots, self.providers)
+    def _module(self, module: Module) -> dict[str, Any]:
+        found = {}
+        encoder = Encoder(self.machine, self.home, self.places, self.providers)
         for name in self._names(module, set()):
             if name.startswith("__") and name != "__version__":
                 continue
             entry = self._entry(encoder, module, name, self._global(module, name))
             if entry is not None:
-                data.names[name] = entry
-        return data
+                found[name] = entry
+        return found
 
     def _names(self, module: Module, seen: set[str]) -> list[str]:
         if module.name in seen:
@@ -231,7 +245,7 @@ class _Maker:
         if not _is_summarised(function.module.name):
             return None
         made = self._summary(encoder, function)
-        return made if made is not None and ("cases" in made or _says_something(made["outcome"])) else None
+        return made if made is not None and ("cases" in made or says_something(made["outcome"])) else None
 
     def _summary(self, encoder: Encoder, function: Function, owner: ClassObject | None = None) -> Any:
         if function.unwrapped is not None or function.is_async or not hasattr(function.node, "args"):
@@ -239,6 +253,9 @@ class _Maker:
         if not hasattr(function.node, "name"):
             return None
         subject = function_subject(encoder, function, owner)
+        # Most functions of a release work on tensors. A method that only looks is worth knowing all the same.
+        if owner is None and not _configures(function) and not self._quietly(lambda: promises(subject)):
+            return None
         found = self._quietly(lambda: summarise(subject))
         return None if found is None else self._described(encoder, function, subject, *found)
 
@@ -258,7 +275,7 @@ class _Maker:
         described: dict[str, Any] = {"parameters": parameters, "outcome": outcome}
         if broken:
             described["broken"] = broken
-        cases = self._cases(subject, function, outcome) if _says_something(outcome) or _configures(function) else {}
+        cases = self._cases(subject, function, outcome) if says_something(outcome) or _configures(function) else {}
         if cases:
             described["cases"] = cases
         keys = [p.name for p in subject.parameters if p.kind == "**"]
@@ -363,11 +380,15 @@ class _Maker:
         if isinstance(constructor, Function) and maker is cls:
             made |= {"kind": "plain", "opaque": True}
             return
+        forwards = self._quietly(lambda: forwarding(self.machine, cls))
+        if forwards is not None:
+            made["forwards"] = list(astuple(forwards))
+            return
         setter, _ = lookup(self.machine, cls, "__setattr__")
         if isinstance(hook, Function):
             made["made"] = self._quietly(lambda: self._constructed(encoder, cls))
-            if not made["made"]:
-                made["made"] = made["made"] if made["made"] is None else {}
+            if made["made"] is None:
+                made["made"] = self._quietly(lambda: self._perhaps_constructed(encoder, cls))
         if isinstance(setter, Function):
             sets = self._quietly(lambda: self._sets(cls))
             made["sets"] = sets
@@ -375,14 +396,8 @@ class _Maker:
     def _constructed(self, encoder: Encoder, cls: ClassObject) -> dict[str, Node] | None:
         """What construction leaves in fields other than what was passed or declared."""
         defaults = class_defaults(encoder.elsewhere(), cls, fields_of(self.machine, cls))
-        specs = [spec for spec in fields_of(self.machine, cls) if spec.init]
-        names = []
-        for spec in specs:
-            required = spec.default is MISSING and spec.factory is MISSING
-            names.append((spec.name, required, MISSING if required or spec.factory is not MISSING else spec.default))
-        subject = constructor_subject(encoder, cls, names)
-        touched = self._touched(subject, [name for name, _, _ in names])
-        if touched == set():
+        subject = self._field_subject(encoder, cls)
+        if self._changed(subject) == set():
             return {}
         found = summarise(subject)
         if found is None or found[1]:
@@ -398,9 +413,39 @@ class _Maker:
             and bare(field[-1]) != bare(defaults.get(name))
         }
 
-    def _touched(self, subject: Subject, names: list[str]) -> set[str] | None:
+    def _perhaps_constructed(self, encoder: Encoder, cls: ClassObject) -> dict[str, Node] | None:
+        """The fields that construction may change: as they are when nothing is passed, else not known.
+
+        A size that is 0 when it is not passed has to be passed, whatever the class says.
+        """
+        hook, owner = lookup(self.machine, cls, "__post_init__")
+        names = touched(self.machine, cls, hook, owner)
+        if names is None:
+            return None
+        subject = self._field_subject(encoder, cls)
+        optional = {parameter.name for parameter in subject.parameters if not parameter.required}
+        sizes = {p.name for p in subject.parameters if type(p.default) is int and p.default == 0}
+        changed = [spec.name for spec in fields_of(self.machine, cls) if spec.name in names]
+        for passed in (frozenset[str](), frozenset(sizes)):
+            outcome = subject.outcome(passed)
+            result = None if outcome is None else outcome[3]["result"][-1]
+            if isinstance(result, list) and result[0] == "obj":
+                others = sorted(optional - passed)
+                return {name: ["dep", others, result[3].get(name, UNCHANGED)[-1]] for name in changed}
+        return dict.fromkeys(changed, UNKNOWN)
+
+    def _field_subject(self, encoder: Encoder, cls: ClassObject) -> Subject:
+        names = []
+        for spec in fields_of(self.machine, cls):
+            if spec.init:
+                required = spec.default is MISSING and spec.factory is MISSING
+                default = MISSING if required or spec.factory is not MISSING else spec.default
+                names.append((spec.name, required, default))
+        return constructor_subject(encoder, cls, names)
+
+    def _changed(self, subject: Subject) -> set[str] | None:
         """The fields that construction changes whatever is passed; None where that cannot be told."""
-        outcome = subject.outcome(frozenset(names))
+        outcome = subject.outcome(frozenset(parameter.name for parameter in subject.parameters))
         result = None if outcome is None else outcome[3]["result"][-1]
         if not isinstance(result, list) or result[0] != "obj":
             return None
@@ -440,16 +485,3 @@ def _classes(provider: Instance) -> list[int]:
 def _is_summarised(module: str) -> bool:
     """Whether the functions of a module are worth a summary: Megatron-Core's build models, not configurations."""
     return module.startswith("megatron.bridge")
-
-
-def _says_something(outcome: Any) -> bool:
-    result = outcome["result"]
-    if outcome.get("writes") or outcome.get("environment"):
-        return True
-    if isinstance(result, list):
-        while result[0] in ("dep", "def", "pass"):
-            result = result[2]
-            if not isinstance(result, list):
-                return result is not None
-        return result[0] not in ("?", "ext", "arg") or bool(result[0] == "?" and result[3])
-    return result is not None

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mfsdp_lint.readers.python.calls import call
-from mfsdp_lint.readers.python.classes import ClassObject, fields_of, instantiate, mro
+from mfsdp_lint.readers.python.classes import ClassObject, fields_of, mro
+from mfsdp_lint.readers.python.construction import instantiate
 from mfsdp_lint.readers.python.expressions import evaluate
 from mfsdp_lint.readers.python.machine import HAZY, STEP_LIMIT, CannotMerge, Frame, Machine, OutOfSteps, Raised
 from mfsdp_lint.readers.python.modules import Module
@@ -19,7 +20,9 @@ from mfsdp_lint.upstream.snapshot import Node
 
 RUN_STEPS = 20_000
 SUBJECT_STEPS = 80_000
-"""Steps of the evaluator for one run, and for all of one function; what takes longer makes models."""
+LOOK_STEPS = 6_000
+"""Steps of the evaluator for one run, for all of one function, and for a first look at one that does not say that it
+returns a configuration; what takes longer makes models."""
 
 
 class Watching(Machine):
@@ -74,6 +77,7 @@ class Subject:
     owner: ClassObject | None = None
     runs: dict[frozenset[str], Run | None] = field(default_factory=dict)
     steps: int = 0
+    limit: int = RUN_STEPS
     fixed: Mapping[str, Object] = field(default_factory=dict)
 
     @property
@@ -86,7 +90,7 @@ class Subject:
     def run(self, symbolic: frozenset[str]) -> Run | None:
         """The run with these parameters unknown (required ones always are); None where there is no answer."""
         if symbolic not in self.runs:
-            self.machine.most_steps = RUN_STEPS
+            self.machine.most_steps = self.limit
             self.runs[symbolic] = self._run(symbolic) if self.steps < SUBJECT_STEPS else None
             self.machine.most_steps = STEP_LIMIT
         return self.runs[symbolic]
@@ -178,6 +182,24 @@ def _described(node: Node, forgets: Sequence[tuple[str, ...]]) -> dict[str, Any]
     return found
 
 
+def says_something(outcome: Mapping[str, Any]) -> bool:
+    """Whether an outcome tells more than that there is one."""
+    result = outcome["result"]
+    if outcome.get("writes") or outcome.get("environment"):
+        return True
+    while isinstance(result, list) and result[0] in ("dep", "def", "pass"):
+        result = result[2]
+    if not isinstance(result, list):
+        return result is not None
+    return result[0] not in ("?", "ext", "arg") or bool(result[0] == "?" and result[3])
+
+
+def promises(subject: Subject) -> bool:
+    """Whether the outcome of a subject can say something: whether it does when nothing is passed."""
+    base = replace(subject, runs={}, limit=LOOK_STEPS).run(frozenset())
+    return base is not None and says_something(_described(base.outcome, ()))
+
+
 def summarise(subject: Subject) -> tuple[dict[str, Any], list[str]] | None:
     """The outcome of a subject, and the parameters without whose default nothing is known of it.
 
@@ -187,6 +209,9 @@ def summarise(subject: Subject) -> tuple[dict[str, Any], list[str]] | None:
     if base is None:
         return None
     optional = [parameter.name for parameter in subject.parameters if not parameter.required]
+    together = subject.run(frozenset(optional))
+    if together is not None and _both_say_nothing(base.outcome, together.outcome):
+        return _described(base.outcome, sorted(base.forgets | together.forgets)), []
     singles = {name: subject.run(frozenset({name})) for name in optional}
     known = {name: run for name, run in singles.items() if run is not None}
     forgets = sorted({path for run in (base, *known.values()) for path in run.forgets})
@@ -198,6 +223,11 @@ def summarise(subject: Subject) -> tuple[dict[str, Any], list[str]] | None:
     combine = Combine({name: run.outcome for name, run in known.items()}, defaults, subject.outcome)
     # What is written and then forgotten leaves nothing to be seen, so writes are carried out after forgetting.
     return _described(combine.node((), base.outcome), forgets), sorted(singles.keys() - known.keys())
+
+
+def _both_say_nothing(left: Node, right: Node) -> bool:
+    """Whether a function only looks and computes, whatever it is given: most methods of a provider build models."""
+    return bare(left) == bare(right) and not says_something(_described(left, ()))
 
 
 def outcome_with(subject: Subject, name: str, value: Object) -> dict[str, Any] | None:
