@@ -36,7 +36,15 @@ def comma_separated(text: str) -> tuple[str, ...]:
 def add_what_is_read(group: argparse._ArgumentGroup) -> None:
     """The options that decide what is read and against what it is judged. None means "not given"."""
     group.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
-    group.add_argument("--target-bridge", metavar="VERSION", help="the megatron-bridge release to judge against")
+    group.add_argument(
+        "--target-bridge",
+        metavar="VERSION",
+        help="the megatron-bridge release to judge against (0.4.2, head), or a range of them (>=0.4,<0.6)",
+    )
+    group.add_argument("--target-core", metavar="VERSION", help="likewise of megatron-core, where another is used")
+    group.add_argument("--target-te", metavar="VERSION", help="the version of Transformer Engine")
+    group.add_argument("--target-torch", metavar="VERSION", help="the version of PyTorch")
+    group.add_argument("--target-gpu", metavar="NAME", help="the kind of GPU, as in h100")
     group.add_argument("--search-path", action="append", metavar="DIR", help="where imports are found; repeatable")
     group.add_argument(
         "--set", dest="overrides", action="append", metavar="PATH=VALUE", help="as if a launcher set it so; repeatable"

@@ -13,11 +13,13 @@ from mfsdp_lint import __version__
 TYPE_CHECKING = False  # `typing` itself would cost a third of the time that --version takes
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Protocol
 
     class Command(Protocol):
-        """What a module under `mfsdp_lint.commands` offers."""
+        """What a module under `mfsdp_lint.commands` offers; `prepare(arguments)` as well, if what it is about may look
+        like an option.
+        """
 
         SUMMARY: str
 
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
             """Does the work; returns the exit code, raises UsageError for a user's mistake."""
 
 
-COMMANDS = ("audit", "check", "snapshot", "why")
-"""Every command; each is the module of that name under `mfsdp_lint.commands`."""
+COMMANDS = ("audit", "check", "dry-run", "explain", "judge", "rules", "snapshot", "why")
+"""Every command; each is the module of that name, with `_` for `-`, under `mfsdp_lint.commands`."""
 
 DEFAULT_COMMAND = "check"
 
@@ -64,12 +66,13 @@ def _run(arguments: list[str]) -> int:
 
     _never_fail_to_print()
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else DEFAULT_COMMAND
-    command: Command = import_module(f"mfsdp_lint.commands.{name}")
+    command: Command = import_module(f"mfsdp_lint.commands.{name.replace('-', '_')}")
     prog = "mfsdp-lint" if name == DEFAULT_COMMAND else f"mfsdp-lint {name}"
     parser = parser_for(prog, command.SUMMARY)
     command.add_arguments(parser)
     try:
-        code = command.main(parser.parse_args(arguments))
+        prepare: Callable[[list[str]], list[str]] | None = getattr(command, "prepare", None)
+        code = command.main(parser.parse_args(prepare(arguments) if prepare else arguments))
         sys.stdout.flush()
         return code
     except UsageError as error:

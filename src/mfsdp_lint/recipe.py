@@ -15,7 +15,7 @@ from mfsdp_lint.values import UNKNOWN, Plain, Value, join, spell
 How = Literal["assigned", "argument", "default", "upstream", "override", "environment", "unfollowed", "startup"]
 """How a value came to be: an assignment, an argument of a constructor or call, a declared default, a recipe of an
 upstream release known from its snapshot, an override from outside the file, an environment variable, (told only where
-calls are traced) a call that cannot be followed and may have changed it, or the framework's start-up (see resolve.py)."""
+calls are traced) a call that cannot be followed and may have changed it, or the framework's start-up (resolve.py)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -10,6 +10,7 @@ from mfsdp_lint.fixes.apply import Fixed, fix_project, prove_once
 from mfsdp_lint.fixes.plan import FixRequest, Need, plan
 from mfsdp_lint.fixes.prove import Broken, Evaluate, Judged
 from mfsdp_lint.judgement import Judge, Judgement
+from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause
 
 
@@ -60,7 +61,7 @@ class Repair:
             recipes=judgement.recipes,
             # Of a rule that several versions break with different severities, the proof goes by the last one.
             broken=[
-                Broken(each.rule.code, each.severity, each.recipe, each.variant)
+                Broken(_mistake(each), each.severity, each.recipe, each.variant)
                 for each in sorted(violations, key=lambda each: -SEVERITIES.index(each.severity))
             ],
             requests=list(self._requests(judgement, unsafe)),
@@ -74,7 +75,14 @@ class Repair:
                 continue
             if cause.safety == "safe" or (unsafe and cause.safety == "unsafe"):
                 needs = tuple(_needs(cause))
-                yield FixRequest(finding.fingerprint, finding.code, finding.severity, cause.safety, needs)
+                mistake = _mistake(cause.violations[0])
+                yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs)
+
+
+def _mistake(violation: Violation) -> str:
+    """What is to be gone: the rule, of a rule about assignments the rule for that setting."""
+    code = violation.rule.code
+    return f"{code} for {violation.primary.setting}" if violation.rule.judges == "writes" else code
 
 
 def _needs(cause: Cause) -> Iterator[Need]:

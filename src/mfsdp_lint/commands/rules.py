@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mfsdp_lint.rules.model import Rule
 
 SUMMARY = "Lists the rules."
 
@@ -13,6 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """None means "not given"."""
     parser.add_argument("--output-format", choices=("table", "json"), default="table", help="default: table")
     parser.add_argument("--config", metavar="FILE", help="the configuration to read instead of pyproject.toml")
+    tried = parser.add_argument_group("trying out")
+    tried.add_argument("--verify", action="store_true", help="try their examples with the Megatron that is installed")
+    tried.add_argument("--python", metavar="PROGRAM", help="the Python that has torch and megatron-bridge, for that")
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -22,6 +29,8 @@ def main(arguments: argparse.Namespace) -> int:
     from mfsdp_lint.rules.extend import rules_for
 
     rules = rules_for(merge({}, read_configuration(arguments.config)).extend_rules)
+    if arguments.verify:
+        return _verify(rules, arguments)
     if arguments.output_format == "table":
         sys.stdout.write(table(rules))
         return 0
@@ -29,6 +38,26 @@ def main(arguments: argparse.Namespace) -> int:
 
     sys.stdout.write(json.dumps([_as_json(rule) for rule in rules], indent=2, ensure_ascii=False) + "\n")
     return 0
+
+
+def _verify(rules: Sequence[Rule], arguments: argparse.Namespace) -> int:
+    """Exit code 1 where an example contradicts its rule. Raises UsageError where nothing can be run."""
+    import json
+
+    from mfsdp_lint.dryrun.inventory import look
+    from mfsdp_lint.dryrun.progress import progress
+    from mfsdp_lint.dryrun.verify import verify
+    from mfsdp_lint.reports import verified
+
+    installed = look(arguments.python).ready()
+    show = progress()
+    rows = verify(rules, installed, installed.known_target(), show)
+    show("")
+    if arguments.output_format == "json":
+        sys.stdout.write(json.dumps(verified.document(rows, installed), indent=2, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write(verified.table(rows, installed))
+    return int(any(row.agreement == "disagreement" for row in rows))
 
 
 def _as_json(rule: Any) -> dict[str, object]:

@@ -15,7 +15,9 @@ from mfsdp_lint.recipe import Recipe
 from mfsdp_lint.sources import Sources, Unreadable
 from mfsdp_lint.story import stories
 
-SUMMARY = "Tells how one setting of a recipe came to its value: every write in order, and what overwrote what."
+SUMMARY = (
+    "Tells how one setting of a recipe came to its value: every write in order, what overwrote what, and start-up."
+)
 
 FORMATS = ("text", "json")
 
@@ -51,7 +53,7 @@ def main(arguments: argparse.Namespace) -> int:
 
     from mfsdp_lint.reports import why
 
-    told = stories(recipe, path)
+    told = stories(recipe, path, asked.target)
     if arguments.output_format == "json":
         import json
 

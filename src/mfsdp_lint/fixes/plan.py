@@ -45,7 +45,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class FixRequest:
-    """A finding that should be fixed: `key` tells it from all others, `code` is its rule's."""
+    """A finding that should be fixed: `key` tells it from all others, `code` is what is broken (see `Broken`)."""
 
     key: str
     code: str
@@ -157,6 +157,8 @@ class _Planner:
         return edits
 
     def _jobs(self, placement: Placement, request: FixRequest, need: Need, path: str) -> Iterator[_Job]:
+        if need.recipe.kind == "arguments" and placement != "in place":
+            return  # a new flag is not written as a path and a value
         origin, anchor = need.variant.origin(path), self._anchor(need)
         own = origin if origin and self._editable(origin) and self._only(request, path, origin) else None
         match placement:

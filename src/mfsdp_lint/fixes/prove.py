@@ -15,13 +15,13 @@ from mfsdp_lint.finding import SEVERITIES, Edit, Severity
 from mfsdp_lint.fixes import statements
 from mfsdp_lint.fixes.edits import OverlapError, apply_all, merge
 from mfsdp_lint.fixes.plan import FixRequest, Plan, Texts, is_yaml
-from mfsdp_lint.recipe import Recipe, Variant
+from mfsdp_lint.recipe import Origin, Recipe, Variant
 from mfsdp_lint.values import Known, Value, same
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A rule that one variant of one recipe breaks."""
+    """What one variant of one recipe breaks; `code` tells it from everything else that the variant may break."""
 
     code: str
     severity: Severity
@@ -230,6 +230,8 @@ class _Search:
             found = list(indices)
             for index in found:
                 trial.blame.setdefault(index, reason)
+            if len(found) == 1:
+                trial.own_fault.update(found)
             if not found:
                 trial.nobody = trial.nobody or reason
 
@@ -243,8 +245,8 @@ class _Search:
         for way in self._ways.keys() & after.keys():
             for path in _differences(self._ways[way], after[way]):
                 if path not in named[way]:
-                    culprits = [index for index in trial.chosen if self._names(index, path)]
-                    blame(culprits or touching[way], f"{path} would change in {way[1]}")
+                    wrote = _wrote(trial.chosen, after[way].origin(path))
+                    blame(wrote or self._nearest(trial, touching, way, path), f"{path} would change in {way[1]}")
         self._judge_new(trial, after, touching, blame)
 
     def _judge_own(self, trial: _Trial, after: Mapping[Way, Variant]) -> None:
@@ -282,7 +284,19 @@ class _Search:
             fixes = touching.get(way, [])
             culprits = [index for index in fixes if SEVERITIES.index(self._plans[index].request.severity) >= rank]
             if culprits or not fixes:
-                blame(culprits, f"{code} would appear in {way[1]}")
+                blame(culprits or self._nearest(trial, touching, way), f"{code} would appear in {way[1]}")
+
+    def _nearest(self, trial: _Trial, touching: Mapping[Way, list[int]], way: Way, path: str = "") -> list[int]:
+        """The fixes that may have to do with a way that they are not for: those of the same recipe, else those in its
+        file, else all; only those that name the setting `path`, where it is one that some name.
+        """
+        named = [index for index in trial.chosen if self._names(index, path)]
+        candidates = set(named or trial.chosen)
+        same = [index for other, each in touching.items() if other[:2] == way[:2] for index in each]
+        for group in (same, _editing(trial.chosen, way[0])):
+            if found := [index for index in dict.fromkeys(group) if index in candidates]:
+                return found
+        return named or touching.get(way, [])
 
     def _names(self, index: int, path: str) -> bool:
         return any(path in need.set or path in need.unset for need in self._plans[index].request.needs)
@@ -291,7 +305,7 @@ class _Search:
 def _ways(recipes: Sequence[Recipe]) -> dict[Way, Variant]:
     found: dict[Way, Variant] = {}
     for recipe in recipes:
-        for variant in recipe.variants:
+        for variant in (*recipe.variants, *recipe.exposed):
             number = 0
             while (way := (recipe.path, recipe.qualified_name, variant.when, number)) in found:
                 number += 1
@@ -314,6 +328,21 @@ def _parses(path: str, text: str) -> bool:
 
 def _editing(chosen: Mapping[int, tuple[Edit, ...]], path: str) -> list[int]:
     return [index for index, edits in chosen.items() if any(edit.span.path == path for edit in edits)]
+
+
+def _wrote(chosen: Mapping[int, tuple[Edit, ...]], origin: Origin | None) -> list[int]:
+    """The fixes whose edits are where a value of the changed texts comes from."""
+    if origin is None:
+        return []
+    span, found, added = origin.span, [], 0
+    here = {(edit, index) for index, edits in chosen.items() for edit in edits if edit.span.path == span.path}
+    for edit, index in sorted(here, key=lambda each: each[0].span):
+        first = edit.span.line + added
+        last = first + edit.text.count("\n")
+        if first <= span.end_line and span.line <= last:
+            found.append(index)
+        added += edit.text.count("\n") - (edit.span.end_line - edit.span.line)
+    return found
 
 
 def _differences(before: Variant, after: Variant) -> list[str]:

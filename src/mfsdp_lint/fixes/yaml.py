@@ -223,10 +223,14 @@ def _entries(node: yaml.Node, words: tuple[str, ...], seen: frozenset[int] = fro
 
 
 def _entry(file: YamlFile, origin: Origin, path: str) -> Entry | None:
-    """The entry that an origin points into, when it is the setting's own."""
+    """The entry that an origin points into, when it is the setting's own; `--ckpt-format` is that of `ckpt_format`."""
     found = file.around(origin)
     entry = found[1] if found else None
-    return entry if entry and entry.words[-1] == path.rpartition(".")[2] else None
+    if entry is None:
+        return None
+    key = entry.words[-1]
+    name = key[2:].replace("-", "_") if key.startswith("--") else key
+    return entry if name == path.rpartition(".")[2] else None
 
 
 def _above(anchor: Entry | None, setting: str | None) -> tuple[str, ...] | None:

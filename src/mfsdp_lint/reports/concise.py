@@ -17,4 +17,5 @@ def render(findings: Sequence[Finding], summary: Summary) -> str:
 
 def _line(finding: Finding) -> str:
     where = f"{printable(finding.span.path)}:{finding.span.line}:{finding.span.column}"
-    return f"{where}: {finding.severity} {finding.code} {printable(finding.message)}"
+    tried = f" [{finding.confirmation.verdict}]" if finding.confirmation else ""
+    return f"{where}: {finding.severity} {finding.code} {printable(finding.message)}{tried}"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from mfsdp_lint.finding import Edit, Finding, Fix, Severity, Stage
 from mfsdp_lint.recipe import Span
 from mfsdp_lint.reports import Texts
+from mfsdp_lint.reports.confirmation import told
 from mfsdp_lint.reports.printable import printable, shorten
 from mfsdp_lint.reports.snippet import Lines, Row, lines_of, snippet
 from mfsdp_lint.reports.summary import Summary, summary_line
@@ -27,9 +28,7 @@ _BOLD, _GUTTER, _HELP = "1", "1;34", "1;32"
 def render(findings: Sequence[Finding], summary: Summary, texts: Texts, *, color: bool = False) -> str:
     """Every finding that is not suppressed, and the line of summary."""
     lines = lines_of(texts)
-    shown = [
-        "\n".join(_Page(lines, color, finding).rows()) for finding in findings if finding.suppressed is None
-    ]
+    shown = ["\n".join(_Page(lines, color, finding).rows()) for finding in findings if finding.suppressed is None]
     return "\n\n".join([*shown, summary_line(summary)]) + "\n"
 
 
@@ -64,6 +63,8 @@ class _Page:
             yield f"{WHEN[finding.stage]}: {printable(finding.consequence)}"
         if finding.raises:
             yield f"the error will be: {printable(finding.raises)}"
+        if finding.confirmation:
+            yield printable(told(finding.confirmation))
 
     def place(self, span: Span, mark: str, style: str) -> Iterable[str]:
         where = f"{printable(span.path)}:{span.line}:{span.column}"

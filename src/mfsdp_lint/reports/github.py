@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Iterable, Sequence
 
 from mfsdp_lint.finding import SEVERITIES, Finding, Severity
+from mfsdp_lint.reports.confirmation import told
 from mfsdp_lint.reports.full import WHEN
 from mfsdp_lint.reports.printable import count, printable, shorten
 from mfsdp_lint.reports.summary import Summary, summary_line
@@ -84,6 +85,8 @@ def _text(finding: Finding) -> str:
         parts.append(f"{WHEN[finding.stage]}: {printable(finding.consequence)}")
     if finding.raises:
         parts.append(f"the error will be: {printable(finding.raises)}")
+    if finding.confirmation:
+        parts.append(printable(told(finding.confirmation)))
     parts += [f"{printable(note.span.path)}:{note.span.line}: {printable(note.message)}" for note in finding.related]
     if finding.recipes:
         parts.append(f"recipes: {shorten(finding.recipes, 3)}")
@@ -105,7 +108,7 @@ def _row(finding: Finding) -> str:
         finding.severity,
         f"{finding.code} {finding.name}",
         f"{finding.span.path}:{finding.span.line}",
-        finding.message,
+        f"{finding.message} [{finding.confirmation.verdict}]" if finding.confirmation else finding.message,
         shorten(finding.recipes, 3),
         finding.fixable or "",
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mfsdp_lint.finding import Edit, Finding, Fix
+from mfsdp_lint.reports import confirmation
 from mfsdp_lint.reports.settings import target_document
 from mfsdp_lint.reports.summary import Summary
 
@@ -55,7 +56,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         ],
         "fingerprint": finding.fingerprint,
         "suppressed": finding.suppressed is not None,
-        "confirmed": None,
+        "confirmed": None if finding.confirmation is None else confirmation.document(finding.confirmation),
         "fix": _fix(finding.fix),
     }
 

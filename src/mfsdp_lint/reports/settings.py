@@ -91,7 +91,7 @@ def json_value(value: Plain) -> Any:
 def chosen(recipe: Recipe, globs: Sequence[str]) -> list[str]:
     """The settings of a recipe that a glob matches (all, where there are no globs), by section, then by name."""
     there = recipe.paths()
-    # Fields that a configuration forwards to a part of it (from 0.7 on `model.X` is `model.transformer.X`) go by both names.
+    # A field that is forwarded to a part (from 0.7 on `model.X` is `model.transformer.X`) goes by both names.
     named = set(there)
     there += [path for path in SETTINGS if path not in named and recipe.setting(path).value != UNKNOWN]
     if not globs:

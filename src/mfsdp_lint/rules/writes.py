@@ -46,7 +46,7 @@ def assignments(views: Views, kind: Written, theirs: Callable[[str], bool]) -> I
         origin, value = views.written.origin(path), views.written.value(path)
         if origin is None or origin.how not in _EXPLICIT or not _is_own(origin, theirs):
             continue
-        if isinstance(value, Known) and isinstance(change.after, Known):
+        if isinstance(value, Known) and isinstance(change.after, Known) and not _respelt(value, change.after):
             yield _replaced(path, origin, change, value, change.after)
 
 
@@ -60,6 +60,11 @@ def broken(rule: Rule, views: Views, theirs: Callable[[str], bool]) -> Iterator[
             if rule.applies.truth(seen) and (case.when is None or case.when.truth(seen)):
                 yield case, seen, assignment
                 break
+
+
+def _respelt(value: Known, after: Known) -> bool:
+    """Whether start-up merely takes a text apart into the list that it stands for."""
+    return isinstance(value.value, str) and isinstance(after.value, list)
 
 
 def _undeclared(found: Undeclared, written: Variant) -> Assignment:

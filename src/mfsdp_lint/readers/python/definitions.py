@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.assignments import assign_name
+from mfsdp_lint.readers.python.binding import evaluate_defaults
 from mfsdp_lint.readers.python.blocks import isolated
 from mfsdp_lint.readers.python.branches import Signal
-from mfsdp_lint.readers.python.calls import call, evaluate_defaults
+from mfsdp_lint.readers.python.calls import call
 from mfsdp_lint.readers.python.classes import ClassObject
 from mfsdp_lint.readers.python.expressions import evaluate
 from mfsdp_lint.readers.python.imports import Deferred

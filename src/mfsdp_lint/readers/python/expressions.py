@@ -123,7 +123,7 @@ def _spread(machine: Machine, value: Object, keywords: dict[str, Object], focus:
 def _call_with_unknown(
     machine: Machine, node: ast.Call, frame: Frame, function: Object, arguments: list[Object]
 ) -> Object:
-    from mfsdp_lint.readers.python.calls import unfollowed
+    from mfsdp_lint.readers.python.unfollowed import unfollowed
 
     keywords = {keyword.arg or "**": evaluate(machine, keyword.value, frame) for keyword in node.keywords}
     return unfollowed(machine, ast.unparse(node.func), arguments, keywords, frame, node)
@@ -400,7 +400,7 @@ def _formatted_text(machine: Machine, part: ast.FormattedValue, value: Object, f
 
 
 def _lambda(machine: Machine, node: ast.Lambda, frame: Frame) -> Object:
-    from mfsdp_lint.readers.python.calls import evaluate_defaults
+    from mfsdp_lint.readers.python.binding import evaluate_defaults
 
     function = Function(node, frame.module, _closure(frame), "<lambda>")
     evaluate_defaults(machine, function, node.args, frame)

@@ -26,6 +26,8 @@ RELEVANT = re.compile(
 )
 """A file without any of these words says nothing about a training run."""
 
+MOST_SET_ASIDE = 2_000_000
+"""Objects of earlier readings that are kept without asking whether anybody needs them (about 200 MB)."""
 PYTHON_STACK = 20_000
 
 
@@ -68,15 +70,17 @@ def read_python(
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    # Syntax trees and recipes stay alive to the end; looking for cycles among them costs a third of the time. What
-    # is there at the end is not looked at either, until the next reading.
+    # Syntax trees and recipes stay alive to the end; looking for cycles among them costs a third of the time. What is
+    # there at the end is set aside, so that it is not looked at right afterwards, but only once there is much of it.
     was_on = gc.isenabled()
-    gc.unfreeze()
     gc.disable()
     try:
         yield
     finally:
         if was_on:
+            if gc.get_freeze_count() > MOST_SET_ASIDE:
+                gc.unfreeze()
+                gc.collect()
             gc.freeze()
             gc.enable()
 

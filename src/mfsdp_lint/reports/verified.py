@@ -1,0 +1,61 @@
+"""What became of the rules' examples when they were tried out, for people and for programs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from mfsdp_lint.dryrun.inventory import Installed
+from mfsdp_lint.dryrun.verify import Row
+
+_EXPECTED = {True: "confirmed", False: "passed"}
+
+
+def table(rows: Sequence[Row], installed: Installed) -> str:
+    """As Markdown: the rules that were tried, how many could not be, and what stands behind every other verdict."""
+    tried = [row for row in rows if row.tier in ("introspect", "cpu")]
+    lines = ["| rule | tier | bad examples | good examples | seconds | |", "|---|---|---|---|---|---|"]
+    lines += [
+        f"| {row.code} {row.name} | {row.tier} | {row.told(True)} | {row.told(False)} | {row.seconds:.2f} "
+        f"| {row.agreement} |"
+        for row in tried
+    ]
+    counts = Counter(row.agreement for row in tried)
+    of_gpu = sum(row.tier == "gpu" for row in rows)
+    lines += [
+        "",
+        f"{installed.label}: {len(tried)} rules tried, {counts['agreement']} in agreement, {counts['disagreement']} in "
+        f"disagreement, {counts['undecidable']} undecidable. {of_gpu} more need a GPU, and "
+        f"{len(rows) - len(tried) - of_gpu} are about what no run shows.",
+        "",
+        *(
+            f"- {each.name}: {each.verdict}: {' '.join(each.seen.split())}"
+            for row in tried
+            for each in row.tried
+            if each.verdict != _EXPECTED[each.bad]
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def document(rows: Sequence[Row], installed: Installed) -> dict[str, Any]:
+    """The same as JSON has it."""
+    return {
+        "version": 1,
+        "installed": dict(installed.packages),
+        "rules": [
+            {
+                "code": row.code,
+                "name": row.name,
+                "tier": row.tier,
+                "agreement": row.agreement,
+                "seconds": round(row.seconds, 3),
+                "examples": [
+                    {"bad": each.bad, "number": each.number, "verdict": each.verdict, "seen": each.seen}
+                    for each in row.tried
+                ],
+            }
+            for row in rows
+        ],
+    }
