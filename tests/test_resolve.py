@@ -268,6 +268,18 @@ def test_a_model_class_may_have_a_start_up_of_its_own() -> None:
     assert start(settings).run.value("model.sequence_parallel") == OneOf((False, True))
 
 
+@pytest.mark.parametrize(("release", "size"), [("0.5.1", 2), ("0.6.0", 1), ("head", 1)])
+def test_experts_divided_among_ranks_are_not_tensor_parallel_from_0_6_on(release: str, size: int) -> None:
+    settings: dict[str, Plain] = {
+        "model.tensor_model_parallel_size": 2,
+        "model.expert_model_parallel_size": 8,
+        "model.expert_tensor_parallel_size": None,
+    }
+    assert changed(settings, release) == {"model.expert_tensor_parallel_size": Known(size)}
+    dense = settings | {"model.expert_model_parallel_size": 1}
+    assert changed(dense, release) == {"model.expert_tensor_parallel_size": Known(2)}
+
+
 @pytest.mark.parametrize(
     ("release", "after"),
     [

@@ -15,7 +15,8 @@ Python's own parser reads it, what is not on this list is refused, and nothing i
                 "a" in value | "a" not in value         the value is a list with this element (see expressions.as_list)
                 mentions(value, "a")                    the value is a text with this part
                 always | never                          as the whole condition
-    value       setting | literal | term | split(v, ",") | len(v) | lower(v) | number(v) | v + v, -, *, //, %
+    value       setting | literal | term | v + v, -, *, //, %
+                split(v, ",") | len(v) | lower(v) | number(v) | without(v, ["a"])
 
 A dotted name is a setting, a plain name a term or a section that can be missing as a whole (`peft`). `run.world_size`
 is the number of ranks, which files do not say.

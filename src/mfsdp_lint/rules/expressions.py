@@ -2,6 +2,7 @@
 
     split(env.PYTORCH_CUDA_ALLOC_CONF, ",")     model.num_layers % model.pipeline_model_parallel_size
     len(model.offload_modules)                  lower(model.fp8)            number(env.CUDA_DEVICE_MAX_CONNECTIONS)
+    without(model.offload_modules, ["core_attn", "moe_act"])
 
 An expression is worked out for plain values; where its operands make no sense (arithmetic on None, a division by zero)
 it is `UNDEFINED`, and so is the comparison it stands in.
@@ -158,6 +159,13 @@ def _lower(value: Plain) -> Result:
     return value.lower() if isinstance(value, str) else value
 
 
+def _without(value: Plain, known: Plain) -> Result:
+    found = as_list(value)
+    if isinstance(found, Undefined) or not isinstance(known, list):
+        return UNDEFINED
+    return [element for element in found if element not in known]
+
+
 def _number(value: Plain) -> Result:
     """A number as it is, and the number that a text (an environment variable) spells."""
     if isinstance(value, str):
@@ -191,11 +199,13 @@ FUNCTIONS: Mapping[str, tuple[int, Callable[..., Result]]] = {
     "len": (1, _len),
     "lower": (1, _lower),
     "number": (1, _number),
+    "without": (2, _without),
 }
 """By name: how many operands, and what it does.
 
 `split(text, ",")` is the pieces, stripped (None: none); `len` is the length of a list (None: 0); `lower` turns text
-into lower case and leaves the rest; `number` reads an integer from a text.
+into lower case and leaves the rest; `number` reads an integer from a text; `without(value, ["a", "b"])` is the elements
+of a list that are none of these (None: none).
 """
 
 ARITHMETIC: Mapping[str, Callable[[float, float], float]] = {
