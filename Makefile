@@ -1,14 +1,16 @@
 PYTHON ?= python3
 VENV   := .venv
+DRYRUN := .venv-dryrun
 BIN    := $(VENV)/bin
 CACHE  := .cache
 BRIDGE := 0.3.1
 
 INSTALLED := $(VENV)/.installed
 CHECKS    := $(VENV)/.checks-installed
+MEGATRON  := $(DRYRUN)/.installed
 UPSTREAM  := $(CACHE)/megatron-bridge-$(BRIDGE)/.unpacked
 
-.PHONY: help demo test lint docs cache agreement upstream snapshot clean
+.PHONY: help demo test test-dry-run lint docs cache verify agreement upstream snapshot clean
 
 help:
 	@echo "make demo   install the tool into $(VENV), lint examples/, show the fixes as a diff"
@@ -17,7 +19,9 @@ help:
 	@echo "make docs   make the rules' pages and their schema anew from the rule files"
 	@echo "make agreement ORACLE=DIR  compare the recipes' configurations with what they really return"
 	@echo "make upstream VERSION=V SINCE=V BRIDGE_CLONE=DIR CORE_CLONE=DIR  make what is known of a release, show what it changes"
-	@echo "make clean  remove $(VENV) and the tools' caches"
+	@echo "make test-dry-run  the dry run's tests with the real Megatron, in $(DRYRUN)"
+	@echo "make verify try the rules' examples with the real Megatron, in $(DRYRUN)"
+	@echo "make clean  remove $(VENV), $(DRYRUN) and the tools' caches"
 
 # The linter exits 1 when it finds something, which is what the demonstration is for; 2 is a real failure.
 demo: $(INSTALLED)
@@ -28,7 +32,11 @@ demo: $(INSTALLED)
 	@$(BIN)/mfsdp-lint --diff examples/ || [ $$? -eq 1 ]
 
 test: lint cache
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --ignore=tests/dryrun/real
+
+# The dry run with the real Megatron; apart from the others, since it takes an environment of its own.
+test-dry-run: $(CHECKS) $(MEGATRON)
+	$(BIN)/pytest tests/dryrun/real
 
 lint: $(CHECKS)
 	$(BIN)/ruff check
@@ -65,6 +73,17 @@ $(UPSTREAM): | $(BIN)/python
 	$(BIN)/python -m zipfile -e $(CACHE)/megatron_bridge-$(BRIDGE)-*.whl $(@D)
 	@touch $@
 
+# The dry run's tests need torch and Megatron, in an environment of their own: nothing else may depend on them.
+$(MEGATRON): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(DRYRUN)
+	$(DRYRUN)/bin/python -m pip install --quiet --constraint constraints.txt '.[dry-run,bridge]'
+	$(DRYRUN)/bin/python -m pip install --quiet --no-deps megatron-bridge==$(BRIDGE)
+	@touch $@
+
+# The table of docs/dry-run.md.
+verify: $(INSTALLED) $(MEGATRON)
+	$(BIN)/mfsdp-lint rules --verify --python $(DRYRUN)/bin/python
+
 # What is known of a release, made from clones of Megatron-Bridge and Megatron-LM, and what it changes (CONTRIBUTING.md):
 # make upstream VERSION=0.6.0 SINCE=0.5.1 BRIDGE_CLONE=... CORE_CLONE=...
 upstream: snapshot
@@ -84,4 +103,4 @@ snapshot: $(CHECKS)
 		$(CACHE)/release-$(VERSION)/bridge $(CACHE)/release-$(VERSION)/core
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(DRYRUN) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -60,6 +60,21 @@ class Suppression:
     reason: str
 
 
+Verdict = Literal["confirmed", "refuted", "inconclusive"]
+"""What a dry run says of a finding: it failed as the rule says and passed without the mistake; it ran through; else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """A dry run's verdict: its tier, what was seen (the first lines of the real error, or what was measured), and why
+    it says no more than it does."""
+
+    verdict: Verdict
+    tier: str = ""
+    seen: str = ""
+    reason: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What a rule says about one cause.
@@ -68,7 +83,8 @@ class Finding:
     is the upstream error text, if there is one; `versions` the versions that it was found to hold for, each by its name
     ("megatron-bridge 0.4.2"), where more than one was asked about; `enforced_by` who stops the run (validation,
     dataclass, wrapper, nobody). `related` are the other settings involved, each where *it* was set.
-    `fingerprint` depends on the rule and the cause, not on the recipes that share it.
+    `fingerprint` depends on the rule and the cause, not on the recipes that share it. `confirmation` is there where a
+    dry run was asked for.
     """
 
     code: str
@@ -87,6 +103,7 @@ class Finding:
     suppressed: Suppression | None = None
     fixable: Safety | None = None
     fix: Fix | None = None
+    confirmation: Confirmation | None = None
 
     @property
     def order(self) -> tuple[str, int, int, str]:

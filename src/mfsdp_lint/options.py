@@ -29,7 +29,8 @@ class Options:
     """`select` empty means every rule but those of a preset that is not asked for. `extend_rules` are folders of rules.
 
     `diff` shows what `fix` would do and writes nothing, whatever `fix` says. `overrides` and `environment` are those of
-    one launch, as `--set` and `--env` say them: never configured. The `target_*` are versions or ranges of them as
+    one launch, as `--set` and `--env` say them: never configured. `confirm` asks for a dry run of what is found, with
+    the Python that `python` names. The `target_*` are versions or ranges of them as
     written; `target_from` is who says so: AS_ASKED, or a file.
     """
 
@@ -52,12 +53,14 @@ class Options:
     output_format: OutputFormat = "full"
     overrides: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
+    confirm: bool = False
+    python: str | None = None
 
 
 _LISTS = ("select", "ignore", "exclude", "search_path", "extend_rules")
 _FOLDERS = ("search_path", "extend_rules")
 _SWITCHES = ("fix", "unsafe_fixes", "diff")
-_OF_ONE_RUN = ("paths", "overrides", "environment", "target_from")
+_OF_ONE_RUN = ("paths", "overrides", "environment", "target_from", "confirm", "python")
 _TARGETS = ("target_bridge", "target_core", "target_te", "target_torch", "target_gpu")
 _CONFIGURABLE = tuple(field.name for field in fields(Options) if field.name not in _OF_ONE_RUN)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.elsewhere import where_it_holds
@@ -62,6 +62,8 @@ def run(options: Options) -> Outcome:
         judgement = judge(judgement.sources.with_texts(texts)) if texts else judgement
     found = _fixable(judgement, judge, codes, edits=options.output_format in _SHOW_EDITS and not options.diff)
     found = where_it_holds(found, judgement, judge)
+    if options.confirm:
+        found = _confirmed(found, judgement, judge, options.python)
     found += _about_files((*judgement.problems, *not_there), codes)
     found.sort(key=lambda finding: finding.order)
     return Outcome(
@@ -130,6 +132,17 @@ def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str], *, edits
     }
     safeties = {key: safety for key, safety in repair.plannable().items() if key in everywhere}
     return [replace(finding, fixable=safeties.get(finding.fingerprint)) for finding in findings]
+
+
+def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Judge, python: str | None) -> list[Finding]:
+    """The findings, with what a dry run says of them."""
+    from mfsdp_lint.dryrun.confirm import confirmed
+    from mfsdp_lint.dryrun.progress import progress
+
+    show = progress()
+    result = confirmed(findings, judgement.causes, judge.every_rule, python, show)
+    show("")
+    return result
 
 
 def _by_every_rule(judgement: Judgement, judge: Judge) -> tuple[Judgement, Judge]:

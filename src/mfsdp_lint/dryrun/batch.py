@@ -1,0 +1,77 @@
+"""Many runs in few launches: each run is asked for once, and all that need as many ranks share a launch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mfsdp_lint.dryrun.containment import MEMORY, contained
+from mfsdp_lint.dryrun.outcome import Outcome, Settings
+from mfsdp_lint.dryrun.proxy import BASE
+from mfsdp_lint.dryrun.ranks import Question, ask
+
+Key = tuple[int, str]
+"""A run: the ranks it takes, and its name."""
+
+_MOST_IN_A_LAUNCH = 40
+_ATTEMPTS = 3
+"""A rank that dies of a signal says nothing: torch's threads sometimes do so in a forked process."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """Runs that are wanted, and after `run` what came of them. `timeout` is for each run."""
+
+    python: str
+    timeout: float
+    keep: str | None = None
+    memory: int = MEMORY
+    stood_in: tuple[str, ...] = ()
+    _wanted: dict[tuple[int, str], Question] = field(default_factory=dict)
+    _keys: dict[str, Key] = field(default_factory=dict)
+    _outcomes: dict[Key, Outcome] = field(default_factory=dict)
+
+    def want(self, settings: Settings, ranks: int, *, save: bool = False, load: Key | None = None) -> Key:
+        """Asks for a run, with a save, or with a load of what another run saves. The same run is the same key."""
+        same = json.dumps([sorted(settings.items()), ranks, save, load], default=str)
+        if same not in self._keys:
+            name = f"run-{len(self._keys) + 1}"
+            key = self._keys[same] = (ranks, name)
+            self._wanted[key] = Question(name, settings, BASE, name if save else None, load[1] if load else None)
+        return self._keys[same]
+
+    def __len__(self) -> int:
+        return len(self._wanted)
+
+    def run(self, tell: Callable[[str], None]) -> None:
+        """Does what is wanted. Raises UsageError where no directory can be made."""
+        for ranks in sorted({key[0] for key in self._wanted}):
+            waiting = [question for key, question in self._wanted.items() if key[0] == ranks]
+            for _ in range(_ATTEMPTS):
+                self._launch(waiting, ranks, tell)
+                crashed = {q.name for q in waiting if self._outcomes[ranks, q.name].crashed}
+                crashed |= {q.load for q in waiting if q.name in crashed and q.load}
+                waiting = [question for question in waiting if question.name in crashed]
+        self._wanted.clear()
+
+    def _launch(self, questions: list[Question], ranks: int, tell: Callable[[str], None]) -> None:
+        for chunk in _in_chunks(questions):
+            with contained(self.python, keep=self.keep, memory=self.memory) as launch:
+                outcomes, stood_in = ask(launch, chunk, ranks=ranks, timeout=self.timeout, tell=tell)
+            self._outcomes |= {(ranks, name): outcome for name, outcome in outcomes.items()}
+            self.stood_in = self.stood_in or stood_in
+
+    def outcome(self, key: Key) -> Outcome:
+        """What came of a run."""
+        return self._outcomes[key]
+
+
+def _in_chunks(questions: list[Question]) -> list[list[Question]]:
+    """So many at a time; a load stays with the save that it needs."""
+    chunks: list[list[Question]] = [[]]
+    for question in questions:
+        if len(chunks[-1]) >= _MOST_IN_A_LAUNCH and not question.load:
+            chunks.append([])
+        chunks[-1].append(question)
+    return [chunk for chunk in chunks if chunk]

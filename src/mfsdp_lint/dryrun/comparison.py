@@ -1,0 +1,70 @@
+"""Mistakes that raise nothing: what a run did, against what plain DDP does with the same data and seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from mfsdp_lint.dryrun.outcome import Measured, Outcome
+
+TOLERANCE = 1e-4
+"""How far a loss or a norm may be off, relative to plain DDP's, in 32 bits. Where all is well, six decimals agree."""
+
+TOLERANCE_IN_16_BITS = 5e-3
+
+_SAME_SUM = 1e-6
+_WHOLE = 0.99
+
+
+def symptoms(outcome: Outcome, plain: Outcome, *, tolerance: float, sharded: bool) -> tuple[str, ...]:
+    """What is not as it should be, in words; nothing where all is well. `sharded`: FSDP was asked for."""
+    return tuple(_symptoms(outcome, plain, tolerance, sharded))
+
+
+def _symptoms(outcome: Outcome, plain: Outcome, tolerance: float, sharded: bool) -> Iterator[str]:
+    losses, expected = losses_of(outcome), losses_of(plain)
+    if not all(map(math.isfinite, losses)):
+        yield f"the loss is {losses[-1]}"
+        return
+    if _off(losses, expected) > tolerance:
+        yield f"the losses are {_numbers(losses)}, with plain DDP {_numbers(expected)}"
+    norms, plain_norms = _norms(outcome.ranks[0]), _norms(plain.ranks[0])
+    if _off(norms, plain_norms) > tolerance:
+        yield f"the norm of the gradients is {_numbers(norms)}, with plain DDP {_numbers(plain_norms)}"
+    if any(_off(_norms(rank), norms) > tolerance for rank in outcome.ranks):
+        yield "the ranks do not agree on the norm of the gradients"
+    if sharded and _is_whole(outcome, plain):
+        sums = [rank.sum for rank in outcome.ranks]
+        if _off(sums, [sums[0]] * len(sums)) > _SAME_SUM:
+            yield f"the replicas drift apart: their weights sum up to {_numbers(sums)}"
+        yield (
+            f"nothing is sharded: a rank holds {outcome.bytes_per_rank} bytes, with plain DDP {plain.bytes_per_rank}"
+        )
+    for rank in outcome.ranks:
+        if rank.saved and rank.loaded and rank.saved != rank.loaded:
+            yield "what was loaded is not what was saved"
+
+
+def losses_of(outcome: Outcome) -> Sequence[float]:
+    """The loss of every step, from a rank that has it."""
+    return next((rank.losses for rank in outcome.ranks if rank.losses), ())
+
+
+def _is_whole(outcome: Outcome, plain: Outcome) -> bool:
+    """Whether each rank keeps the optimizer's moments of the whole model, as it does with plain DDP."""
+    whole = max((rank.bytes.get("moments", 0) for rank in plain.ranks), default=0)
+    held = [rank.bytes.get("moments", 0) for rank in outcome.ranks]
+    return whole > 0 and len(held) > 1 and min(held) >= _WHOLE * whole
+
+
+def _norms(rank: Measured) -> list[float]:
+    return [norm for norm in rank.norms if norm is not None]
+
+
+def _off(values: Sequence[float], expected: Sequence[float]) -> float:
+    """The largest relative difference."""
+    return max((abs(a - b) / max(abs(b), 1e-9) for a, b in zip(values, expected, strict=False)), default=0.0)
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.6g}" for value in values)

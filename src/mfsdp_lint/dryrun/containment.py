@@ -1,0 +1,144 @@
+"""Everything that one launch may leave behind, in one place: its directory, its environment, its processes.
+
+A process of its own (worker/watch.py) waits for the end of the launch and cleans up, so that it makes no difference
+whether the launch ends by itself, by a time-out, by Ctrl-C, or because the linter is killed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mfsdp_lint.options import UsageError
+
+WORKER = Path(__file__).with_name("worker")
+
+MEMORY = 4 << 30
+"""How many bytes of data one process may hold, unless somebody says otherwise."""
+
+_PASSED_ON = (
+    "PATH",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "LD_LIBRARY_PATH",
+    "PYTHONPATH",
+    "VIRTUAL_ENV",
+)
+"""The environment variables of the user that a launch gets; of these it needs some to find what is installed."""
+
+_SET = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONUNBUFFERED": "1",
+    "TORCHDYNAMO_DISABLE": "1",
+    "TORCHINDUCTOR_COMPILE_THREADS": "1",
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0",
+    "CUDA_VISIBLE_DEVICES": "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Contained:
+    """A launch: its directory, which is its journal as well, and what its processes get."""
+
+    directory: Path
+    python: str
+    environment: Mapping[str, str]
+
+    def command(self, module: str, *arguments: str) -> list[str]:
+        """The command that runs a module of the worker."""
+        return [self.python, str(WORKER / "start.py"), module, *arguments]
+
+    def start(self, command: Sequence[str], *, output: str, talk: bool = False) -> subprocess.Popen[bytes]:
+        """Starts a command in a session of its own. What it prints goes to `output`, a file of the directory.
+
+        With `talk` its standard input and output are pipes.
+        """
+        self.note("commands.txt", " ".join(command) + "\n")
+        with open(self.directory / output, "ab") as log:
+            return subprocess.Popen(
+                command,
+                cwd=self.directory,
+                env=self.environment,
+                stdin=subprocess.PIPE if talk else subprocess.DEVNULL,
+                stdout=subprocess.PIPE if talk else log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def note(self, name: str, text: str) -> None:
+        """Adds to a file of the journal."""
+        with open(self.directory / name, "a", encoding="utf-8") as stream:
+            stream.write(text)
+
+
+@contextmanager
+def contained(
+    python: str, *, keep: str | None = None, memory: int = MEMORY, devices: bool = False
+) -> Iterator[Contained]:
+    """A launch. When the block ends, its processes are gone, and its directory unless `keep` names where to put it.
+
+    `devices` lets it see the GPUs. Raises UsageError where the directory cannot be made.
+    """
+    mark = secrets.token_hex(16)
+    directory = _directory(keep)
+    watch = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(WORKER / "watch.py"), mark, str(directory), *(["keep"] if keep else [])],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+        cwd="/",
+    )
+    try:
+        yield Contained(directory, python, _environment(directory, mark, memory, devices=devices))
+    finally:
+        assert watch.stdin is not None
+        watch.stdin.close()
+        watch.wait()
+
+
+def _directory(keep: str | None) -> Path:
+    try:
+        if keep is not None:
+            os.makedirs(keep, exist_ok=True)
+        directory = Path(tempfile.mkdtemp(prefix="mfsdp-dry-run-", dir=keep)).resolve()
+        try:
+            for name in ("home", "tmp", "answers"):
+                (directory / name).mkdir()
+        except OSError:
+            shutil.rmtree(directory, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise UsageError(f"{keep or tempfile.gettempdir()}: {error.strerror or error}") from None
+    return directory
+
+
+def _environment(directory: Path, mark: str, memory: int, *, devices: bool) -> dict[str, str]:
+    given = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    found = {
+        **given,
+        **_SET,
+        # The home directory is another one; what the user installed below the real one stays within reach.
+        "PYTHONUSERBASE": os.environ.get("PYTHONUSERBASE", os.path.expanduser("~/.local")),
+        "HOME": str(directory / "home"),
+        "TMPDIR": str(directory / "tmp"),
+        "TORCHINDUCTOR_CACHE_DIR": str(directory / "tmp"),
+        "MFSDP_LINT_DRY_RUN": mark,
+        "MFSDP_LINT_DRY_RUN_PARENT": str(os.getpid()),
+        "MFSDP_LINT_DRY_RUN_MEMORY": str(memory),
+    }
+    if devices:
+        del found["CUDA_VISIBLE_DEVICES"]
+    return found

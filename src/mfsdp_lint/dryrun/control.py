@@ -1,0 +1,85 @@
+"""The control run of a finding: the same settings without the mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from mfsdp_lint.dryrun.outcome import Settings
+from mfsdp_lint.rules.check import Violation
+from mfsdp_lint.rules.conditions import Condition
+from mfsdp_lint.values import Known, OneOf
+
+_FACTS = ("run.", "startup.", "write.")
+"""Paths that are no settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What to set, and what to leave at its default."""
+
+    set: Settings
+    default: tuple[str, ...] = ()
+
+    def applied(self, settings: Settings) -> dict[str, Any]:
+        """The settings with it."""
+        return {path: value for path, value in settings.items() if path not in self.default} | dict(self.set)
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """What it changes."""
+        return frozenset((*self.set, *self.default))
+
+
+def controls_of(violation: Violation) -> tuple[Control, ...]:
+    """What takes a mistake out: the rule's fix with its control settings.
+
+    Of a rule that has neither it is one of these: what it blames left at its default, or as a good example has it; what
+    turned on what that is bad for left at its default.
+    """
+    rule = violation.rule
+    fix = {**rule.fix.set, **dict.fromkeys(rule.fix.unset)} if rule.fix else {}
+    if found := {**fix, **rule.control}:
+        return (Control(found),)
+    return tuple(dict.fromkeys(_guesses(violation)))
+
+
+def _guesses(violation: Violation) -> Iterator[Control]:
+    rule = violation.rule
+    if blamed := _paths(rule.blame.value, violation):
+        yield Control(_Frozen(), blamed)
+    for example in rule.examples:
+        settings = {path: example.settings[path] for path in violation.witnesses if path in example.settings}
+        if example.severity is None and settings:
+            yield Control(_Frozen(settings))
+    if enabling := _paths(rule.blame.enabled_by, violation):
+        yield Control(_Frozen(), enabling)
+
+
+class _Frozen(dict[str, Any]):
+    """A mapping that nobody changes, and that can be told apart by what is in it."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(repr(sorted(self.items())))
+
+
+def _paths(blamed: tuple[Condition, ...], violation: Violation) -> tuple[str, ...]:
+    return tuple(path for setting in blamed for path in setting.deciding(violation.seen))
+
+
+def pinned(violation: Violation, settings: Settings) -> dict[str, Any]:
+    """The settings with the mistake in them: what made the rule fire is as the variant has it.
+
+    Where that is one of several values, each of which is a mistake, it is the first.
+    """
+    result = dict(settings)
+    for path in violation.witnesses:
+        match violation.variant.value(path):
+            case Known(value):
+                result[path] = value
+            case OneOf(values):
+                result[path] = values[0]
+            case _:
+                continue
+    return {path: value for path, value in result.items() if not path.startswith(_FACTS)}

@@ -1,0 +1,121 @@
+"""The introspect tier's part: every refusal of start-up validation, and what that says of each finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from mfsdp_lint.dryrun.control import controls_of, pinned
+from mfsdp_lint.dryrun.matching import is_of
+from mfsdp_lint.dryrun.outcome import Failure, Outcome, Settings
+from mfsdp_lint.finding import Confirmation
+from mfsdp_lint.rules.check import Violation
+
+Ask = Callable[[Settings], Outcome]
+"""Asks validation about settings."""
+
+Judge = Callable[[Settings], Sequence[Violation]]
+"""What the rules say of settings."""
+
+TIER: Literal["introspect"] = "introspect"
+SAVE = "/dry-run/checkpoints"
+"""A place to save, for what only goes wrong once something is saved. Validation never looks for it."""
+
+_MOST_REFUSALS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One error of validation, the finding that foresaw it, and the settings that were refused."""
+
+    failure: Failure
+    violation: Violation | None
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """All refusals, one after the other with each mistake taken out, and the settings that it came to in the end.
+
+    `last` is the outcome with these.
+    """
+
+    refusals: tuple[Refusal, ...]
+    settings: Settings
+    last: Outcome
+
+
+def validate(settings: Settings, violations: Sequence[Violation], ask: Ask, judge: Judge) -> Validation:
+    """Takes out mistake after mistake until validation has nothing to say, or something that no rule knows."""
+    outcome = ask(settings)
+    refusals: list[Refusal] = []
+    while outcome.failure is not None and outcome.conclusive and len(refusals) < _MOST_REFUSALS:
+        failure = outcome.failure
+        # The classes' defaults may be what is wrong, of which the settings say nothing.
+        violation = _foreseen(failure, violations) or _foreseen(failure, judge({**outcome.config, **settings}))
+        refusals.append(Refusal(failure, violation, settings))
+        without = violation and _without(violation, failure, settings, violations, ask)
+        if not without:
+            break
+        settings, outcome = without
+    return Validation(tuple(refusals), settings, outcome)
+
+
+def _foreseen(failure: Failure, violations: Sequence[Violation]) -> Violation | None:
+    return next((violation for violation in violations if is_of(violation, failure)), None)
+
+
+def _without(
+    violation: Violation, failure: Failure, settings: Settings, others: Sequence[Violation], ask: Ask
+) -> tuple[Settings, Outcome] | None:
+    """The settings without a mistake, and what validation then says; the other mistakes stay in, if that can be."""
+    mistakes = {path for other in others if other.rule is not violation.rule for path in other.witnesses}
+    controls = sorted(controls_of(violation), key=lambda control: len(control.paths & mistakes))
+    for control in controls:
+        changed = control.applied(settings)
+        if changed != settings:
+            outcome = ask(changed)
+            if outcome.failure is None or outcome.failure.message != failure.message:
+                return changed, outcome
+    return None
+
+
+def confirm(violation: Violation, seen: Validation, ask: Ask) -> Confirmation:
+    """What validation says of one finding."""
+    case = violation.case
+    if case.error is None:
+        return inconclusive("this version says nothing that could be seen here")
+    refusal = next((each for each in seen.refusals if is_of(violation, each.failure)), None)
+    if refusal is not None and seen.last.passed:
+        return Confirmation("confirmed", TIER, refusal.failure.message)
+    if refusal is not None:
+        return inconclusive(f"the control run failed too: {_told(seen.last)}", refusal.failure.message)
+    if not seen.last.passed:
+        return inconclusive(f"something else stops it before: {_told(seen.last)}")
+    # Another fix has removed it on the way, or it waits for a save.
+    settings = pinned(violation, seen.settings)
+    if case.stage in ("save", "load"):
+        settings["checkpoint.save"] = SAVE
+    outcome = ask(settings)
+    if not outcome.conclusive:
+        return inconclusive(_told(outcome))
+    if not_given := sorted(outcome.not_given & set(violation.witnesses)):
+        return inconclusive(f"{not_given[0]} cannot be given to the classes of this version")
+    if outcome.failure is None:
+        return Confirmation("refuted", TIER, "start-up validation let it pass")
+    if not is_of(violation, outcome.failure):
+        return inconclusive(f"it ends otherwise: {outcome.failure.message}")
+    without = _without(violation, outcome.failure, settings, (), ask)
+    if without is None or not without[1].passed:
+        return inconclusive(f"the control run failed too: {_told(without[1] if without else outcome)}", _told(outcome))
+    return Confirmation("confirmed", TIER, outcome.failure.message)
+
+
+def inconclusive(reason: str, seen: str = "", tier: str = TIER) -> Confirmation:
+    """Nothing that could be relied on."""
+    return Confirmation("inconclusive", tier, seen, reason)
+
+
+def _told(outcome: Outcome) -> str:
+    return outcome.failure.message if outcome.failure else "it ran through"

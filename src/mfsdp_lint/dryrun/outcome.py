@@ -1,0 +1,177 @@
+"""What came of one run: how far it got, what stopped it, and what it measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Settings = Mapping[str, Any]
+"""Settings as JSON has them: dotted paths and plain values."""
+
+DONE = "done"
+
+CRASHED = "the process ended with -"
+"""How the text of such a failure begins."""
+
+OURS = ("start", "import", "build", "ended")
+"""Stages in which only the dry run itself can fail."""
+
+_OF_THE_MACHINE = (
+    "not compiled with CUDA",
+    "from the 'CUDA' backend",
+    "No module named",
+    "CUDA_HOME environment variable is not set",
+    "Found no NVIDIA driver",
+    "cannot open shared object file",
+    "No CUDA GPUs are available",
+    "can't allocate memory",
+    "Cannot allocate memory",
+    "std::bad_alloc",
+    "No space left on device",
+    "Disk quota exceeded",
+    "uses no network, and",
+    "is not installed",
+    "Please install",
+    "please update TE version",
+    "is only stood in for",
+    "is only pretended",
+)
+_OF_THE_MACHINE_TYPES = (
+    *("ModuleNotFoundError", "ImportError", "NameError", "MemoryError", "Ended"),
+    *("OSError", "PermissionError", "FileNotFoundError", "BlockingIOError", "TimeoutError", "EOFError"),
+    *("BrokenPipeError", "ConnectionError", "ConnectionResetError", "ConnectionRefusedError", "ConnectionAbortedError"),
+    *("DistStoreError", "DistNetworkError", "DistBackendError"),
+)
+
+_FOLLOW_UPS = ("Connection reset by peer", "Connection closed by peer", "Timed out waiting", "another rank had failed")
+"""What the other ranks say once one has failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An exception. `where` are the places it came through, the last one last; `rank` is who raised it."""
+
+    type: str
+    text: str
+    where: tuple[str, ...] = ()
+    rank: int = 0
+
+    @property
+    def message(self) -> str:
+        """`AssertionError: Megatron FSDP only supports fsdp_dtensor checkpoint format`."""
+        return f"{self.type}: {self.text}" if self.text else self.type
+
+    @property
+    def of_the_machine(self) -> bool:
+        """Whether a missing GPU, package, memory or disk may have caused it, so that it tells nothing of settings."""
+        return self.type in _OF_THE_MACHINE_TYPES or any(words in self.text for words in _OF_THE_MACHINE)
+
+    @property
+    def follows(self) -> bool:
+        """Whether it only says that another rank has failed."""
+        return any(words in self.text for words in _FOLLOW_UPS)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one rank measured: loss and norm of the gradients by step, bytes by kind, the sum of the weights it steps.
+
+    `saved` and `loaded` are digests of weights and optimizer, after a save and after a load.
+    """
+
+    losses: tuple[float, ...] = ()
+    norms: tuple[float | None, ...] = ()
+    bytes: Mapping[str, int] = field(default_factory=dict)
+    sum: float = 0.0
+    saved: Mapping[str, str] = field(default_factory=dict)
+    loaded: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One run. `stage` is the one that failed, DONE if none did.
+
+    `no_field` are settings that this version's classes have no field for, `left_out` those whose value cannot be given
+    to them. `changed` is what start-up validation changed; where it refused, `config` is all that it was given, as far
+    as these are plain values. `seconds` leaves out the imports.
+    """
+
+    stage: str
+    failure: Failure | None = None
+    ranks: tuple[Measured, ...] = ()
+    wrapped_as: str = ""
+    no_field: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    changed: Mapping[str, Any] = field(default_factory=dict)
+    config: Settings = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether it ran through."""
+        return self.failure is None and self.stage == DONE
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether it says something about the settings."""
+        failure = self.failure
+        return failure is None or not (self.stage in OURS or failure.of_the_machine or failure.follows)
+
+    @property
+    def crashed(self) -> bool:
+        """Whether a rank died of a signal that nobody sent on purpose."""
+        return self.failure is not None and self.failure.type == "Ended" and CRASHED in self.failure.text
+
+    @property
+    def not_given(self) -> frozenset[str]:
+        """The settings that were left out."""
+        return frozenset((*self.no_field, *self.left_out))
+
+    @property
+    def bytes_per_rank(self) -> int:
+        """The bytes that the fullest rank holds."""
+        return max((sum(rank.bytes.values()) for rank in self.ranks), default=0)
+
+
+def failure_from(document: Mapping[str, Any] | None, rank: int = 0) -> Failure | None:
+    """A failure as a worker reports it."""
+    if document is None:
+        return None
+    return Failure(document["type"], document["text"], tuple(document["where"]), rank)
+
+
+def measured_from(document: Mapping[str, Any]) -> Measured:
+    """What a worker measured."""
+    return Measured(
+        losses=tuple(document.get("losses", ())),
+        norms=tuple(document.get("norms", ())),
+        bytes=document.get("bytes", {}),
+        sum=document.get("sum", 0.0),
+        saved=document.get("saved", {}),
+        loaded=document.get("loaded", {}),
+    )
+
+
+def together(answers: list[Mapping[str, Any] | None]) -> Outcome:
+    """The outcome of a run by what its ranks answered (None: nothing). The first to fail is who tells why."""
+    missing = Failure("Ended", "a rank gave no answer")
+    failures = [
+        (answer["stage"] if answer else "ended", failure)
+        for rank, answer in enumerate(answers)
+        if (failure := failure_from(answer["error"], rank) if answer else missing)
+    ]
+    # Who only says that the others are gone, or had to be stopped, comes last.
+    failures.sort(key=lambda each: (each[1].follows, each[1].type == "Ended"))
+    given = [answer for answer in answers if answer]
+    first: Mapping[str, Any] = given[0] if given else {}
+    stage, failure = failures[0] if failures else (DONE, None)
+    return Outcome(
+        stage=stage,
+        failure=failure,
+        ranks=tuple(map(measured_from, given)),
+        wrapped_as=first.get("wrapped_as", ""),
+        no_field=tuple(first.get("no_field", ())),
+        left_out=tuple(first.get("left_out", ())),
+        seconds=max((answer.get("seconds", 0.0) for answer in given), default=0.0),
+    )

@@ -1,0 +1,79 @@
+"""A variant's settings as a worker takes them: what is known of them, as plain values."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mfsdp_lint.configuration import variant_of
+from mfsdp_lint.recipe import Recipe, Variant
+from mfsdp_lint.resolve import WORLD_SIZE
+from mfsdp_lint.values import Known, NotNone, OneOf, Unknown
+from mfsdp_lint.verdicts import CONFIGURATION
+
+_FACTS = ("run.", "startup.", "write.")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The settings that are known, and the paths of those of which it is known that there is something to know."""
+
+    settings: Mapping[str, Any]
+    unknown: tuple[str, ...]
+    world_size: int
+
+
+def given(variant: Variant) -> Given:
+    """What a worker can be given of a variant.
+
+    Where nobody says how many ranks there are, there are two replicas of the model.
+    """
+    settings: dict[str, Any] = {}
+    unknown = []
+    sections = {path.partition(".")[0] for path in variant.settings if "." in path}
+    for path in variant.settings:
+        match variant.value(path):
+            case Known(value) if not path.startswith(_FACTS) and _is_json(value):
+                settings[path] = value
+            case NotNone() if "." not in path and path in sections:
+                continue  # a section, of which the fields tell
+            case Unknown() | OneOf() | NotNone() if not path.startswith(_FACTS):
+                unknown.append(path)
+            case _:
+                continue
+    return Given(settings, tuple(unknown), world_size(variant, settings))
+
+
+def world_size(variant: Variant, settings: Mapping[str, Any]) -> int:
+    """How many ranks it is for."""
+    match variant.value(WORLD_SIZE):
+        case Known(int() as ranks) if not isinstance(ranks, bool):
+            return ranks
+    sizes = {name: _size(settings, f"model.{name}_parallel_size") for name in ("tensor_model", "pipeline_model")}
+    tensor, pipeline = sizes["tensor_model"], sizes["pipeline_model"]
+    dense = tensor * _size(settings, "model.context_parallel_size")
+    experts = _size(settings, "model.expert_model_parallel_size") * _size(
+        settings, "model.expert_tensor_parallel_size", tensor
+    )
+    return 2 * pipeline * math.lcm(dense, experts) * _size(settings, "ddp.num_distributed_optimizer_instances")
+
+
+def _size(settings: Mapping[str, Any], path: str, default: int = 1) -> int:
+    value = settings.get(path)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else default
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def recipe_of(settings: Mapping[str, Any], name: str = CONFIGURATION) -> Recipe:
+    """A mapping of settings as a recipe. Raises NotAConfiguration."""
+    return Recipe(name, name, name, 1, "overrides", (variant_of(settings),))

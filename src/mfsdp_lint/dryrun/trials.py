@@ -1,0 +1,163 @@
+"""The tiers that train: which runs a finding takes, and what these say of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from mfsdp_lint.dryrun.batch import Batch, Key
+from mfsdp_lint.dryrun.comparison import TOLERANCE, TOLERANCE_IN_16_BITS, losses_of, symptoms
+from mfsdp_lint.dryrun.control import controls_of, pinned
+from mfsdp_lint.dryrun.introspection import SAVE, Judge, inconclusive
+from mfsdp_lint.dryrun.matching import is_of
+from mfsdp_lint.dryrun.outcome import Outcome, Settings
+from mfsdp_lint.dryrun.proxy import BASE, Proxy, proxy_of
+from mfsdp_lint.finding import Confirmation
+from mfsdp_lint.rules.check import Violation
+
+TIER: Literal["cpu"] = "cpu"
+
+_16_BITS = ("mixed_precision", "mixed_precision.bf16", "mixed_precision.fp16", "model.bf16", "model.fp16")
+_FSDP = ("dist.use_megatron_fsdp", "ddp.use_megatron_fsdp", "dist.use_torch_fsdp2")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of the proxy, one of the same with plain DDP, and one that loads what it saved, if it saves."""
+
+    proxy: Proxy
+    run: Key
+    plain: Key
+    load: Key | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a finding takes: the run with the mistake alone, and the control run. `why` it cannot be tried at all."""
+
+    violation: Violation
+    bad: Run | None = None
+    good: Run | None = None
+    why: str = ""
+
+
+def want(batch: Batch, settings: Settings, ranks: int, *, checkpoint: bool) -> Run:
+    """Asks for a run of a recipe's settings."""
+    proxy = proxy_of(settings, ranks)
+    run = batch.want(proxy.settings, proxy.ranks, save=checkpoint)
+    plain = batch.want(proxy.plain, proxy.ranks)
+    load = batch.want(proxy.settings, proxy.ranks, load=run) if checkpoint else None
+    return Run(proxy, run, plain, load)
+
+
+def plan(batch: Batch, settings: Settings, violations: Sequence[Violation], ranks: int, judge: Judge) -> list[Trial]:
+    """Asks for the runs that these findings take, each with the mistakes of the others taken out."""
+    trials = []
+    for violation in violations:
+        bad = pinned(violation, without(settings, [other for other in violations if other is not violation]))
+        good = without(bad, [violation])
+        checkpoint = violation.case.stage in ("save", "load")
+        if not _is_in(violation, bad, ranks, judge, checkpoint=checkpoint):
+            trials.append(Trial(violation, why="the small model cannot have this mistake"))
+        elif _is_in(violation, good, ranks, judge, checkpoint=checkpoint):
+            trials.append(Trial(violation, why="nothing is known that would take the mistake out"))
+        else:
+            first, second = (want(batch, each, ranks, checkpoint=checkpoint) for each in (bad, good))
+            trials.append(Trial(violation, first, second))
+    return trials
+
+
+def without(settings: Settings, violations: Sequence[Violation]) -> Settings:
+    """The settings with mistakes taken out."""
+    for violation in violations:
+        controls = controls_of(violation)
+        settings = controls[0].applied(settings) if controls else settings
+    return settings
+
+
+def _is_in(violation: Violation, settings: Settings, ranks: int, judge: Judge, *, checkpoint: bool) -> bool:
+    """Whether the rule still finds the mistake in the proxy."""
+    proxy = {**BASE, **proxy_of(settings, ranks).settings}
+    proxy |= {"checkpoint.save": SAVE if checkpoint else None, "checkpoint.load": None}
+    return any(found.rule.code == violation.rule.code for found in judge(proxy))
+
+
+def confirm(trial: Trial, batch: Batch) -> Confirmation:
+    """What the runs say of one finding."""
+    if trial.bad is None or trial.good is None:
+        return inconclusive(trial.why, tier=TIER)
+    case = trial.violation.case
+    bad = result(trial.bad, batch)
+    if not bad.outcome.conclusive:
+        return inconclusive(bad.told, tier=TIER)
+    failure = bad.outcome.failure
+    if failure is not None:
+        if case.error is not None and not is_of(trial.violation, failure):
+            return inconclusive(f"it ends otherwise: {failure.message}", tier=TIER)
+        if bad.outcome.stage != case.stage:
+            return inconclusive(f"it ends in another stage, {bad.outcome.stage}: {failure.message}", tier=TIER)
+    elif bad.why:
+        return inconclusive(bad.why, tier=TIER)
+    elif case.error is not None or not bad.symptoms:
+        return Confirmation("refuted", TIER, bad.told)
+    good = result(trial.good, batch)
+    # What raises is gone when nothing is raised; what is wrong in silence when all is as with plain DDP.
+    if not (good.trained if failure is not None else good.fine):
+        return inconclusive(f"the control run is not right either: {good.told}", bad.told, tier=TIER)
+    return Confirmation("confirmed", TIER, bad.told)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a run: its outcome, what is wrong with it in silence, and why that cannot be told."""
+
+    outcome: Outcome
+    symptoms: tuple[str, ...]
+    why: str
+
+    @property
+    def trained(self) -> bool:
+        """Whether it ran through, with a loss that is a number."""
+        return self.outcome.passed and all(map(math.isfinite, losses_of(self.outcome)))
+
+    @property
+    def fine(self) -> bool:
+        """Whether it ran through, and as plain DDP does."""
+        return self.outcome.passed and not self.symptoms and not self.why
+
+    @property
+    def told(self) -> str:
+        """The error, what is wrong, or that nothing is."""
+        if self.outcome.failure is not None:
+            return self.outcome.failure.message
+        return "; ".join(self.symptoms) or self.why or "it trains as plain DDP does"
+
+
+def result(run: Run, batch: Batch) -> Result:
+    """What came of a run, against plain DDP."""
+    outcome, plain = batch.outcome(run.run), batch.outcome(run.plain)
+    if run.load is not None and outcome.passed:
+        loaded = batch.outcome(run.load)
+        if not loaded.passed:
+            outcome = loaded
+    if not outcome.passed:
+        return Result(outcome, (), "")
+    if not plain.passed:
+        return Result(outcome, (), f"the run with plain DDP failed: {plain.failure.message if plain.failure else ''}")
+    found = symptoms(outcome, plain, tolerance=_tolerance(run.proxy), sharded=_is_sharded(run.proxy))
+    if run.load is not None and any(
+        saver.saved != loader.loaded for saver, loader in zip(outcome.ranks, batch.outcome(run.load).ranks, strict=True)
+    ):
+        found = (*found, "what was loaded is not what was saved")
+    return Result(outcome, found, "")
+
+
+def _tolerance(proxy: Proxy) -> float:
+    short = any(proxy.settings.get(path) for path in _16_BITS)
+    return TOLERANCE_IN_16_BITS if short else TOLERANCE
+
+
+def _is_sharded(proxy: Proxy) -> bool:
+    return any(proxy.settings.get(path) for path in _FSDP)

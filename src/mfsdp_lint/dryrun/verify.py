@@ -1,0 +1,199 @@
+"""`mfsdp-lint rules --verify`: the rules' own examples, tried out against the Megatron that is installed.
+
+A bad example has to fail as its rule says, and a good one must not. That is evidence that anybody can repeat, when a
+new Megatron appears.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from mfsdp_lint.dryrun.inventory import Installed
+from mfsdp_lint.dryrun.matching import matches
+from mfsdp_lint.dryrun.outcome import Failure
+from mfsdp_lint.dryrun.plain import recipe_of
+from mfsdp_lint.dryrun.run import Means, Told, dry_run
+from mfsdp_lint.dryrun.subject import Judge, Subject, tier_of
+from mfsdp_lint.rules.applicability import Site
+from mfsdp_lint.rules.model import Confirm, Example, Rule
+from mfsdp_lint.rules.views import Views
+from mfsdp_lint.upstream.target import Target
+
+Agreement = Literal["agreement", "disagreement", "undecidable"]
+
+_TIERS: tuple[Literal["introspect", "cpu"], ...] = ("introspect", "cpu")
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """An example and what came of it: the verdict of a dry run, and what was seen.
+
+    A bad one is confirmed, refuted or inconclusive; a good one passed, failed or inconclusive.
+    """
+
+    code: str
+    number: int
+    bad: bool
+    verdict: str
+    seen: str
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """`MFSDP101 bad 1`."""
+        return f"{self.code} {'bad' if self.bad else 'good'} {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A rule: the lowest tier that decides it, and what became of its examples."""
+
+    code: str
+    name: str
+    tier: Confirm
+    tried: tuple[Tried, ...]
+
+    @property
+    def agreement(self) -> Agreement:
+        """Whether the installed Megatron does as the rule says; it takes a bad and a good example to show that."""
+        if any(each.verdict == ("refuted" if each.bad else "failed") for each in self.tried):
+            return "disagreement"
+        seen = {(each.bad, each.verdict) for each in self.tried}
+        return "agreement" if {(True, "confirmed"), (False, "passed")} <= seen else "undecidable"
+
+    @property
+    def seconds(self) -> float:
+        """How long the runs took, without imports. Runs that examples share count for each."""
+        return sum(each.seconds for each in self.tried)
+
+    def told(self, bad: bool) -> str:
+        """`confirmed`, or `2 confirmed, 1 inconclusive`."""
+        verdicts = Counter(each.verdict for each in self.tried if each.bad is bad)
+        if len(verdicts) == 1:
+            return next(iter(verdicts))
+        return ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())) or "none"
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """An example on its way: `subject` is None where it cannot be run here, and `why` says it."""
+
+    rule: Rule
+    number: int
+    bad: bool
+    subject: Subject | None
+    why: str = ""
+
+
+def verify(
+    rules: Sequence[Rule], installed: Installed, target: Target, tell: Callable[[str], None] = lambda _: None
+) -> list[Row]:
+    """Tries the examples of every rule that says something at the installed versions. Raises UsageError."""
+    judge = Judge(target, [rule for rule in rules if rule.preset is None])
+    here = [(rule, found) for rule in rules if (found := rule.at(target))]
+    cases = [case for rule, found in here for case in _cases(rule, found, judge)]
+    tried: list[Tried] = []
+    for tier in _TIERS:
+        chosen = [case for case in cases if _tier(case) == tier]
+        subjects = [case.subject for case in chosen if case.subject]
+        # What would be left of a bad example without its mistake is its control run, which is run anyway.
+        means = Means(installed.python, tier=tier, fixed=True)
+        done = iter(dry_run(subjects, judge, means, tell).told if subjects else ())
+        tried += [_tried(case, next(done) if case.subject else None) for case in chosen]
+    return [
+        Row(rule.code, rule.name, rule.confirm, tuple(each for each in tried if each.code == rule.code))
+        for rule, _ in here
+    ]
+
+
+def _tier(case: _Case) -> Confirm:
+    """The tier for an example: that of the case that its mistake falls under, else that of the rule."""
+    violations = case.subject.violations if case.subject else ()
+    return next((tier_of(each) for each in violations if each.rule.code == case.rule.code), case.rule.confirm)
+
+
+def _cases(rule: Rule, here: Rule, judge: Judge) -> list[_Case]:
+    site = Site(judge.target)
+    cases = []
+    numbers: Counter[bool] = Counter()
+    for example in rule.examples:
+        bad = example.severity is not None
+        numbers[bad] += 1
+        if example.settings and example.versions.truth(site):
+            cases.append(_case(here, example, numbers[bad], judge))
+    return cases
+
+
+def _case(rule: Rule, example: Example, number: int, judge: Judge) -> _Case:
+    bad = example.severity is not None
+    if example.components:
+        needed = ", ".join(f"{name} {version}" for name, version in example.components.items())
+        return _Case(rule, number, bad, None, f"it is about {needed}")
+    subject = judge.subjects([recipe_of(example.settings)])[0]
+    fires = any(violation.rule.code == rule.code for violation in subject.violations)
+    if bad and not fires:
+        return _Case(rule, number, bad, None, "a stronger rule speaks for it here")
+    if fires and not bad:
+        return _Case(rule, number, bad, None, "it leaves the environment open, and a run has one")
+    return _Case(rule, number, bad, replace(subject, codes=frozenset({rule.code})))
+
+
+def _tried(case: _Case, told: Told | None) -> Tried:
+    if told is None:
+        verdict, seen = "inconclusive", case.why
+    elif not case.bad:
+        verdict, seen = _good(case.rule, told)
+    elif told.findings:
+        confirmation = told.findings[0][1]
+        verdict, seen = confirmation.verdict, confirmation.reason or confirmation.seen
+    else:
+        verdict, seen = "inconclusive", told.why
+    return Tried(case.rule.code, case.number, case.bad, verdict, seen, told.seconds if told else 0.0)
+
+
+def _good(rule: Rule, told: Told) -> tuple[str, str]:
+    """What became of a good example: it failed only if it did so as the rule says."""
+    validation, result = told.validation, told.result
+    if validation is None:
+        return "inconclusive", told.why
+    # Once another mistake was taken out it is the example no more.
+    failures = [refusal.failure for refusal in validation.refusals[:1]]
+    if result is not None and result.outcome.failure and not failures:
+        failures.append(result.outcome.failure)
+    for failure in failures:
+        if _is_of_rule(rule, failure):
+            if why := _is_open(rule, told):
+                return "inconclusive", why
+            return "failed", failure.message
+    if not validation.last.passed:
+        return "inconclusive", validation.last.failure.message if validation.last.failure else ""
+    if result is None:
+        return "passed", ""
+    if result.trained and any(case.error for case in rule.cases):
+        return "passed", ""
+    if result.symptoms:
+        # Of several mistakes that nothing raises, nobody can say which it is.
+        alone = not any(tier_of(violation) == "cpu" for violation in told.subject.violations)
+        return "failed" if alone else "inconclusive", result.told
+    return ("passed", "") if result.fine else ("inconclusive", result.told)
+
+
+def _is_open(rule: Rule, told: Told) -> str:
+    """Why a good example fails all the same: it leaves open what the rule asks, or cannot be given as it is."""
+    validation = told.validation
+    if validation and validation.last.not_given:
+        return f"{min(validation.last.not_given)} cannot be given to the classes of this version"
+    views = Views(told.subject.variant, Site(told.subject.target))
+    for case in rule.cases:
+        seen = views.of(case.sees)
+        truths = {rule.applies.truth(seen), case.when.truth(seen) if case.when else True}
+        if None in truths and False not in truths:
+            return "it leaves open what the rule asks"
+    return ""
+
+
+def _is_of_rule(rule: Rule, failure: Failure) -> bool:
+    return any(case.error is not None and matches(case.error, failure) for case in rule.cases)

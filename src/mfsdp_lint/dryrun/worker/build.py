@@ -1,0 +1,217 @@
+"""A real `ConfigContainer` from settings as JSON has them: dotted paths and plain values.
+
+Every section is made with what it cannot do without, and then given the settings one by one, as recipes do; upstream's
+validation runs each section's own checks over again. The recipe's own code is not executed: classes and functions
+that settings name are looked up in Megatron and torch alone.
+"""
+
+import dataclasses
+import enum
+import importlib
+import typing
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import Any
+
+Settings = Mapping[str, Any]
+
+CONFIG = "megatron.bridge.training.config"
+
+_TRUSTED = ("megatron", "torch")
+"""Packages whose classes and functions a setting may name."""
+
+_CLASSES = {
+    "model": "megatron.bridge.models.gpt_provider.GPTModelProvider",
+    "dataset": f"{CONFIG}.MockGPTDatasetConfig",
+    "mixed_precision": "megatron.bridge.training.mixed_precision.MixedPrecisionConfig",
+    "comm_overlap": "megatron.bridge.training.comm_overlap.CommOverlapConfig",
+    "peft": "megatron.bridge.peft.lora.LoRA",
+}
+"""The class of a section where nothing says it and its declaration leaves a choice."""
+
+_MOCK_DATA = {"random_seed": 1, "reset_attention_mask": False, "reset_position_ids": False, "eod_mask_loss": False}
+
+_NEEDED: dict[str, tuple[dict[str, Any], ...]] = {
+    # Bridge 0.2 knows the first by its other name alone.
+    "MockGPTDatasetConfig": ({"seq_length": 4096, **_MOCK_DATA}, {"sequence_length": 4096, **_MOCK_DATA}),
+    "CommOverlapConfig": ({"tp_comm_overlap": False},),
+}
+"""Arguments that a class cannot be made without, by its name; where versions differ, one after the other is tried."""
+
+_BASE: Settings = {
+    "model.num_layers": 32,
+    "model.hidden_size": 4096,
+    "model.num_attention_heads": 32,
+    "model.vocab_size": 32000,
+    "model.seq_length": 4096,
+    "train.train_iters": 100,
+    "train.global_batch_size": 512,
+    "train.micro_batch_size": 1,
+    "optimizer.lr": 1e-4,
+    "tokenizer.tokenizer_type": "NullTokenizer",
+}
+"""What a configuration has to have, where a recipe leaves it out or nobody knows it."""
+
+
+@dataclasses.dataclass
+class Built:
+    """A configuration; the settings that its classes have no field for; those that could not be given."""
+
+    config: Any
+    no_field: list[str]
+    left_out: list[str]
+
+
+class CannotBuild(Exception):
+    """A section that could not be made. It says nothing about the settings."""
+
+
+def build(settings: Settings, base: Settings = _BASE) -> Built:
+    """The configuration that settings describe; what they do not say is as the classes have it. Raises CannotBuild."""
+    settings = dict(settings)
+    _agree_on_sequence_length(settings, base)
+    sections: dict[str, dict[str, Any]] = {}
+    deep = []
+    for path, value in {**base, **settings}.items():
+        section, _, name = path.partition(".")
+        if "." in name:
+            deep.append(path)
+        elif name:
+            sections.setdefault(section, {})[name] = value
+    module = importlib.import_module(CONFIG)
+    hints = typing.get_type_hints(module.ConfigContainer)
+    built = Built(None, [], [path for path in deep if not path.startswith("env.")])
+    parts = {}
+    for field in dataclasses.fields(module.ConfigContainer):
+        whole = settings.get(field.name, ...)
+        if whole is None or isinstance(whole, str):
+            parts[field.name] = whole
+        elif field.name in sections or _is_required(field):
+            # What may be None, and of which only some fields are known, is there if it was said to be.
+            if whole is ... and field.default is None and not any(p.startswith(field.name + ".") for p in settings):
+                continue
+            parts[field.name] = _section(field.name, hints[field.name], sections.get(field.name, {}), built)
+    try:
+        built.config = module.ConfigContainer(**parts)
+    except Exception as error:
+        raise CannotBuild(f"{type(error).__name__}: {error}") from None
+    return built
+
+
+def _agree_on_sequence_length(settings: MutableMapping[str, Any], base: Settings) -> None:
+    """Where only one of model and data says its sequence length, the other is as long."""
+    said = (settings.get(path) for path in ("model.seq_length", "dataset.sequence_length", "dataset.seq_length"))
+    length = next((length for length in said if length), base["model.seq_length"])
+    settings.setdefault("model.seq_length", length)
+    if "dataset.seq_length" not in settings:
+        settings.setdefault("dataset.sequence_length", length)
+
+
+def _is_required(field: "dataclasses.Field[Any]") -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _section(name: str, hint: Any, values: Mapping[str, Any], built: Built) -> Any:
+    named = _named(values.get("__class__"))
+    if values.get("__class__") and not isinstance(named, type):
+        built.left_out.append(f"{name}.__class__")
+        named = None
+    kind = named or _named(_CLASSES.get(name)) or _class_in(hint)
+    if not isinstance(kind, type):
+        raise CannotBuild(f"{name}: {hint} is no class")
+    section = _made(name, kind)
+    hints = _hints(kind)
+    names = {field.name for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
+    for field, value in values.items():
+        path = f"{name}.{field}"
+        if field == "__class__":
+            continue
+        if field not in names and not hasattr(section, field):
+            built.no_field.append(path)
+            continue
+        try:
+            setattr(section, field, decode(value, hints.get(field), getattr(section, field, None)))
+        except (LookupError, ValueError, AttributeError):
+            built.left_out.append(path)
+    return section
+
+
+def _made(name: str, kind: type) -> Any:
+    """A section with its defaults. Raises CannotBuild."""
+    why = ""
+    for arguments in _NEEDED.get(kind.__name__, ({},)):
+        try:
+            return kind(**arguments)
+        except Exception as error:
+            why = why or f"{name}: {kind.__name__}: {type(error).__name__}: {error}"
+    raise CannotBuild(why)
+
+
+def _hints(kind: type) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(kind)
+    except Exception:  # an annotation that names what is not installed
+        return {}
+
+
+def _class_in(hint: Any) -> type | None:
+    """The class of a declaration that may be optional."""
+    if isinstance(hint, type):
+        return hint
+    return next((kind for kind in typing.get_args(hint) if isinstance(kind, type) and kind is not type(None)), None)
+
+
+def decode(value: Any, hint: Any, present: Any) -> Any:
+    """A plain value as the class wants it: dtypes, members of enumerations and functions are known by name.
+
+    Raises ValueError or LookupError for a name that stands for nothing here.
+    """
+    if isinstance(value, list):
+        kind = _enumeration(hint, None)
+        return [_member(kind, item) if kind and isinstance(item, str) else item for item in value]
+    if not isinstance(value, str):
+        return value
+    if value.startswith("<function ") and value.endswith(">"):
+        return _function(value[len("<function ") : -1])
+    if value.startswith("torch."):
+        import torch
+
+        dtype = getattr(torch, value.partition(".")[2], None)
+        return dtype if isinstance(dtype, torch.dtype) else value
+    kind = _enumeration(hint, present)
+    return _member(kind, value) if kind else value
+
+
+def _enumeration(hint: Any, present: Any) -> type[enum.Enum] | None:
+    if isinstance(present, enum.Enum):
+        return type(present)
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        return hint
+    return next((found for inner in typing.get_args(hint) if (found := _enumeration(inner, None))), None)
+
+
+def _member(kind: type[enum.Enum], name: str) -> Any:
+    # Upstream turns the texts that it takes into members itself; what is no name is left to it.
+    return kind.__members__.get(name, name)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    found = _named(name)
+    if not callable(found):
+        raise ValueError(name)
+    return typing.cast(Callable[..., Any], found)
+
+
+def _named(name: str | None) -> Any:
+    """What a dotted name of Megatron or torch stands for; None for any other."""
+    if not name or name.partition(".")[0] not in _TRUSTED:
+        return None
+    parts: Sequence[str] = name.split(".")
+    for split in range(len(parts) - 1, 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:split]))
+        except ImportError:
+            continue
+        for part in parts[split:]:
+            found = getattr(found, part, None)
+        return found
+    return None

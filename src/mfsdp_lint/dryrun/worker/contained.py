@@ -1,0 +1,66 @@
+"""Limits that a process puts on itself: it dies with its parent, keeps to its memory, speaks to this machine alone."""
+
+import ctypes
+import ipaddress
+import os
+import resource
+import signal
+import sys
+from typing import Any
+
+MARK = "MFSDP_LINT_DRY_RUN"
+"""The environment variable that every process of a launch has, with a value of its own."""
+
+MEMORY = "MFSDP_LINT_DRY_RUN_MEMORY"
+"""How many bytes of data a process may hold."""
+
+_PR_SET_PDEATHSIG = 1
+_NETWORK = ("socket.connect", "socket.sendto", "socket.sendmsg")
+
+
+def begin() -> None:
+    """Takes all limits on. Raises SystemExit where the parent is already gone."""
+    die_with_parent()
+    _limit_memory()
+    sys.addaudithook(_refuse_network)
+
+
+def die_with_parent() -> None:
+    """SIGKILL when the parent ends, however it ends (Linux); a child does not inherit that. Raises SystemExit."""
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    # It may have ended just before: whoever took this process over has not the mark.
+    if os.environ.get("MFSDP_LINT_DRY_RUN_PARENT") == str(os.getppid()):
+        return
+    try:
+        with open(f"/proc/{os.getppid()}/environ", "rb") as stream:
+            inherited = f"{MARK}={os.environ.get(MARK, '')}".encode() in stream.read().split(b"\0")
+    except OSError:
+        inherited = False
+    if not inherited:
+        raise SystemExit(1)
+
+
+def _limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit = int(os.environ.get(MEMORY, "0"))
+    if limit:
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def _refuse_network(event: str, arguments: Any) -> None:
+    if event not in _NETWORK:
+        return
+    address = arguments[1]
+    if isinstance(address, tuple) and not _is_here(str(address[0])):
+        raise PermissionError(f"a dry run uses no network, and {address[0]} is not this machine")
+
+
+def _is_here(host: str) -> bool:
+    if host in ("", "localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False

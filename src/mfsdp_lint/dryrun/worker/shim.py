@@ -1,0 +1,228 @@
+"""CUDA-only calls of megatron-core and Megatron-Bridge, made harmless on a torch that has no CUDA.
+
+`install` has to run after `import torch` and before `import megatron.core`, which copies several of the names. Each
+piece says what it replaces; docs/dry-run.md says what that leaves out. `torch.cuda.is_available()` stays False.
+"""
+
+import contextlib
+import types
+from collections.abc import Callable
+from typing import Any
+
+Torch = Any
+
+
+def install() -> None:
+    """Replaces everything that the tiers without a GPU need replaced."""
+    import torch
+    import torch.distributed.device_mesh
+
+    for piece in (
+        null_streams,
+        current_device,
+        synchronize,
+        device_properties,
+        memory_statistics,
+        random_state,
+        lazy_calls,
+        devices,
+        device_mesh,
+        reductions,
+    ):
+        piece(torch)
+
+
+def _giving(value: Any) -> Callable[..., Any]:
+    """A function that takes anything and gives this; a new one each time, for torch keeps a list of its functions."""
+    return lambda *arguments, **keywords: value
+
+
+class _Event:
+    """An event that has happened."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        pass
+
+    record = wait = synchronize = _giving(None)
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, other: object) -> float:
+        return 0.0
+
+
+class _Stream:
+    """A stream on which everything is done already."""
+
+    cuda_stream = stream_id = 0
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        pass
+
+    wait_stream = wait_event = synchronize = _giving(None)
+
+    def record_event(self, event: Any = None) -> Any:
+        return event or _Event()
+
+    def query(self) -> bool:
+        return True
+
+
+def null_streams(torch: Torch) -> None:
+    """Streams and events: everything is done in its order."""
+    stream = _Stream()
+    torch.cuda.Stream = _Stream
+    torch.cuda.Event = _Event
+    torch.cuda.stream = lambda stream=None: contextlib.nullcontext()
+    torch.cuda.current_stream = _giving(stream)
+    torch.cuda.default_stream = _giving(stream)
+    torch.cuda.set_stream = _giving(None)
+
+
+def current_device(torch: Torch) -> None:
+    """There is one device, the first."""
+    torch.cuda.current_device = _giving(0)
+    torch.cuda.device_count = _giving(1)
+    torch.cuda.set_device = _giving(None)
+
+
+def synchronize(torch: Torch) -> None:
+    """Nothing to wait for; saving compares what this returns."""
+    torch.cuda.synchronize = _giving(None)
+
+
+def device_properties(torch: Torch) -> None:
+    """A recent GPU, for checks that ask which there is."""
+    properties = types.SimpleNamespace(major=9, minor=0, total_memory=1 << 36, multi_processor_count=132, name="none")
+    torch.cuda.get_device_properties = _giving(properties)
+    torch.cuda.get_device_capability = _giving((properties.major, properties.minor))
+    torch.cuda.get_device_name = _giving(properties.name)
+
+
+def memory_statistics(torch: Torch) -> None:
+    """No device memory is in use."""
+    for name in ("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved"):
+        setattr(torch.cuda, name, _giving(0))
+    torch.cuda.memory_stats = _giving({})
+    torch.cuda.mem_get_info = _giving((1 << 36, 1 << 36))
+    torch.cuda.reset_peak_memory_stats = _giving(None)
+    torch.cuda.empty_cache = _giving(None)
+
+
+def random_state(torch: Torch) -> None:
+    """The device's random numbers are the CPU's."""
+    torch.cuda.get_rng_state = torch.cuda.random.get_rng_state = lambda device=None: torch.get_rng_state()
+    torch.cuda.set_rng_state = torch.cuda.random.set_rng_state = lambda state, device=None: torch.set_rng_state(state)
+    torch.cuda.manual_seed = torch.cuda.random.manual_seed = torch.cuda.manual_seed_all = (
+        torch.default_generator.manual_seed
+    )
+    torch.cuda.default_generators = (torch.default_generator,)
+
+
+def lazy_calls(torch: Torch) -> None:
+    """What waits for CUDA to start is done at once. Without this the ranks silently start from other weights."""
+    torch.cuda._lazy_call = lambda call, **keywords: call()
+    torch.cuda._lazy_init = _giving(None)
+
+
+def devices(torch: Torch) -> None:
+    """Tensors that are asked for on, or moved to, a CUDA device are on the CPU."""
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._device import _device_constructors
+
+    cuda, to, kind = torch.Tensor.cuda, torch.Tensor.to, torch.Tensor.type
+
+    class OnTheCPU(TorchFunctionMode):  # type: ignore[misc]
+        def __torch_function__(
+            self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            kwargs = kwargs or {}
+            if function is cuda:
+                return args[0]
+            if _is_cuda(torch, kwargs.get("device")):
+                kwargs = {**kwargs, "device": "cpu"}
+            if function is to and len(args) > 1 and _is_cuda(torch, args[1]):
+                args = (args[0], "cpu", *args[2:])
+            if function is kind and len(args) == 1 and not kwargs:
+                # The optimizers tell parameters apart by this name.
+                return function(*args).replace("torch.", "torch.cuda.", 1)
+            return function(*args, **kwargs)
+
+    _device_constructors()  # torch remembers these, and would remember ours
+    torch.nn.Module.cuda = lambda self, device=None: self
+    mode = OnTheCPU()
+    mode.__enter__()
+    torch._mfsdp_dry_run_mode = mode  # it is never left
+
+
+def _is_cuda(torch: Torch, device: Any) -> bool:
+    if isinstance(device, str):
+        return device.startswith("cuda")
+    if isinstance(device, torch.device):
+        return bool(device.type == "cuda")
+    return isinstance(device, int) and not isinstance(device, bool)
+
+
+def device_mesh(torch: Torch) -> None:
+    """Meshes of CUDA devices are meshes of CPUs."""
+    mesh = torch.distributed.device_mesh
+    from_group, initialise = mesh.DeviceMesh.from_group, mesh.init_device_mesh
+
+    def here(device: str) -> str:
+        return "cpu" if device == "cuda" else device
+
+    def ours_from_group(group: Any, device_type: str, *arguments: Any, **keywords: Any) -> Any:
+        return from_group(group, here(device_type), *arguments, **keywords)
+
+    def ours_initialise(device_type: str, *arguments: Any, **keywords: Any) -> Any:
+        return initialise(here(device_type), *arguments, **keywords)
+
+    mesh.DeviceMesh.from_group = staticmethod(ours_from_group)
+    mesh.init_device_mesh = torch.distributed.init_device_mesh = ours_initialise
+
+
+class _Done:
+    """A collective that has ended."""
+
+    def wait(self, *arguments: Any, **keywords: Any) -> bool:
+        return True
+
+    def is_completed(self) -> bool:
+        return True
+
+
+class _Scaled:
+    """The operation "multiply, then sum", which only NCCL has."""
+
+    def __init__(self, factor: Any) -> None:
+        self.factor = factor
+
+
+def reductions(torch: Torch) -> None:
+    """Gloo has no "multiply, then sum": it is done in two steps, at once, and so is the average."""
+    distributed = torch.distributed
+    average, add = distributed.ReduceOp.AVG, distributed.ReduceOp.SUM
+    all_reduce, reduce_scatter = distributed.all_reduce, distributed.reduce_scatter_tensor
+
+    def ours_all_reduce(tensor: Any, op: Any = add, group: Any = None, async_op: bool = False) -> Any:
+        if not isinstance(op, _Scaled) and op != average:
+            return all_reduce(tensor, op=op, group=group, async_op=async_op)
+        if isinstance(op, _Scaled):
+            tensor.mul_(op.factor)
+        all_reduce(tensor, op=add, group=group)
+        if not isinstance(op, _Scaled):
+            tensor.div_(distributed.get_world_size(group))
+        return _Done() if async_op else None
+
+    def ours_reduce_scatter(output: Any, input: Any, op: Any = add, group: Any = None, async_op: bool = False) -> Any:
+        if not isinstance(op, _Scaled) and op != average:
+            return reduce_scatter(output, input, op=op, group=group, async_op=async_op)
+        reduce_scatter(output, input * op.factor if isinstance(op, _Scaled) else input, op=add, group=group)
+        if not isinstance(op, _Scaled):
+            output.div_(distributed.get_world_size(group))
+        return _Done() if async_op else None
+
+    for module in (distributed, distributed.distributed_c10d):
+        module.all_reduce, module.reduce_scatter_tensor = ours_all_reduce, ours_reduce_scatter
+    distributed._make_nccl_premul_sum = _Scaled

@@ -1,0 +1,181 @@
+"""The tiers with the real torch, megatron-core 0.16.1 and megatron-bridge 0.3.1."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PYTHON = str(Path(os.environ.get("MFSDP_LINT_DRY_RUN_PYTHON", ".venv-dryrun/bin/python")).absolute())
+
+FSDP = {
+    "dist.use_megatron_fsdp": True,
+    "ddp.use_megatron_fsdp": True,
+    "ddp.data_parallel_sharding_strategy": "optim_grads_params",
+    "ddp.overlap_grad_reduce": True,
+    "ddp.overlap_param_gather": True,
+    "checkpoint.ckpt_format": "fsdp_dtensor",
+    "comm_overlap": None,
+}
+
+
+def mfsdp_lint(*arguments: str, folder: Path) -> tuple[int, Any]:
+    """The exit code, and the document that was printed. Nothing may be left in the temporary folder."""
+    temporary = folder / "tmp"
+    temporary.mkdir(exist_ok=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "mfsdp_lint", *arguments, "--python", PYTHON, "--output-format", "json"],
+        capture_output=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        cwd=ROOT,
+        check=False,
+    )
+    assert list(temporary.iterdir()) == []
+    assert done.stdout, done.stderr.decode()
+    return done.returncode, json.loads(done.stdout)
+
+
+def by_name(document: Any) -> dict[str, Any]:
+    return {Path(recipe["name"]).stem: recipe for recipe in document["recipes"]}
+
+
+def test_the_examples_do_what_the_linter_says_of_them(tmp_path: Path) -> None:
+    code, document = mfsdp_lint("dry-run", "examples", folder=tmp_path)
+    recipes = by_name(document)
+    assert code == 1
+    assert {name: recipe["verdict"] for name, recipe in recipes.items()} == {
+        "fsdp_overrides": "confirmed",
+        "llama3_70b_offload": "confirmed",
+        "llama3_8b_fsdp": "confirmed",
+        "llama3_8b_fsdp_ready": "passed",
+        "qwen25_7b_fsdp2": "confirmed",
+    }
+    assert [refusal["error"] for refusal in recipes["llama3_70b_offload"]["refusals"]] == [
+        "ValueError: Currently there is no support for Pipeline parallelism with CPU offloading"
+    ]
+    assert recipes["llama3_8b_fsdp_ready"]["trained"]["reduced"] == ["model.context_parallel_size 2 → 1"]
+    assert "unexpected keyword argument 'pg_collection'" in recipes["qwen25_7b_fsdp2"]["findings"][0]["seen"]
+    assert "transformer_engine" in document["stood_in"]
+
+
+def test_without_their_mistakes_the_examples_pass_and_what_they_save_can_be_loaded(tmp_path: Path) -> None:
+    code, document = mfsdp_lint("dry-run", "examples", "--fixed", "--checkpoint", folder=tmp_path)
+    assert [recipe for recipe in document["recipes"] if recipe["verdict"] != "passed"] == []
+    assert {name: recipe["verdict"] for name, recipe in by_name(document).items()} == {
+        "fsdp_overrides": "passed",
+        "llama3_70b_offload": "passed",
+        "llama3_8b_fsdp": "passed",
+        "llama3_8b_fsdp_ready": "passed",
+        "qwen25_7b_fsdp2": "passed",
+    }
+    assert code == 0
+
+
+def test_a_check_carries_the_verdicts(tmp_path: Path) -> None:
+    code, document = mfsdp_lint("--confirm", "examples/llama3_8b_fsdp.py", folder=tmp_path)
+    assert code == 1
+    assert [finding["confirmed"] for finding in document["findings"]] == [
+        {
+            "verdict": "confirmed",
+            "tier": "introspect",
+            "seen": "AssertionError: Megatron FSDP only supports fsdp_dtensor checkpoint format",
+            "reason": "",
+        }
+    ]
+
+
+def test_silent_mistakes_show_beside_plain_ddp(tmp_path: Path) -> None:
+    """Up to megatron-core 0.16 these train on wrong gradients, and nothing says so."""
+    settings = {
+        "right": FSDP,
+        "added": {**FSDP, "ddp.data_parallel_sharding_strategy": "optim"},
+        "unreduced": {**FSDP, "ddp.data_parallel_sharding_strategy": "no_shard", "ddp.overlap_grad_reduce": False},
+    }
+    files = [tmp_path / f"{name}.json" for name in settings]
+    for file in files:
+        file.write_text(json.dumps(settings[file.stem]))
+    code, document = mfsdp_lint("dry-run", *map(str, files), folder=tmp_path)
+    recipes = by_name(document)
+    assert code == 1
+    assert {name: recipe["verdict"] for name, recipe in recipes.items()} == {
+        "right": "passed",
+        "added": "confirmed",
+        "unreduced": "confirmed",
+    }
+    assert recipes["right"]["trained"]["losses"] == pytest.approx([4.881298, 4.851477, 4.899878], rel=1e-5)
+    assert "the norm of the gradients is 4.24881" in recipes["added"]["findings"][0]["seen"]
+    assert "the replicas drift apart" in recipes["unreduced"]["trained"]["told"]
+
+
+def test_no_rule_is_contradicted_by_its_own_examples(tmp_path: Path) -> None:
+    code, document = mfsdp_lint("rules", "--verify", folder=tmp_path)
+    wrong = [rule for rule in document["rules"] if rule["agreement"] == "disagreement"]
+    assert (code, wrong) == (0, [])
+    agreed = {rule["code"] for rule in document["rules"] if rule["agreement"] == "agreement"}
+    assert {"MFSDP101", "MFSDP201", "MFSDP202", "MFSDP301", "MFSDP302", "MFSDP350", "MFSDP351"} <= agreed
+    assert {"MFSDP353", "MFSDP354", "MFSDP355", "MFSDP401"} <= agreed
+
+
+def test_nothing_is_left_when_the_linter_is_killed_while_ranks_train(tmp_path: Path) -> None:
+    (tmp_path / "right.json").write_text(json.dumps(FSDP))
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-m", "mfsdp_lint", "dry-run", str(tmp_path / "right.json"), "--python", PYTHON],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.DEVNULL,
+    ) as linter:
+        mark = _wait_for_ranks(temporary)
+        linter.send_signal(signal.SIGKILL)
+        linter.wait()
+    _wait(lambda: not _marked(mark) and not list(temporary.iterdir()))
+
+
+def _wait_for_ranks(temporary: Path) -> bytes:
+    """The mark of the launch, once both ranks are there."""
+    found: Sequence[bytes] = ()
+
+    def both() -> bool:
+        nonlocal found
+        found = [
+            mark
+            for mark, command in _processes()
+            if b"start.py\0rank" in command and str(temporary).encode() in command
+        ]
+        return len(found) >= 2
+
+    _wait(both)
+    return found[0]
+
+
+def _wait(condition: Any) -> None:
+    deadline = time.monotonic() + 300
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _marked(mark: bytes) -> bool:
+    return any(found == mark for found, _ in _processes())
+
+
+def _processes() -> list[tuple[bytes, bytes]]:
+    """The mark and the command line of every process that has a mark."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            continue
+        found += [(each, command) for each in environment if each.startswith(b"MFSDP_LINT_DRY_RUN=")]
+    return found

@@ -1,0 +1,58 @@
+"""The verdict on a recipe, from what was seen of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mfsdp_lint.dryrun.introspection import Refusal, Validation
+from mfsdp_lint.dryrun.outcome import Failure, Outcome
+from mfsdp_lint.dryrun.run import Told
+from mfsdp_lint.dryrun.trials import Result
+from mfsdp_lint.finding import Confirmation
+from tests.dryrun.samples import FSDP, PASSED, failed, subject, trained
+
+ASKED = subject({**FSDP, "ddp.data_parallel_sharding_strategy": "zero3"})
+FOUND = next(violation for violation in ASKED.violations if violation.rule.code == "MFSDP351")
+VALID = Validation((), {}, PASSED)
+INVALID = "ValueError: Invalid data_parallel_sharding_strategy: zero3"
+
+
+def told(verdict: str = "", result: Result | None = None) -> Told:
+    findings = ((FOUND, Confirmation(verdict, "cpu", "seen", "why")),) if verdict else ()  # type: ignore[arg-type]
+    return Told(ASKED, VALID, findings, None, result)
+
+
+def test_what_runs_through_passed() -> None:
+    assert told(result=Result(trained(), (), "")).word == "passed"
+
+
+def test_a_confirmed_finding_is_the_verdict() -> None:
+    assert told("confirmed", Result(failed("wrap", INVALID), (), "")).word == "confirmed"
+
+
+def test_a_refuted_finding_too() -> None:
+    assert told("refuted", Result(trained(), (), "")).word == "refuted"
+
+
+def test_what_no_rule_foresaw_failed() -> None:
+    result = Result(failed("wrap", "ValueError: the moon is full"), (), "")
+    assert (told(result=result).word, told(result=result).unforeseen) == ("failed", "ValueError: the moon is full")
+
+
+def test_what_a_finding_speaks_of_was_foreseen_even_where_its_control_run_was_inconclusive() -> None:
+    assert told("inconclusive", Result(failed("wrap", INVALID), (), "")).word == "inconclusive"
+
+
+def test_symptoms_that_no_rule_foresaw_failed() -> None:
+    assert told(result=Result(trained(), ("nothing is sharded",), "")).unforeseen == "nothing is sharded"
+
+
+def test_a_machine_that_cannot_run_it_decides_nothing() -> None:
+    assert told(result=Result(failed("import", "ImportError: no torch"), (), "")).word == "inconclusive"
+    assert replace(told(), validation=None, why="no answer").word == "inconclusive"
+
+
+def test_a_refusal_that_no_rule_foresaw_failed() -> None:
+    failure = Failure("ValueError", "the moon is full")
+    seen = Validation((Refusal(failure, None, {}),), {}, Outcome("startup", failure))
+    assert Told(ASKED, seen, ()).word == "failed"
