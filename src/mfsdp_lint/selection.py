@@ -29,7 +29,15 @@ def _known(codes: Collection[str], prefixes: Sequence[str], option: str) -> None
 
 
 def _nearest(prefix: str, codes: Collection[str]) -> str:
-    from difflib import get_close_matches
+    """The code that looks most like it, and of equals the one that begins most like it, for the message."""
+    from difflib import SequenceMatcher
+    from itertools import takewhile
 
-    nearest = get_close_matches(prefix.upper(), sorted(codes), n=1, cutoff=0)
-    return f"; the nearest is {nearest[0]}" if nearest else ""
+    asked = prefix.upper()
+
+    def likeness(code: str) -> tuple[float, int]:
+        alike = takewhile(lambda pair: pair[0] == pair[1], zip(asked, code, strict=False))
+        return SequenceMatcher(None, asked, code).ratio(), len(list(alike))
+
+    nearest = max(sorted(codes), key=likeness, default=None)
+    return f"; the nearest is {nearest}" if nearest else ""

@@ -67,7 +67,7 @@ def test_a_variable_of_the_launch_counts(ask: Ask) -> None:
 
 
 def test_a_misspelt_override_is_a_warning(ask: Ask) -> None:
-    code, _, err = ask("recipes.py::small", "--set", "dist.use_megatron_fdsp=true")
+    code, _, err = ask("recipes.py::sharded", "--set", "dist.use_megatron_fdsp=true")
     assert code == 0
     assert err == (
         "mfsdp-lint: warning: --set dist.use_megatron_fdsp: dist has no such field; "

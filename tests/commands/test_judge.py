@@ -126,7 +126,7 @@ def test_in_a_partial_environment_it_is_unknown(judge: Judge) -> None:
         ('{"settings": {"": 1}}', "'' is not the name of a setting"),
         ('{"settings": {}, "world_size": 0}', "world_size: expected a number of ranks, not 0"),
         ('{"settings": {}, "world_size": true}', "world_size: expected a number of ranks, not true"),
-        ("[" * 10_000, "not JSON: nested too deeply"),
+        ("[" * 200_000, "not JSON: nested too deeply"),
     ],
 )
 def test_a_line_that_is_no_question_is_named_and_the_others_are_answered(judge: Judge, line: str, problem: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,16 +13,38 @@ CALLABLE_WITHOUT_ARGUMENTS = 159
 """Recipe functions of the 0.3.1 wheel that return a configuration when called without arguments."""
 
 
+QWEN = f"{RECIPES}/qwen"
+"""One family, where the whole tree would show no more."""
+
+FINE_TUNING_WITH_A_SWITCH = 5
+"""Shared fine-tuning functions of the vision models that take `use_megatron_fsdp` and leave the format as it is."""
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     return copy_to(tmp_path)
 
 
-def test_as_shipped_the_recipes_have_no_error(tree: Path) -> None:
+def test_as_shipped_only_what_start_up_really_refuses_is_an_error(tree: Path) -> None:
     run = lint(tree, "--output-format", "json", RECIPES)
-    assert errors(run) == []
+    # Its experts are not divisible among the ranks that it asks for: the real validation refuses it as well.
+    assert errors(run) == ["MFSDP304 megatron/bridge/recipes/glm/glm45.py:182"]
     assert run.code in (0, 1)
     assert lint(tree, "--output-format", "concise", RECIPES).out.splitlines()[-1].startswith("50 files, ")
+
+
+def certain(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that hold for the recipes as they are, and not only when they are called with a parameter on."""
+    return [each for each in found if "when called with" not in each["message"]]
+
+
+def test_a_parameter_that_switches_fsdp_on_is_a_warning(tree: Path) -> None:
+    run = lint(tree, "--output-format", "json", RECIPES)
+    found = run.of("MFSDP101")
+    assert len(found) == FINE_TUNING_WITH_A_SWITCH
+    assert certain(found) == []
+    assert {each["severity"] for each in found} == {"warning"}
+    assert all(each["message"].endswith("when called with use_megatron_fsdp=True") for each in found)
 
 
 def lines_with(tree: Path, text: str) -> set[tuple[str, int]]:
@@ -50,22 +73,22 @@ def to_blame(tree: Path) -> set[tuple[str, int]]:
     return {own.get((path, function((path, line))), (path, line)) for path, line in switches}
 
 
-def check_fixed(tree: Path) -> None:
+def check_fixed(tree: Path, recipes: str = RECIPES) -> None:
     """After --fix nothing is left that has a safe fix, and a second run changes nothing."""
-    run = lint(tree, "--fix", "--output-format", "json", RECIPES)
+    run = lint(tree, "--fix", "--output-format", "json", recipes)
     assert [each for each in run.findings if each["fix"] and each["fix"]["safety"] == "safe"] == []
-    assert run.of("MFSDP101") == []
+    assert certain(run.of("MFSDP101")) == []
     first = git(tree, "diff")
-    lint(tree, "--fix", "--output-format", "concise", RECIPES)
+    lint(tree, "--fix", "--output-format", "concise", recipes)
     assert git(tree, "diff") == first
-    assert lint(tree, "--diff", RECIPES).out == ""
+    assert lint(tree, "--diff", recipes).out == ""
 
 
 def test_with_fsdp_switched_on_every_recipe_is_reported_where_it_switches_and_fixed(tree: Path) -> None:
     switched = rewrite(tree, SWITCH_OFF, "cfg.ddp.use_megatron_fsdp = True")
     commit(tree)
     run = lint(tree, "--output-format", "json", RECIPES)
-    found = run.of("MFSDP101")
+    found = certain(run.of("MFSDP101"))
     assert {(each["path"], each["line"]) for each in found} == to_blame(tree)
     assert len(found) == switched
     assert {each["stage"] for each in found} == {"startup"}
@@ -100,7 +123,7 @@ def test_a_switch_in_a_shared_helper_is_one_finding_there_and_one_edit(tree: Pat
     commit(tree)
     run = lint(tree, "--output-format", "json", RECIPES)
     own_choice = lines_with(tree, 'cfg.checkpoint.ckpt_format = "torch_dist"')
-    found = [each for each in run.of("MFSDP101") if (each["path"], each["line"]) not in own_choice]
+    found = [each for each in certain(run.of("MFSDP101")) if (each["path"], each["line"]) not in own_choice]
     assert [(each["path"], each["line"]) for each in found] == [(f"{RECIPES}/sharding.py", 5)]
     assert len(found[0]["recipes"]) > 40
 
@@ -113,16 +136,16 @@ def test_a_switch_in_a_shared_helper_is_one_finding_there_and_one_edit(tree: Pat
 
 
 def test_torch_fsdp2_is_replaced_by_megatron_fsdp(tree: Path) -> None:
-    rewrite(tree, SWITCH_OFF, "cfg.dist.use_torch_fsdp2 = True")
+    rewrite(tree, SWITCH_OFF, "cfg.dist.use_torch_fsdp2 = True", QWEN)
     commit(tree)
-    run = lint(tree, "--output-format", "json", RECIPES)
+    run = lint(tree, "--output-format", "json", QWEN)
     found = run.of("MFSDP202")
     assert {(each["path"], each["line"]) for each in found} == lines_with(tree, "cfg.dist.use_torch_fsdp2 = True")
     assert {each["stage"] for each in found} == {"wrap"}
     assert all("pg_collection" in each["raises"] for each in found)
 
-    check_fixed(tree)
-    assert lint(tree, "--output-format", "json", RECIPES).of("MFSDP202") == []
+    check_fixed(tree, QWEN)
+    assert lint(tree, "--output-format", "json", QWEN).of("MFSDP202") == []
     removed, added = changed_lines(tree)
     assert "cfg.dist.use_torch_fsdp2 = False" in added
     allowed = {
@@ -141,16 +164,17 @@ def test_cpu_offloading_with_pipeline_parallelism_is_switched_off(tree: Path) ->
         tree,
         r"^( +)(cfg\.model\.pipeline_model_parallel_size = (?:[2-9]|\d\d+))$",
         r"\1\2\n\1cfg.model.cpu_offloading = True",
+        QWEN,
     )
     assert offloading > 5
     commit(tree)
-    run = lint(tree, "--output-format", "json", RECIPES)
+    run = lint(tree, "--output-format", "json", QWEN)
     found = run.of("MFSDP401")
     reported = {(each["path"], each["line"]) for each in found}
     assert reported
     assert reported <= lines_with(tree, "cfg.model.cpu_offloading = True")
-    check_fixed(tree)
-    assert lint(tree, "--output-format", "json", RECIPES).of("MFSDP401") == []
+    check_fixed(tree, QWEN)
+    assert lint(tree, "--output-format", "json", QWEN).of("MFSDP401") == []
     removed, added = changed_lines(tree)
     assert set(removed) == {"cfg.model.cpu_offloading = True"}
     assert set(added) == {"cfg.model.cpu_offloading = False"}

@@ -47,10 +47,10 @@ def commit(tree: Path) -> None:
     git(tree, "commit", "--quiet", "--message", "as it is")
 
 
-def rewrite(tree: Path, pattern: str, replacement: str) -> int:
+def rewrite(tree: Path, pattern: str, replacement: str, recipes: str = RECIPES) -> int:
     """Replace a pattern in every recipe file; how many places that were."""
     count = 0
-    for path in sorted((tree / RECIPES).rglob("*.py")):
+    for path in sorted((tree / recipes).rglob("*.py")):
         text, times = re.subn(pattern, replacement, path.read_text(), flags=re.MULTILINE)
         if times:
             path.write_text(text)

@@ -72,10 +72,11 @@ class Option(Unknown):
 
 def derived(value: Object, *operands: Object) -> Object:
     """A constant that was worked out from these: still an option's where one of them is."""
-    if not any(type(operand) is Option for operand in operands) or not isinstance(value, CONSTANTS):
-        return value
-    names = dict.fromkeys(operand.text for operand in operands if type(operand) is Option)
-    return Option(0, ", ".join(names), value)
+    for operand in operands:
+        if type(operand) is Option and isinstance(value, CONSTANTS):
+            names = dict.fromkeys(each.text for each in operands if type(each) is Option)
+            return Option(0, ", ".join(names), value)
+    return value
 
 
 class Choice:

@@ -26,8 +26,8 @@ RELEVANT = re.compile(
 )
 """A file without any of these words says nothing about a training run."""
 
-MOST_SET_ASIDE = 2_000_000
-"""Objects of earlier readings that are kept without asking whether anybody needs them (about 200 MB)."""
+MOST_SET_ASIDE = 1_000_000
+"""Objects of earlier readings that are kept without asking whether anybody needs them (about 100 MB)."""
 PYTHON_STACK = 20_000
 
 
