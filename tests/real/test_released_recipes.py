@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,14 @@ from tests.real.trees import RECIPES, SWITCH_OFF, changed_lines, commit, copy_to
 CALLABLE_WITHOUT_ARGUMENTS = 159
 """Recipe functions of the 0.3.1 wheel that return a configuration when called without arguments."""
 
+
+OVERWRITTEN = {
+    "ddp.average_in_collective",
+    "ddp.grad_reduce_in_fp32",
+    "ddp.use_distributed_optimizer",
+    "model.sequence_parallel",
+}
+"""What start-up changes with FSDP on, whatever the recipe says; a safe fix writes what will run."""
 
 QWEN = f"{RECIPES}/qwen"
 """One family, where the whole tree would show no more."""
@@ -45,6 +54,11 @@ def test_a_parameter_that_switches_fsdp_on_is_a_warning(tree: Path) -> None:
     assert certain(found) == []
     assert {each["severity"] for each in found} == {"warning"}
     assert all(each["message"].endswith("when called with use_megatron_fsdp=True") for each in found)
+
+
+def settings_of(lines: list[str]) -> set[str]:
+    """What assignments assign to."""
+    return {line.partition(" = ")[0] for line in lines}
 
 
 def lines_with(tree: Path, text: str) -> set[tuple[str, int]]:
@@ -96,8 +110,8 @@ def test_with_fsdp_switched_on_every_recipe_is_reported_where_it_switches_and_fi
 
     check_fixed(tree)
     removed, added = changed_lines(tree)
-    assert set(removed) <= {"cfg.ddp.average_in_collective = True", 'cfg.checkpoint.ckpt_format = "torch_dist"'}
-    assert set(added) == {'cfg.checkpoint.ckpt_format = "fsdp_dtensor"', "cfg.ddp.average_in_collective = False"}
+    changed = {each.removeprefix("cfg.") for each in settings_of([*removed, *added])}
+    assert changed <= {"checkpoint.ckpt_format"} | OVERWRITTEN
     assert added.count('cfg.checkpoint.ckpt_format = "fsdp_dtensor"') == switched
 
 
@@ -135,6 +149,13 @@ def test_a_switch_in_a_shared_helper_is_one_finding_there_and_one_edit(tree: Pat
     assert added.count('cfg.checkpoint.ckpt_format = "fsdp_dtensor"') == own_edits
 
 
+def with_pipeline_stages(tree: Path) -> set[str]:
+    """The recipes that run in more than one pipeline stage."""
+    size = "model.pipeline_model_parallel_size"
+    out = lint(tree, "audit", "--output-format", "json", "--settings", size, QWEN).out
+    return {each["name"] for each in json.loads(out)["recipes"] if each["settings"][size].get("value", 1) > 1}
+
+
 def test_torch_fsdp2_is_replaced_by_megatron_fsdp(tree: Path) -> None:
     rewrite(tree, SWITCH_OFF, "cfg.dist.use_torch_fsdp2 = True", QWEN)
     commit(tree)
@@ -145,7 +166,10 @@ def test_torch_fsdp2_is_replaced_by_megatron_fsdp(tree: Path) -> None:
     assert all("pg_collection" in each["raises"] for each in found)
 
     check_fixed(tree, QWEN)
-    assert lint(tree, "--output-format", "json", QWEN).of("MFSDP202") == []
+    left = lint(tree, "--output-format", "json", QWEN).of("MFSDP202")
+    # Megatron-FSDP does not work with pipeline stages either: there the choice is left to a person.
+    assert {each["name"] for finding in left for each in finding["recipes"]} <= with_pipeline_stages(tree)
+    assert len(left) < len(found)
     removed, added = changed_lines(tree)
     assert "cfg.dist.use_torch_fsdp2 = False" in added
     allowed = {
@@ -156,7 +180,7 @@ def test_torch_fsdp2_is_replaced_by_megatron_fsdp(tree: Path) -> None:
         "ddp.average_in_collective",
         "checkpoint.ckpt_format",
     }
-    assert {line.partition(" = ")[0].removeprefix("cfg.") for line in [*removed, *added]} <= allowed
+    assert {each.removeprefix("cfg.") for each in settings_of([*removed, *added])} <= allowed | OVERWRITTEN
 
 
 def test_cpu_offloading_with_pipeline_parallelism_is_switched_off(tree: Path) -> None:
@@ -176,5 +200,6 @@ def test_cpu_offloading_with_pipeline_parallelism_is_switched_off(tree: Path) ->
     check_fixed(tree, QWEN)
     assert lint(tree, "--output-format", "json", QWEN).of("MFSDP401") == []
     removed, added = changed_lines(tree)
-    assert set(removed) == {"cfg.model.cpu_offloading = True"}
-    assert set(added) == {"cfg.model.cpu_offloading = False"}
+    assert "cfg.model.cpu_offloading = False" in added
+    changed = {each.removeprefix("cfg.") for each in settings_of([*removed, *added])}
+    assert changed <= {"model.cpu_offloading"} | OVERWRITTEN
