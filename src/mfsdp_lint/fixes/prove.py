@@ -288,7 +288,7 @@ class _Search:
 
     def _nearest(self, trial: _Trial, touching: Mapping[Way, list[int]], way: Way, path: str = "") -> list[int]:
         """The fixes that may have to do with a way that they are not for: those of the same recipe, else those in its
-        file, else all; only those that name the setting `path`, where it is one that some name.
+        file, and of these those that name the setting `path`, where some do; else all that name it.
         """
         named = [index for index in trial.chosen if self._names(index, path)]
         candidates = set(named or trial.chosen)
@@ -296,7 +296,7 @@ class _Search:
         for group in (same, _editing(trial.chosen, way[0])):
             if found := [index for index in dict.fromkeys(group) if index in candidates]:
                 return found
-        return named or touching.get(way, [])
+        return named
 
     def _names(self, index: int, path: str) -> bool:
         return any(path in need.set or path in need.unset for need in self._plans[index].request.needs)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mfsdp_lint.plaindata import read_json, read_yaml
 from mfsdp_lint.rules.conditions import Terms
 from mfsdp_lint.rules.form import RuleError, read_rule, read_terms
 from mfsdp_lint.rules.model import Rule
@@ -52,7 +52,7 @@ def _together(rules: Iterable[Rule]) -> tuple[Rule, ...]:
 def raw_rules(folder: Path | None = None) -> Mapping[str, Any]:
     """The rule files as plain data, by file name. YAML is only imported where there is no compiled file to read."""
     if folder is None and not (CHECKOUT / TERMS_FILE).is_file():
-        data: Mapping[str, Any] = json.loads(COMPILED.read_text(encoding="utf-8"))
+        data: Mapping[str, Any] = read_json(COMPILED)
         return data
     paths = sorted((folder or CHECKOUT).glob("*.yaml"))
     return {path.name: _read_yaml(path) for path in paths}
@@ -61,9 +61,8 @@ def raw_rules(folder: Path | None = None) -> Mapping[str, Any]:
 def _read_yaml(path: Path) -> Any:
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+        return read_yaml(path)
     except yaml.YAMLError as problem:
         raise RuleError(f"{path}: {problem}") from None
 

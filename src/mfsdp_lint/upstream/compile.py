@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
+from mfsdp_lint.plaindata import write_json
 from mfsdp_lint.upstream.startup import raw_steps, startup
 from mfsdp_lint.upstream.target import DEFAULT_TARGET
 
@@ -13,8 +13,7 @@ from mfsdp_lint.upstream.target import DEFAULT_TARGET
 def write(out_path: Path) -> None:
     """Write the steps to `out_path`. Raises StartupError if one is not right."""
     startup(DEFAULT_TARGET)
-    data = json.dumps(raw_steps(), ensure_ascii=False, separators=(",", ":"))
-    out_path.write_text(data + "\n", encoding="utf-8")
+    write_json(out_path, raw_steps())
 
 
 if __name__ == "__main__":

@@ -26,7 +26,6 @@ section is: None, a name, or "object".
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
+from mfsdp_lint.plaindata import read_json, read_yaml
 from mfsdp_lint.rules.applicability import Site, parse_applicability
 from mfsdp_lint.rules.conditions import Condition, ConditionError, parse, parse_value
 from mfsdp_lint.rules.expressions import Expression, Undefined
@@ -313,14 +313,9 @@ def nearest(version: str, known: tuple[str, ...]) -> str:
 @cache
 def raw_steps() -> Mapping[str, Any]:
     """The steps as plain data, by front-end. YAML is only imported where there is no compiled file to read."""
-    if SOURCE.is_file():
-        import yaml
-
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        return cast(Mapping[str, Any], yaml.load(SOURCE.read_text(encoding="utf-8"), Loader=loader))
-    return cast(Mapping[str, Any], json.loads(COMPILED.read_text(encoding="utf-8")))
+    return cast(Mapping[str, Any], read_yaml(SOURCE) if SOURCE.is_file() else read_json(COMPILED))
 
 
 @cache
 def _tables() -> Mapping[str, Any]:
-    return cast(Mapping[str, Any], json.loads(TABLES.read_text(encoding="utf-8")))
+    return cast(Mapping[str, Any], read_json(TABLES))

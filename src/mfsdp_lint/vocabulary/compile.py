@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
+from mfsdp_lint.plaindata import write_json
 from mfsdp_lint.vocabulary.load import raw_data
 from mfsdp_lint.vocabulary.tables import Table
 
@@ -14,7 +14,7 @@ def write(out_path: Path) -> None:
     """Write the vocabulary to `out_path`. Raises VocabularyError if an entry is not right."""
     raw = raw_data()
     _ = Table(raw).entries
-    out_path.write_text(json.dumps(raw, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+    write_json(out_path, raw)
 
 
 if __name__ == "__main__":

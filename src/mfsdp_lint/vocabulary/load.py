@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from mfsdp_lint.plaindata import read_json, read_yaml
 
 HERE = Path(__file__).parent
 SETTINGS_FILE = HERE / "settings.yaml"
@@ -21,19 +22,16 @@ def raw_data(folder: Path = HERE) -> Mapping[str, Any]:
     """
     settings = folder / SETTINGS_FILE.name
     if not settings.is_file():
-        compiled: Mapping[str, Any] = json.loads((folder / COMPILED.name).read_text(encoding="utf-8"))
+        compiled: Mapping[str, Any] = read_json(folder / COMPILED.name)
         return compiled
     return {
         "settings": reviewed(settings),
-        "defaults": json.loads((folder / "data" / DEFAULTS_FILE.name).read_text(encoding="utf-8")),
-        "flags": json.loads((folder / "data" / FLAGS_FILE.name).read_text(encoding="utf-8")),
+        "defaults": read_json(folder / "data" / DEFAULTS_FILE.name),
+        "flags": read_json(folder / "data" / FLAGS_FILE.name),
     }
 
 
 def reviewed(path: Path = SETTINGS_FILE) -> Mapping[str, Mapping[str, Any]]:
     """settings.yaml: settings by section and name."""
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    data: Mapping[str, Mapping[str, Any]] = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+    data: Mapping[str, Mapping[str, Any]] = read_yaml(path)
     return data

@@ -24,16 +24,8 @@ def _match_cases(machine: Machine, subject: Object, cases: list[Any], node: Any,
         return None
     case, rest = cases[0], cases[1:]
     found = matches(machine, subject, case.pattern, frame, node)
-    if found is True and case.guard is not None:
-        return branch(
-            machine,
-            case.guard,
-            frame,
-            lambda: run_block(machine, case.body, frame),
-            lambda: _match_cases(machine, subject, rest, node, frame),
-        )
     if found is True:
-        return run_block(machine, case.body, frame)
+        return _guarded_case(machine, subject, case, rest, node, frame)
     if found is False:
         return _match_cases(machine, subject, rest, node, frame)
     question = machine.unknown(f"{ast.unparse(node.subject)} matches {ast.unparse(case.pattern)}", not_none=True)
