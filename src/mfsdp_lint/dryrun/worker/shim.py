@@ -5,6 +5,7 @@ piece says what it replaces; docs/dry-run.md says what that leaves out. `torch.c
 """
 
 import contextlib
+import os
 import types
 from collections.abc import Callable
 from typing import Any
@@ -28,6 +29,7 @@ def install() -> None:
         devices,
         device_mesh,
         reductions,
+        single_threaded_groups,
     ):
         piece(torch)
 
@@ -149,6 +151,8 @@ def devices(torch: Torch) -> None:
                 return function(*args).replace("torch.", "torch.cuda.", 1)
             return function(*args, **kwargs)
 
+    # A backward pass inside of another, as recomputation has it, would be a call that the mode handles, so not in it.
+    torch.autograd.has_torch_function = _giving(False)
     _device_constructors()  # torch remembers these, and would remember ours
     torch.nn.Module.cuda = lambda self, device=None: self
     mode = OnTheCPU()
@@ -202,27 +206,52 @@ class _Scaled:
 def reductions(torch: Torch) -> None:
     """Gloo has no "multiply, then sum": it is done in two steps, at once, and so is the average."""
     distributed = torch.distributed
-    average, add = distributed.ReduceOp.AVG, distributed.ReduceOp.SUM
+    add = distributed.ReduceOp.SUM
     all_reduce, reduce_scatter = distributed.all_reduce, distributed.reduce_scatter_tensor
 
-    def ours_all_reduce(tensor: Any, op: Any = add, group: Any = None, async_op: bool = False) -> Any:
-        if not isinstance(op, _Scaled) and op != average:
-            return all_reduce(tensor, op=op, group=group, async_op=async_op)
+    def factor_of(op: Any, group: Any) -> Any:
+        """What to multiply with before a sum that is as good as the operation; None where gloo has the operation."""
         if isinstance(op, _Scaled):
-            tensor.mul_(op.factor)
-        all_reduce(tensor, op=add, group=group)
-        if not isinstance(op, _Scaled):
-            tensor.div_(distributed.get_world_size(group))
+            return op.factor
+        return 1 / distributed.get_world_size(group) if op == distributed.ReduceOp.AVG else None
+
+    def ours_all_reduce(tensor: Any, op: Any = add, group: Any = None, async_op: bool = False) -> Any:
+        factor = factor_of(op, group)
+        if factor is None:
+            return all_reduce(tensor, op=op, group=group, async_op=async_op)
+        all_reduce(tensor.mul_(factor), op=add, group=group)
         return _Done() if async_op else None
 
     def ours_reduce_scatter(output: Any, input: Any, op: Any = add, group: Any = None, async_op: bool = False) -> Any:
-        if not isinstance(op, _Scaled) and op != average:
+        factor = factor_of(op, group)
+        if factor is None:
             return reduce_scatter(output, input, op=op, group=group, async_op=async_op)
-        reduce_scatter(output, input * op.factor if isinstance(op, _Scaled) else input, op=add, group=group)
-        if not isinstance(op, _Scaled):
-            output.div_(distributed.get_world_size(group))
+        reduce_scatter(output, input * factor, op=add, group=group)
         return _Done() if async_op else None
 
     for module in (distributed, distributed.distributed_c10d):
         module.all_reduce, module.reduce_scatter_tensor = ours_all_reduce, ours_reduce_scatter
     distributed._make_nccl_premul_sum = _Scaled
+
+
+def single_threaded_groups(torch: Torch) -> None:
+    """A gloo group has one thread instead of two.
+
+    Both write the name of what they have just done to the same string, without a lock (torch 2.13,
+    `ProcessGroupGloo::runLoop`), and where that name is long enough to be allocated the process dies of it now and then.
+    """
+    module = torch.distributed.distributed_c10d
+    gloo = module.ProcessGroupGloo
+
+    class SingleThreaded(gloo):  # type: ignore[misc]
+        def __init__(self, store: Any, rank: int, size: int, timeout: Any) -> None:
+            options = gloo._Options()
+            options._threads = 1
+            options._timeout = timeout
+            # As torch finds it, where it makes the options itself.
+            interface = os.environ.get("GLOO_SOCKET_IFNAME")
+            device = gloo.create_device(interface=interface) if interface else gloo.create_default_device()
+            options._devices = [device]
+            super().__init__(store, rank, size, options)
+
+    module.ProcessGroupGloo = SingleThreaded
