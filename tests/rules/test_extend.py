@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,13 @@ def test_they_are_judged_by_like_the_tools_own(repository: Path, capsys: pytest.
 def test_they_are_listed(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules"]) == 0
     assert "no-zarr" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_they_are_listed_alone_where_only_they_are_asked_for(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["rules", "--select", "TEAM", "--output-format", "json"]) == 0
+    assert [rule["code"] for rule in json.loads(capsys.readouterr().out)] == ["TEAM001"]
 
 
 @pytest.mark.parametrize(

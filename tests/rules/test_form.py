@@ -79,6 +79,13 @@ def test_a_mistake_is_told_with_its_file_and_field(data: object, problem: str) -
         read_rule(data, "team.yaml", {})
 
 
+def test_a_case_is_decided_by_the_tier_of_its_rule_or_by_one_of_its_own() -> None:
+    assert [case.confirm for case in read_rule(rule_with("confirm", value="cpu"), "team.yaml", {}).cases] == ["cpu"]
+    data = rule_with("confirm", value="cpu")
+    data["cases"] = [{**data["cases"][0], "confirm": "gpu"}, *data["cases"]]
+    assert [case.confirm for case in read_rule(data, "team.yaml", {}).cases] == ["gpu", "cpu"]
+
+
 def folder_of_rules(folder: Path, **files: str) -> Path:
     (folder / "terms.yaml").write_text("{}", encoding="utf-8")
     for name, text in files.items():

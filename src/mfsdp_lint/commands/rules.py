@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
+
+from mfsdp_lint.arguments import comma_separated
 
 if TYPE_CHECKING:
     from mfsdp_lint.rules.model import Rule
@@ -16,10 +18,19 @@ SUMMARY = "Lists the rules."
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """None means "not given"."""
     parser.add_argument("--output-format", choices=("table", "json"), default="table", help="default: table")
+    parser.add_argument(
+        "--select",
+        action="extend",
+        type=comma_separated,
+        metavar="CODES",
+        default=[],
+        help="only these rules, by code or prefix",
+    )
     parser.add_argument("--config", metavar="FILE", help="the configuration to read instead of pyproject.toml")
     tried = parser.add_argument_group("trying out")
     tried.add_argument("--verify", action="store_true", help="try their examples with the Megatron that is installed")
     tried.add_argument("--python", metavar="PROGRAM", help="the Python that has torch and megatron-bridge, for that")
+    tried.add_argument("--megatron-lm", metavar="DIR", help="against the command line of this source tree, instead")
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -27,10 +38,13 @@ def main(arguments: argparse.Namespace) -> int:
     from mfsdp_lint.options import merge, read_configuration
     from mfsdp_lint.reports.rule import table
     from mfsdp_lint.rules.extend import rules_for
+    from mfsdp_lint.selection import selected
 
-    rules = rules_for(merge({}, read_configuration(arguments.config)).extend_rules)
+    every = rules_for(merge({}, read_configuration(arguments.config)).extend_rules)
+    codes = selected([rule.code for rule in every], arguments.select, ())
     if arguments.verify:
-        return _verify(rules, arguments)
+        return _verify(every, codes, arguments)
+    rules = [rule for rule in every if rule.code in codes]
     if arguments.output_format == "table":
         sys.stdout.write(table(rules))
         return 0
@@ -40,23 +54,28 @@ def main(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _verify(rules: Sequence[Rule], arguments: argparse.Namespace) -> int:
+def _verify(rules: Sequence[Rule], codes: Collection[str], arguments: argparse.Namespace) -> int:
     """Exit code 1 where an example contradicts its rule. Raises UsageError where nothing can be run."""
     import json
 
+    from mfsdp_lint.dryrun.command_line import tree_at
     from mfsdp_lint.dryrun.inventory import look
     from mfsdp_lint.dryrun.progress import progress
-    from mfsdp_lint.dryrun.verify import verify
+    from mfsdp_lint.dryrun.verify import verify, verify_command_line
     from mfsdp_lint.reports import verified
 
-    installed = look(arguments.python).ready()
+    installed = look(arguments.python)
     show = progress()
-    rows = verify(rules, installed, installed.known_target(), show)
+    if arguments.megatron_lm:
+        tree = tree_at(arguments.megatron_lm, installed.torch())
+        rows, label = verify_command_line(rules, tree, installed.python, codes, show), tree.label
+    else:
+        rows, label = verify(rules, installed.ready(), installed.known_target(), codes, show), installed.label
     show("")
     if arguments.output_format == "json":
         sys.stdout.write(json.dumps(verified.document(rows, installed), indent=2, ensure_ascii=False) + "\n")
     else:
-        sys.stdout.write(verified.table(rows, installed))
+        sys.stdout.write(verified.table(rows, label))
     return int(any(row.agreement == "disagreement" for row in rows))
 
 

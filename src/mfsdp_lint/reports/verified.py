@@ -12,9 +12,12 @@ from mfsdp_lint.dryrun.verify import Row
 _EXPECTED = {True: "confirmed", False: "passed"}
 
 
-def table(rows: Sequence[Row], installed: Installed) -> str:
-    """As Markdown: the rules that were tried, how many could not be, and what stands behind every other verdict."""
-    tried = [row for row in rows if row.tier in ("introspect", "cpu")]
+def table(rows: Sequence[Row], label: str) -> str:
+    """As Markdown: the rules that were tried, how many could not be, and what stands behind every other verdict.
+
+    `label` says with what.
+    """
+    tried = [row for row in rows if row.tier in ("introspect", "cpu") or (row.tier == "gpu" and row.tried)]
     lines = ["| rule | tier | bad examples | good examples | seconds | |", "|---|---|---|---|---|---|"]
     lines += [
         f"| {row.code} {row.name} | {row.tier} | {row.told(True)} | {row.told(False)} | {row.seconds:.2f} "
@@ -22,10 +25,10 @@ def table(rows: Sequence[Row], installed: Installed) -> str:
         for row in tried
     ]
     counts = Counter(row.agreement for row in tried)
-    of_gpu = sum(row.tier == "gpu" for row in rows)
+    of_gpu = sum(row.tier == "gpu" and not row.tried for row in rows)
     lines += [
         "",
-        f"{installed.label}: {len(tried)} rules tried, {counts['agreement']} in agreement, {counts['disagreement']} in "
+        f"{label}: {len(tried)} rules tried, {counts['agreement']} in agreement, {counts['disagreement']} in "
         f"disagreement, {counts['undecidable']} undecidable. {of_gpu} more need a GPU, and "
         f"{len(rows) - len(tried) - of_gpu} are about what no run shows.",
         "",

@@ -77,10 +77,12 @@ class Hit:
     assignment: Assignment | None = None
 
 
-def violations(recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], theirs: Theirs) -> list[Violation]:
+def violations(
+    recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], theirs: Theirs, *, every: bool = False
+) -> list[Violation]:
     """Everything that the recipes break, one entry for each variant and rule, in the order of the recipes.
 
-    Of rules that say the same of a variant only the strongest is kept.
+    Of rules that say the same of a variant only the strongest is kept, unless `every` one is wanted.
     """
     hits = list(_hits(recipes, target, rules, theirs))
     writes = _Writes(recipes, hits)
@@ -96,7 +98,7 @@ def violations(recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule],
             remedy=_remedy(hit),
             target=target,
         )
-        for hit in strongest(hits, rules)
+        for hit in (hits if every else strongest(hits, rules))
     ]
 
 

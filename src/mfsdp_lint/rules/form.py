@@ -72,6 +72,7 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
     message, consequence = fields.text("message", ""), fields.text("consequence", "")
     sees = fields.choice("sees", Sees) if "sees" in fields else None
     judges = fields.choice("judges", Judges, "settings")
+    confirm = fields.choice("confirm", Confirm, "none")
     rule = Rule(
         code=fields.matching("code", CODE),
         name=fields.matching("name", NAME),
@@ -80,13 +81,13 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
         judges=judges,
         written=fields.choice("written", Written) if judges == "writes" else None,
         applies=fields.condition("applies", terms),
-        cases=tuple(_case(case, terms, message, consequence, sees) for case in fields.list_of_fields("cases")),
+        cases=tuple(_case(case, terms, message, consequence, sees, confirm) for case in fields.list_of_fields("cases")),
         blame=_blame(fields.fields("blame"), terms),
         versions=fields.range("versions").of_a_rule(),
         evidence=_evidence(fields.fields("evidence")),
         fix=_fix(fields.fields("fix"), terms),
         control=fields.settings("control"),
-        confirm=fields.choice("confirm", Confirm, "none"),
+        confirm=confirm,
         preset=fields.choice("preset", Preset) if "preset" in fields else None,
         groups=fields.texts("groups", _GROUP),
         weaker_than=fields.texts("weaker_than"),
@@ -99,7 +100,7 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
     return rule
 
 
-def _case(fields: _Fields, terms: Terms, message: str, consequence: str, sees: Sees | None) -> Case:
+def _case(fields: _Fields, terms: Terms, message: str, consequence: str, sees: Sees | None, confirm: Confirm) -> Case:
     stage = fields.choice("stage", Stage)
     # What start-up refuses it refuses before it has made its own last changes; what comes later comes of those.
     by_stage = "validation" if stage == "startup" else "run"
@@ -113,6 +114,7 @@ def _case(fields: _Fields, terms: Terms, message: str, consequence: str, sees: S
         enforced_by=fields.by_version("enforced_by", EnforcedBy),
         raises=fields.error_texts("raises"),
         versions=fields.range("versions"),
+        confirm=fields.choice("confirm", Confirm, confirm),
     )
     fields.done()
     return case

@@ -63,7 +63,7 @@ def _said(variant: Variant, path: str) -> str:
 class Case:
     """One way in which a rule is broken. `when` comes on top of the rule's `applies`; None: always.
 
-    `sees` says which settings both look at.
+    `sees` says which settings both look at, `confirm` which tier of a dry run decides it, at the least.
     """
 
     when: Condition | None
@@ -75,6 +75,7 @@ class Case:
     enforced_by: ByVersion[EnforcedBy]
     raises: ByVersion[ErrorText]
     versions: Applicability
+    confirm: Confirm = "none"
 
     def at(self, site: Site) -> Case:
         """The same at one site."""

@@ -72,6 +72,7 @@ def _case() -> dict[str, Any]:
             "consequence": _TEXT,
             "enforced_by": _by_version(_one_of(EnforcedBy)),
             "raises": _by_version(_TEXT),
+            "confirm": _one_of(Confirm),
         },
         ["severity", "stage"],
     )
