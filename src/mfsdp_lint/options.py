@@ -30,7 +30,7 @@ class Options:
 
     `diff` shows what `fix` would do and writes nothing, whatever `fix` says. `overrides` and `environment` are those of
     one launch, as `--set` and `--env` say them: never configured. `confirm` asks for a dry run of what is found, with
-    the Python that `python` names. The `target_*` are versions or ranges of them as
+    the Python that `python` names and the source tree `megatron_lm`. The `target_*` are versions or ranges of them as
     written; `target_from` is who says so: AS_ASKED, or a file.
     """
 
@@ -55,12 +55,13 @@ class Options:
     environment: tuple[str, ...] = ()
     confirm: bool = False
     python: str | None = None
+    megatron_lm: str | None = None
 
 
 _LISTS = ("select", "ignore", "exclude", "search_path", "extend_rules")
 _FOLDERS = ("search_path", "extend_rules")
 _SWITCHES = ("fix", "unsafe_fixes", "diff")
-_OF_ONE_RUN = ("paths", "overrides", "environment", "target_from", "confirm", "python")
+_OF_ONE_RUN = ("paths", "overrides", "environment", "target_from", "confirm", "python", "megatron_lm")
 _TARGETS = ("target_bridge", "target_core", "target_te", "target_torch", "target_gpu")
 _CONFIGURABLE = tuple(field.name for field in fields(Options) if field.name not in _OF_ONE_RUN)
 

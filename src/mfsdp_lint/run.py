@@ -63,7 +63,7 @@ def run(options: Options) -> Outcome:
     found = _fixable(judgement, judge, codes, edits=options.output_format in _SHOW_EDITS and not options.diff)
     found = where_it_holds(found, judgement, judge)
     if options.confirm:
-        found = _confirmed(found, judgement, judge, options.python)
+        found = _confirmed(found, judgement, judge, options)
     found += _about_files((*judgement.problems, *not_there), codes)
     found.sort(key=lambda finding: finding.order)
     return Outcome(
@@ -134,13 +134,13 @@ def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str], *, edits
     return [replace(finding, fixable=safeties.get(finding.fingerprint)) for finding in findings]
 
 
-def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Judge, python: str | None) -> list[Finding]:
+def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Judge, options: Options) -> list[Finding]:
     """The findings, with what a dry run says of them."""
     from mfsdp_lint.dryrun.confirm import confirmed
     from mfsdp_lint.dryrun.progress import progress
 
     show = progress()
-    result = confirmed(findings, judgement.causes, judge.every_rule, python, show)
+    result = confirmed(findings, judgement.causes, judge.every_rule, options.python, show, options.megatron_lm)
     show("")
     return result
 

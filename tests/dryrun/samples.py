@@ -61,11 +61,11 @@ def trained(
     losses: tuple[float, ...] = (4.88, 4.85, 4.9),
     norms: tuple[float, ...] = (1.8, 1.0, 0.9),
     moments: int = 100,
-    sums: tuple[float, float] = (250.0, 430.0),
+    sums: tuple[float, ...] = (250.0, 430.0),
     saved: Mapping[str, str] | None = None,
     loaded: Mapping[str, str] | None = None,
 ) -> Outcome:
-    """Two ranks that ran through."""
+    """Ranks that ran through, two unless `sums` has one for each of another number."""
     ranks = tuple(
         Measured(losses, norms, {"weights": 50, "moments": moments}, total, saved or {}, loaded or {}) for total in sums
     )

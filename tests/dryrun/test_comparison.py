@@ -36,5 +36,14 @@ def test_nothing_is_sharded_where_every_rank_keeps_it_all() -> None:
     assert told(trained(moments=200, sums=(680.0, 680.0)), sharded=False) == ""
 
 
+def test_one_rank_has_nobody_to_share_with() -> None:
+    assert told(trained(norms=(16.3, 9.7, 8.7), moments=200, sums=(680.0,))) == ""
+    assert told(trained(losses=(4.88, math.nan, math.nan), sums=(680.0,))) == "the loss is nan"
+
+
 def test_replicas_that_drift_apart() -> None:
     assert told(trained(moments=200, sums=(684.0, 675.0))).startswith("the replicas drift apart")
+
+
+def test_a_norm_that_was_not_taken_says_nothing() -> None:
+    assert told(trained(norms=(0.0, 0.0, 0.0))) == ""

@@ -57,6 +57,24 @@ def test_the_environment_is_an_allow_list(monkeypatch: pytest.MonkeyPatch) -> No
         assert launch.environment["HOME"] == str(launch.directory / "home")
 
 
+def test_a_launch_on_gpus_sees_them_and_speaks_to_this_machine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,3")
+    monkeypatch.setenv("NCCL_SOCKET_IFNAME", "eth0")
+    with contained(sys.executable) as launch:
+        assert launch.environment["CUDA_VISIBLE_DEVICES"] == ""
+    with contained(sys.executable, devices=True) as launch:
+        assert launch.environment["CUDA_VISIBLE_DEVICES"] == "2,3"
+        assert launch.environment["NCCL_SOCKET_IFNAME"] == "lo"
+
+
+def test_a_launch_on_a_cluster_finds_its_allocation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    with contained(sys.executable) as launch:
+        assert "SLURM_JOB_ID" not in launch.environment
+    with contained(sys.executable, cluster=True) as launch:
+        assert launch.environment["SLURM_JOB_ID"] == "7"
+
+
 def test_what_a_process_leaves_behind_ends_with_the_launch() -> None:
     with contained(sys.executable) as launch:
         launch.start([sys.executable, "-c", LEAVES_A_CHILD], output="log").wait()

@@ -79,4 +79,4 @@ def test_what_waits_for_a_save_is_tried_with_one() -> None:
 def test_a_setting_that_the_classes_do_not_have_decides_nothing() -> None:
     passed = Outcome(PASSED.stage, no_field=("checkpoint.ckpt_format",))
     _, found = validated(WRONG, lambda _: passed)
-    assert found["MFSDP101"].reason == "checkpoint.ckpt_format cannot be given to the classes of this version"
+    assert found["MFSDP101"].reason == "checkpoint.ckpt_format cannot be given to this version"

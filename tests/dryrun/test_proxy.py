@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from mfsdp_lint.dryrun.proxy import proxy_of
+import pytest
+
+from mfsdp_lint.dryrun.device import Device
+from mfsdp_lint.dryrun.outcome import Settings
+from mfsdp_lint.dryrun.proxy import base_of, proxy_of
 from tests.dryrun.samples import FSDP
 
 
@@ -49,3 +53,89 @@ def test_plain_ddp_is_the_same_without_fsdp() -> None:
     assert plain["mixed_precision"] == "bf16_mixed"
     assert not plain["dist.use_megatron_fsdp"]
     assert not plain["ddp.use_megatron_fsdp"]
+
+
+AMPERE = Device("cuda", "nccl", transformer_engine=True, capability=(8, 0))
+HOPPER = Device("cuda", "nccl", transformer_engine=True, capability=(9, 0))
+BLACKWELL = Device("cuda", "nccl", transformer_engine=True, capability=(10, 0))
+BARE = Device("cuda", "nccl", capability=(9, 0))
+
+
+def test_a_gpu_keeps_what_a_cpu_cannot_do() -> None:
+    settings = {
+        "ddp.nccl_ub": True,
+        "ddp.fsdp_double_buffer": True,
+        "model.cpu_offloading": True,
+        "model.cpu_offloading_num_layers": 20,
+        "optimizer.optimizer_cpu_offload": True,
+        "env.NCCL_NVLS_ENABLE": "1",
+    }
+    proxy = proxy_of(settings, 2, HOPPER)
+    assert proxy.settings == {**settings, "model.cpu_offloading_num_layers": 1}
+    assert proxy.reduced == ()
+
+
+def test_offloading_takes_transformer_engine() -> None:
+    assert proxy_of({"model.cpu_offloading": True}, 2, BARE).reduced == ("model.cpu_offloading True → False",)
+
+
+@pytest.mark.parametrize(
+    ("device", "settings", "reduced"),
+    [
+        (HOPPER, {"mixed_precision": "bf16_with_fp8_mixed"}, ()),
+        (AMPERE, {"mixed_precision": "bf16_with_fp8_mixed"}, ('mixed_precision "bf16_with_fp8_mixed" → "bf16_mixed"',)),
+        (BARE, {"mixed_precision": "fp16_with_fp8_mixed"}, ('mixed_precision "fp16_with_fp8_mixed" → "fp16_mixed"',)),
+        (
+            HOPPER,
+            {"mixed_precision": "bf16_with_mxfp8_mixed"},
+            ('mixed_precision "bf16_with_mxfp8_mixed" → "bf16_mixed"',),
+        ),
+        (BLACKWELL, {"mixed_precision": "bf16_with_mxfp8_mixed"}, ()),
+        (HOPPER, {"mixed_precision.fp8": "hybrid", "mixed_precision.fp8_recipe": "tensorwise"}, ()),
+        (
+            HOPPER,
+            {"mixed_precision.fp8": "e4m3", "mixed_precision.fp8_recipe": "mxfp8"},
+            ("mixed_precision.fp8 e4m3 → None",),
+        ),
+        (AMPERE, {"ddp.fp8_param_gather": True}, ("ddp.fp8_param_gather True → False",)),
+        (BLACKWELL, {"model.fp4": "e2m1"}, ()),
+        (HOPPER, {"model.fp4": "e2m1"}, ("model.fp4 e2m1 → None",)),
+    ],
+)
+def test_8_and_4_bits_are_for_gpus_that_compute_in_them(
+    device: Device, settings: Settings, reduced: tuple[str, ...]
+) -> None:
+    told = proxy_of(settings, 2, device).reduced
+    assert tuple(line.replace('"e4m3"', "e4m3").replace('"e2m1"', "e2m1") for line in told) == reduced
+
+
+def test_what_belongs_to_a_cluster_is_left_out_on_every_device() -> None:
+    assert proxy_of({"dist.use_sharp": True}, 2, HOPPER).reduced == ("dist.use_sharp True → False",)
+
+
+def test_plain_ddp_on_a_gpu_is_in_16_bits_and_without_what_only_a_gpu_does() -> None:
+    settings = {**FSDP, "mixed_precision": "bf16_with_fp8_mixed", "ddp.nccl_ub": True, "model.cpu_offloading": True}
+    plain = proxy_of(settings, 2, HOPPER).plain
+    assert plain["mixed_precision"] == "bf16_mixed"
+    assert not {"ddp.nccl_ub", "model.cpu_offloading"} & set(plain)
+
+
+def test_layers_are_those_of_transformer_engine_where_it_is() -> None:
+    assert base_of(HOPPER)["model.transformer_impl"] == "transformer_engine"
+    assert base_of(BARE)["model.transformer_impl"] == "local"
+    assert base_of(HOPPER)["dist.distributed_backend"] == "nccl"
+
+
+def test_one_rank_leaves_nothing_parallel() -> None:
+    assert proxy_of({"model.pipeline_model_parallel_size": 4}, 1).settings["model.pipeline_model_parallel_size"] == 1
+    experts = proxy_of({"model.expert_model_parallel_size": 8, "model.num_moe_experts": 8}, 1)
+    assert (experts.settings["model.expert_model_parallel_size"], experts.ranks) == (1, 1)
+
+
+def test_experts_that_are_spread_take_four_ranks_so_that_each_has_a_replica() -> None:
+    experts = {"model.expert_model_parallel_size": 8, "model.num_moe_experts": 64, "model.add_bias_linear": True}
+    proxy = proxy_of(experts, 2)
+    assert (proxy.settings["model.expert_model_parallel_size"], proxy.ranks) == (2, 4)
+    assert proxy.settings["model.add_bias_linear"] is False
+    on_two_gpus = proxy_of(experts, 2, HOPPER)
+    assert (on_two_gpus.settings["model.expert_model_parallel_size"], on_two_gpus.ranks) == (1, 2)

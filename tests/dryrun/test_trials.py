@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from mfsdp_lint.dryrun import trials
 from mfsdp_lint.dryrun.batch import Batch
+from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.outcome import Outcome, Settings
+from mfsdp_lint.dryrun.ranks import launched
 from mfsdp_lint.dryrun.subject import tier_of
 from mfsdp_lint.finding import Confirmation
 from tests.dryrun.samples import FSDP, JUDGE, failed, subject, trained
@@ -15,14 +17,22 @@ PLAIN = trained(moments=200, sums=(680.0, 680.0))
 INVALID = "ValueError: Invalid data_parallel_sharding_strategy: zero3"
 
 UNKNOWN_STRATEGY = {**FSDP, "ddp.data_parallel_sharding_strategy": "zero3"}
+HOPPER = Device("cuda", "nccl", transformer_engine=True, capability=(9, 0))
 UNREDUCED = {**FSDP, "ddp.data_parallel_sharding_strategy": "no_shard", "ddp.overlap_grad_reduce": False}
 
 
-def verdicts(settings: Settings, megatron: Callable[[Settings], Outcome]) -> dict[str, Confirmation]:
+def verdicts(
+    settings: Settings,
+    megatron: Callable[[Settings], Outcome],
+    *,
+    ranks: int = 2,
+    device: Device = CPU,
+    most: int | None = None,
+) -> dict[str, Confirmation]:
     """The verdict on every finding of settings, by its code."""
-    batch = Batch("python", 60)
-    tried = [violation for violation in subject(settings).violations if tier_of(violation) == "cpu"]
-    planned = trials.plan(batch, settings, tried, 2, JUDGE)
+    batch = Batch(launched("python", timeout=60), device, most)
+    tried = [violation for violation in subject(settings).violations if tier_of(violation) in device.decides]
+    planned = trials.plan(batch, settings, tried, ranks, JUDGE)
     for key, question in batch._wanted.items():
         fsdp = question.settings.get("ddp.use_megatron_fsdp")
         batch._outcomes[key] = megatron(question.settings) if fsdp else PLAIN
@@ -81,3 +91,37 @@ def test_a_control_run_that_is_wrong_as_well_confirms_nothing() -> None:
     found = verdicts(UNREDUCED, lambda _: trained(norms=(4.2, 2.2, 2.0)))["MFSDP354"]
     assert found.verdict == "inconclusive"
     assert found.reason.startswith("the control run is not right either")
+
+
+def test_one_rank_refutes_nothing() -> None:
+    for settings, code in ((UNKNOWN_STRATEGY, "MFSDP351"), (UNREDUCED, "MFSDP354")):
+        found = verdicts(settings, lambda _: trained(sums=(680.0,)), ranks=1, most=1)[code]
+        assert found.verdict == "inconclusive"
+        assert found.reason == "it ran through on one rank, which has nobody to share anything with"
+
+
+def test_hybrid_sharding_takes_more_ranks_than_there_may_be() -> None:
+    hybrid = {**UNKNOWN_STRATEGY, "ddp.num_distributed_optimizer_instances": 2}
+    found = verdicts(hybrid, lambda _: trained(), ranks=2, most=2, device=HOPPER)["MFSDP351"]
+    assert found.reason == "hybrid sharding takes 4 ranks, and there can be 2"
+
+
+def test_a_gpu_decides_what_a_cpu_cannot() -> None:
+    offloaded = {**FSDP, "optimizer.optimizer_cpu_offload": True}
+
+    def megatron(settings: Settings) -> Outcome:
+        return failed("first-step", "RuntimeError: boom") if settings["optimizer.optimizer_cpu_offload"] else trained()
+
+    assert "MFSDP450" not in verdicts(offloaded, megatron)
+    found = verdicts(offloaded, megatron, device=HOPPER)["MFSDP450"]
+    assert found == Confirmation("confirmed", "gpu", "RuntimeError: boom")
+
+
+def test_what_need_not_show_in_a_few_steps_is_not_refuted_by_them() -> None:
+    found = verdicts({**FSDP, "optimizer.optimizer_cpu_offload": True}, lambda _: trained(), device=HOPPER)["MFSDP450"]
+    assert (found.verdict, found.seen) == ("inconclusive", "it trains as plain DDP does")
+
+
+def test_a_gpu_without_memory_left_decides_nothing() -> None:
+    full = failed("wrap", "OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB")
+    assert verdicts(UNKNOWN_STRATEGY, lambda _: full, device=HOPPER)["MFSDP351"].verdict == "inconclusive"

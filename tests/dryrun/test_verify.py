@@ -35,7 +35,7 @@ def test_a_rule_agrees_when_a_bad_and_a_good_example_show_it(verdicts: list[str]
 
 
 def test_the_table_tells_what_stands_behind_every_other_verdict() -> None:
-    text = table([row("confirmed", "passed", "failed")], INSTALLED)
+    text = table([row("confirmed", "passed", "failed")], INSTALLED.label)
     assert (
         "| MFSDP101 fsdp-checkpoint-format | introspect | confirmed | 1 failed, 1 passed | 1.50 | disagreement |"
         in text

@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tried = parser.add_argument_group("trying out")
     tried.add_argument("--confirm", action="store_const", const=True, help="dry-run the findings, see `dry-run --help`")
     tried.add_argument("--python", metavar="PROGRAM", help="the Python that has torch and megatron-bridge, for that")
+    tried.add_argument("--megatron-lm", metavar="DIR", help="a source tree of it, for what its command line reads")
     output = parser.add_argument_group("output and configuration")
     output.add_argument("--output-format", choices=OUTPUT_FORMATS)
     output.add_argument("--no-color", action="store_true", help="as does the environment variable NO_COLOR")

@@ -5,23 +5,31 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.arguments import options_from, tell
-from mfsdp_lint.dryrun.inventory import BRIDGE, Installed, look
+from mfsdp_lint.dryrun.inventory import Installed, look
 from mfsdp_lint.dryrun.progress import progress
 from mfsdp_lint.options import UsageError
 from mfsdp_lint.recipe import Recipe
 from mfsdp_lint.upstream.target import Target
 
+if TYPE_CHECKING:
+    from mfsdp_lint.dryrun.command_line import Tree
+    from mfsdp_lint.dryrun.execution import Executed
+    from mfsdp_lint.dryrun.place import Wanted
+
 SUMMARY = (
-    "Tries recipes out on a tiny model, with the Megatron that is installed and no GPU: their settings go through "
-    "start-up validation, are wrapped and trained on two ranks. The recipe's own code is not executed."
+    "Tries recipes out on a tiny model, with the Megatron that is installed, on a CPU or on GPUs: their settings go "
+    "through start-up validation, are wrapped and trained on two ranks. The recipe's own code is not executed, unless "
+    "--execute asks for it."
 )
 
 FORMATS = ("text", "json")
-TIERS = ("auto", "introspect", "cpu")
+TIERS = ("auto", "introspect", "cpu", "gpu")
+LAUNCHERS = ("torchrun", "srun", "print")
 
 _SECONDS = 60.0
 
@@ -38,15 +46,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--check-setup", action="store_true", help="say which tiers can run here, and what is missing")
     how.add_argument("--findings", action="store_true", help="only recipes with a finding that a dry run can decide")
     how.add_argument("--fixed", action="store_true", help="take the mistakes out first, and show that the rest passes")
-    how.add_argument("--tier", choices=TIERS, default="auto", help="how far: introspect stops after validation")
+    how.add_argument(
+        "--execute", action="store_true", help="run the recipes' own code, for settings that cannot be known without"
+    )
+    how.add_argument(
+        "--tier",
+        choices=TIERS,
+        default="auto",
+        help="how far: introspect stops after validation, auto trains on GPUs where there are as many as ranks",
+    )
     how.add_argument("--checkpoint", action="store_true", help="save, and load in another process, as well")
     how.add_argument("--ranks", type=_positive, default=2, metavar="N", help="how many ranks train (default: 2)")
     how.add_argument(
         "--timeout", type=_seconds, default=_SECONDS, metavar="S", help="seconds for each run (default: 60)"
     )
-    how.add_argument("--memory", type=_positive, default=4096, metavar="MB", help="for each process (default: 4096)")
+    how.add_argument(
+        "--memory", type=_positive, metavar="MB", help="for each process (default: 4096, on a GPU no limit)"
+    )
     how.add_argument("--python", metavar="PROGRAM", help="the Python that has torch and megatron-bridge")
+    how.add_argument(
+        "--megatron-lm",
+        metavar="DIR",
+        help="a source tree of Megatron-LM: what its own command line reads, and no other recipes, goes through its "
+        "validate_args",
+    )
     how.add_argument("--keep", metavar="DIR", help="keep the journal of every launch below DIR")
+    how.add_argument(
+        "--launcher",
+        choices=LAUNCHERS,
+        default=LAUNCHERS[0],
+        help="who starts the ranks: torch on this machine, Slurm's srun, or somebody else later: print writes what is "
+        "to be run to --keep, and prints how",
+    )
+    how.add_argument("--answers", metavar="DIR", help="what the ranks said that ran what --launcher print wrote there")
     read = parser.add_argument_group("what is read")
     read.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
     read.add_argument("--search-path", action="append", metavar="DIR", help="where imports are found; repeatable")
@@ -79,61 +111,157 @@ def main(arguments: argparse.Namespace) -> int:
     """
     installed = look(arguments.python)
     if arguments.check_setup:
-        sys.stdout.write(_setup(installed))
+        from mfsdp_lint.dryrun import setup
+
+        sys.stdout.write(setup.told(installed))
         return 0 if installed.tiers else 2
     if not arguments.paths:
         raise UsageError("name the recipes to run: path.py::function, a file, a directory")
-    return _run(arguments, installed, installed.ready().known_target())
+    if not arguments.megatron_lm:
+        return _run(arguments, installed, installed.ready().known_target(), None)
+    tree = _tree(arguments, installed)
+    arguments.tier = "introspect"
+    return _run(arguments, installed, tree.target, tree)
 
 
-def _run(arguments: argparse.Namespace, installed: Installed, target: Target) -> int:
-    from mfsdp_lint.dryrun import report
-    from mfsdp_lint.dryrun.run import Means, dry_run
-    from mfsdp_lint.dryrun.subject import Judge, can_be_tried
+def _tree(arguments: argparse.Namespace, installed: Installed) -> Tree:
+    """The source tree that is named; nothing of it is trained. Raises UsageError."""
+    from mfsdp_lint.dryrun.command_line import tree_at
+
+    if arguments.tier not in ("auto", "introspect"):
+        raise UsageError(
+            f"--megatron-lm: a command line is validated and not trained, so there is no --tier {arguments.tier}"
+        )
+    if arguments.execute:
+        raise UsageError("--megatron-lm: what a command line reads has no code to --execute")
+    return tree_at(arguments.megatron_lm, installed.torch())
+
+
+def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tree: Tree | None) -> int:
+    from mfsdp_lint.dryrun import jobs_report, report
+    from mfsdp_lint.dryrun.execution import Executed
+    from mfsdp_lint.dryrun.place import place
+    from mfsdp_lint.dryrun.run import Means, Told, dry_run
+    from mfsdp_lint.dryrun.subject import Judge, can_be_tried, saving
     from mfsdp_lint.rules.load import load_rules
+    from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
+    here = place(_wanted(arguments), installed)
     mappings = [path for path in arguments.paths if path.endswith(".json")]
-    recipes = [_mapping(path) for path in mappings]
+    front_end = COMMAND_LINE if tree else "bridge"
+    recipes = [Executed(replace(_mapping(path), front_end=front_end)) for path in mappings]
     code = 0
     if others := [path for path in arguments.paths if path not in mappings]:
-        found, code = _read(arguments, others, target)
+        found, code = _read(arguments, others, target, installed)
         recipes += found
-    judge = Judge(target, [rule for rule in load_rules() if rule.preset is None])
-    subjects = judge.subjects(recipes)
+    if arguments.checkpoint:
+        recipes = [replace(each, recipe=saving(each.recipe)) for each in recipes]
+    judge = Judge(target, [rule for rule in load_rules() if rule.preset is None], here.device.decides, front_end)
+    asked = [(each, subject) for each in recipes for subject in judge.subjects([each.recipe])]
+    subjects = [replace(subject, learnt=each.learnt) for each, subject in asked if not each.why]
     if arguments.findings:
-        subjects = [subject for subject in subjects if any(map(can_be_tried, subject.violations))]
+        subjects = [each for each in subjects if any(can_be_tried(found, *judge.trained) for found in each.violations)]
     means = Means(
         installed.python,
-        tier="introspect" if arguments.tier == "introspect" else "cpu",
+        trains=arguments.tier != "introspect",
+        device=here.device,
         ranks=arguments.ranks,
+        most=here.most,
         timeout=arguments.timeout,
-        keep=arguments.keep,
-        memory=arguments.memory << 20,
+        keep=_journal(arguments),
+        memory=here.memory,
         checkpoint=arguments.checkpoint,
         fixed=arguments.fixed,
+        tree=tree,
     )
-    done = dry_run(subjects, judge, means, progress())
+    done = dry_run(subjects, judge, means, progress(), here.by)
+    done.told += tuple(Told(subject, None, (), why=each.why) for each, subject in asked if each.why)
+    if here.jobs:
+        again = ["mfsdp-lint", "dry-run", *arguments.paths, *_options(arguments), "--answers", arguments.keep]
+        if arguments.output_format == "json":
+            print(json.dumps(jobs_report.document(here.jobs, again), indent=2))
+        else:
+            sys.stdout.write(jobs_report.text(here.jobs, again))
+        return code
     if arguments.output_format == "json":
-        print(json.dumps(report.document(done, installed), indent=2))
+        print(json.dumps(report.document(done, installed, tree), indent=2))
     else:
-        sys.stdout.write(report.text(done, installed))
+        sys.stdout.write(report.text(done, installed, tree))
     words = {told.word for told in done.told}
     if words & {"confirmed", "failed"}:
         return 1
     return 2 if code or not words & {"passed", "refuted"} else 0
 
 
-def _read(arguments: argparse.Namespace, paths: Sequence[str], target: Target) -> tuple[list[Recipe], int]:
+def _wanted(arguments: argparse.Namespace) -> Wanted:
+    from mfsdp_lint.dryrun.place import Wanted
+
+    return Wanted(
+        arguments.tier,
+        arguments.ranks,
+        arguments.launcher,
+        arguments.timeout,
+        None if arguments.memory is None else arguments.memory << 20,
+        arguments.keep,
+        arguments.answers,
+    )
+
+
+def _journal(arguments: argparse.Namespace) -> str | None:
+    """Where journals are kept: jobs for elsewhere have that folder for themselves."""
+    return None if arguments.launcher == "print" else arguments.keep
+
+
+def _read(
+    arguments: argparse.Namespace, paths: Sequence[str], target: Target, installed: Installed
+) -> tuple[list[Executed], int]:
     """The recipes of files, at the installed versions, and the exit code if not all could be read."""
+    from mfsdp_lint.dryrun.execution import Executed, Execution, execute, not_read
+    from mfsdp_lint.overrides import override
     from mfsdp_lint.reading import question, read
     from mfsdp_lint.sources import Sources
+    from mfsdp_lint.upstream.target import nearest
 
     given: dict[str, Any] = {**vars(arguments), "output_format": None, "paths": tuple(paths)}
     given |= {"target_bridge": target.bridge, "target_core": target.core, "target_torch": target.torch}
     options = options_from(given)
     asked, not_there = question(options)
     found = read(asked, Sources(asked.overrides.texts))
-    return list(found.recipes), tell(found.remarks, (*not_there, *found.problems))
+    recipes = [Executed(recipe) for recipe in found.recipes]
+    problems = list(found.problems)
+    if arguments.execute:
+        more, problems = not_read(asked.addresses, problems)
+        means = Execution(
+            installed.python,
+            nearest(target.bridge).te,
+            asked.search_path,
+            dict(each.split("=", 1) for each in arguments.environment or () if "=" in each),
+            arguments.timeout,
+            _journal(arguments),
+        )
+        recipes = [
+            replace(each, recipe=override(each.recipe, asked.overrides)) if each.was_run else each
+            for each in execute([*found.recipes, *more], means, _warn)
+        ]
+    return recipes, tell(found.remarks, (*not_there, *problems))
+
+
+def _warn(text: str) -> None:
+    print(f"warning: {text}", file=sys.stderr, flush=True)
+
+
+_OF_PLANNING = ("findings", "fixed", "execute", "checkpoint", "ranks", "python", "exclude", "search_path")
+_OF_PLANNING_TOO = {"overrides": "set", "environment": "env", "config": "config"}
+
+
+def _options(arguments: argparse.Namespace) -> Iterator[str]:
+    """What decides which runs there are, as it was given."""
+    for name in (*_OF_PLANNING, *_OF_PLANNING_TOO):
+        value, flag = getattr(arguments, name), f"--{_OF_PLANNING_TOO.get(name, name).replace('_', '-')}"
+        if value is True:
+            yield flag
+        elif value:
+            yield from (word for each in (value if isinstance(value, list) else [value]) for word in (flag, str(each)))
 
 
 def _mapping(path: str) -> Recipe:
@@ -146,16 +274,3 @@ def _mapping(path: str) -> Recipe:
             return recipe_of(json.load(stream), path)
     except (OSError, ValueError, RecursionError, NotAConfiguration) as error:
         raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _setup(installed: Installed) -> str:
-    lines = [f"python      {installed.python} ({installed.version})"]
-    lines += [f"{name:<20}{version or 'missing'}" for name, version in installed.packages.items()]
-    lines.append("")
-    for tier in ("introspect", "cpu"):
-        lines.append(f"{tier:<12}{'can run' if tier in installed.tiers else 'cannot run'}")
-    if installed.missing:
-        lines += ["", "install what is missing with", *(f"  {line}" for line in installed.install_lines())]
-    elif installed.target() is None:
-        lines += ["", f"the rules do not know {BRIDGE} {installed.packages[BRIDGE]}"]
-    return "\n".join(lines) + "\n"

@@ -6,27 +6,27 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from mfsdp_lint.dryrun.containment import MEMORY, contained
+from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.outcome import Outcome, Settings
-from mfsdp_lint.dryrun.proxy import BASE
-from mfsdp_lint.dryrun.ranks import Question, ask
+from mfsdp_lint.dryrun.proxy import base_of
+from mfsdp_lint.dryrun.ranks import By, Question
 
 Key = tuple[int, str]
 """A run: the ranks it takes, and its name."""
 
 _MOST_IN_A_LAUNCH = 40
-_ATTEMPTS = 3
-"""A rank that dies of a signal says nothing: torch's threads sometimes do so in a forked process."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """Runs that are wanted, and after `run` what came of them. `timeout` is for each run."""
+    """Runs that are wanted, and after `run` what came of them.
 
-    python: str
-    timeout: float
-    keep: str | None = None
-    memory: int = MEMORY
+    `by` does them, on `device`; `most` is how many ranks there can be, None for any number.
+    """
+
+    by: By
+    device: Device = CPU
+    most: int | None = None
     stood_in: tuple[str, ...] = ()
     _wanted: dict[tuple[int, str], Question] = field(default_factory=dict)
     _keys: dict[str, Key] = field(default_factory=dict)
@@ -38,7 +38,9 @@ class Batch:
         if same not in self._keys:
             name = f"run-{len(self._keys) + 1}"
             key = self._keys[same] = (ranks, name)
-            self._wanted[key] = Question(name, settings, BASE, name if save else None, load[1] if load else None)
+            self._wanted[key] = Question(
+                name, settings, base_of(self.device), name if save else None, load[1] if load else None
+            )
         return self._keys[same]
 
     def __len__(self) -> int:
@@ -47,20 +49,11 @@ class Batch:
     def run(self, tell: Callable[[str], None]) -> None:
         """Does what is wanted. Raises UsageError where no directory can be made."""
         for ranks in sorted({key[0] for key in self._wanted}):
-            waiting = [question for key, question in self._wanted.items() if key[0] == ranks]
-            for _ in range(_ATTEMPTS):
-                self._launch(waiting, ranks, tell)
-                crashed = {q.name for q in waiting if self._outcomes[ranks, q.name].crashed}
-                crashed |= {q.load for q in waiting if q.name in crashed and q.load}
-                waiting = [question for question in waiting if question.name in crashed]
+            for chunk in _in_chunks([question for key, question in self._wanted.items() if key[0] == ranks]):
+                outcomes, stood_in = self.by(chunk, ranks, tell)
+                self._outcomes |= {(ranks, name): outcome for name, outcome in outcomes.items()}
+                self.stood_in = self.stood_in or stood_in
         self._wanted.clear()
-
-    def _launch(self, questions: list[Question], ranks: int, tell: Callable[[str], None]) -> None:
-        for chunk in _in_chunks(questions):
-            with contained(self.python, keep=self.keep, memory=self.memory) as launch:
-                outcomes, stood_in = ask(launch, chunk, ranks=ranks, timeout=self.timeout, tell=tell)
-            self._outcomes |= {(ranks, name): outcome for name, outcome in outcomes.items()}
-            self.stood_in = self.stood_in or stood_in
 
     def outcome(self, key: Key) -> Outcome:
         """What came of a run."""

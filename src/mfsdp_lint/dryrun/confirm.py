@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from mfsdp_lint.dryrun.command_line import tree_at
+from mfsdp_lint.dryrun.device import Device
 from mfsdp_lint.dryrun.introspection import inconclusive
 from mfsdp_lint.dryrun.inventory import Installed, look
-from mfsdp_lint.dryrun.plain import given
 from mfsdp_lint.dryrun.run import Means, dry_run
 from mfsdp_lint.dryrun.subject import Judge, Subject, can_be_tried
 from mfsdp_lint.finding import Confirmation, Finding
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause
-from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.rules.model import Confirm, Rule
 from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.vocabulary.tables import COMMAND_LINE
+
+BRIDGE = "bridge"
+ON_A_GPU = Device("cuda", "nccl").decides
 
 Tell = Callable[[str], None]
 
@@ -25,42 +30,90 @@ def confirmed(
     rules: Sequence[Rule],
     python: str | None,
     tell: Tell = lambda _: None,
+    megatron_lm: str | None = None,
 ) -> list[Finding]:
     """The findings, those that a dry run can decide with its verdict. `python` is the one that has torch.
 
-    Raises UsageError where nothing can be run.
+    `megatron_lm` is the source tree for what Megatron-LM's own command line reads. Raises UsageError where nothing can
+    be run.
     """
     by_fingerprint = {cause.finding.fingerprint: cause for cause in causes if cause.finding.suppressed is None}
-    tried = {
-        finding.fingerprint: cause.violations[0]
-        for finding in findings
-        if (cause := by_fingerprint.get(finding.fingerprint)) and can_be_tried(cause.violations[0])
-    }
+    asked = [finding.fingerprint for finding in findings if finding.fingerprint in by_fingerprint]
+    here = _Asked(asked, by_fingerprint, rules, python, tell)
+    verdicts = _with_bridge(here) | _with_a_tree(here, megatron_lm)
+    return [replace(each, confirmation=verdicts.get(each.fingerprint, each.confirmation)) for each in findings]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The findings that a verdict is wanted on, by their fingerprints, what stands behind all, and what is at hand."""
+
+    findings: Sequence[str]
+    causes: Mapping[str, Cause]
+    rules: Sequence[Rule]
+    python: str | None
+    tell: Tell
+
+    def read_by(self, front_end: str, *trained: Confirm) -> dict[str, Violation]:
+        """The findings of a front-end that can be tried, each with what it is about."""
+        about = {finding: self.causes[finding].violations[0] for finding in self.findings}
+        return {
+            finding: violation
+            for finding, violation in about.items()
+            if violation.recipe.front_end == front_end and can_be_tried(violation, *trained)
+        }
+
+
+def _with_bridge(asked: _Asked) -> dict[str, Confirmation]:
+    if not asked.read_by(BRIDGE, *ON_A_GPU):
+        return {}
+    installed = look(asked.python)
+    means = _means(installed)
+    decides = means.device.decides
+    tried = asked.read_by(BRIDGE, *decides)
     if not tried:
-        return list(findings)
-    installed = look(python).ready()
-    target = installed.target()
-    verdicts = {}
-    if target is not None:
+        return {}
+    target = installed.ready().target()
+    judge = Judge(target, asked.rules, decides) if target else None
+    return _tried(tried, asked, judge, means, f"those that are installed: {installed.label}")
+
+
+def _with_a_tree(asked: _Asked, megatron_lm: str | None) -> dict[str, Confirmation]:
+    tried = asked.read_by(COMMAND_LINE)
+    if megatron_lm is None or not tried:
+        why = "a source tree of Megatron-LM decides it, which --megatron-lm names"
+        return dict.fromkeys(tried, inconclusive(why, tier=""))
+    installed = look(asked.python)
+    tree = tree_at(megatron_lm, installed.torch())
+    judge = Judge(tree.target, asked.rules, front_end=COMMAND_LINE)
+    return _tried(tried, asked, judge, Means(installed.python, recipes=False, tree=tree), f"that of {tree.label}")
+
+
+def _tried(
+    tried: Mapping[str, Violation], asked: _Asked, judge: Judge | None, means: Means, others: str
+) -> dict[str, Confirmation]:
+    """The verdicts, where findings are judged for the versions at hand; `others` says which these are."""
+    verdicts: dict[int, Confirmation] = {}
+    if judge is not None:
         here = [
             violation
-            for cause in by_fingerprint.values()
+            for cause in asked.causes.values()
             for violation in cause.violations
-            if _same(violation.target, target) and violation.recipe.front_end == "bridge"
+            if violation.recipe.front_end == judge.front_end and _same(violation.target, judge)
         ]
-        tried = {key: _at_hand(by_fingerprint[key], here) or violation for key, violation in tried.items()}
-        verdicts = _verdicts(list(tried.values()), here, Judge(target, rules), installed, tell)
-    elsewhere = "it is judged for other versions than those that are installed: "
-    return [
-        replace(
-            finding,
-            confirmation=verdicts.get(id(tried[finding.fingerprint]))
-            or inconclusive(f"{elsewhere}{installed.label}", tier=""),
-        )
-        if finding.fingerprint in tried
-        else finding
-        for finding in findings
-    ]
+        tried = {key: _at_hand(asked.causes[key], here) or violation for key, violation in tried.items()}
+        verdicts = _verdicts(list(tried.values()), here, judge, means, asked.tell)
+    elsewhere = inconclusive(f"it is judged for other versions than {others}", tier="")
+    return {key: verdicts.get(id(violation), elsewhere) for key, violation in tried.items()}
+
+
+def _means(installed: Installed) -> Means:
+    """On GPUs, where there are enough."""
+    means = Means(installed.python, recipes=False)
+    device = installed.device("auto", means.ranks)
+    if not device.is_gpu:
+        return means
+    return replace(means, device=device, most=len(installed.gpus), memory=0)
 
 
 def _at_hand(cause: Cause, here: Sequence[Violation]) -> Violation | None:
@@ -69,7 +122,7 @@ def _at_hand(cause: Cause, here: Sequence[Violation]) -> Violation | None:
 
 
 def _verdicts(
-    tried: Sequence[Violation], here: Sequence[Violation], judge: Judge, installed: Installed, tell: Tell
+    tried: Sequence[Violation], here: Sequence[Violation], judge: Judge, means: Means, tell: Tell
 ) -> dict[int, Confirmation]:
     """The verdicts on violations, by their identity: each is tried in the variant that breaks its rule."""
     variants = {id(violation.variant): violation for violation in tried if any(violation is each for each in here)}
@@ -77,7 +130,7 @@ def _verdicts(
         Subject(
             violation.recipe,
             violation.variant,
-            given(violation.variant),
+            judge.given(violation.variant),
             tuple(each for each in here if each.variant is violation.variant),
             judge.target,
         )
@@ -85,9 +138,11 @@ def _verdicts(
     ]
     if not subjects:
         return {}
-    done = dry_run(subjects, judge, Means(installed.python, recipes=False), tell)
+    done = dry_run(subjects, judge, means, tell)
     return {id(violation): found for told in done.told for violation, found in told.findings}
 
 
-def _same(judged: Target, installed: Target) -> bool:
-    return (judged.bridge, judged.core) == (installed.bridge, installed.core)
+def _same(judged: Target, judge: Judge) -> bool:
+    """Whether the versions are those at hand; which Megatron-Bridge there is, no command line asks."""
+    here = judge.target
+    return judged.core == here.core and (judge.front_end == COMMAND_LINE or judged.bridge == here.bridge)

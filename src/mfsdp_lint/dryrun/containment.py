@@ -36,7 +36,15 @@ _PASSED_ON = (
 )
 """The environment variables of the user that a launch gets; of these it needs some to find what is installed."""
 
-_SET = {
+_OF_THE_DEVICES = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_HOME", "CUDA_PATH")
+"""Those of a launch that sees the GPUs: which these are, and where extensions find the compiler."""
+
+_OF_THE_CLUSTER = ("SLURM_", "SLURMD_", "PYXIS_", "ENROOT_", "XDG_RUNTIME_DIR")
+"""How those begin by which srun finds its cluster, the allocation, and a container's image."""
+
+LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
+
+SET = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -45,7 +53,7 @@ _SET = {
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
-    "GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0",
+    "GLOO_SOCKET_IFNAME": LOOPBACK,
     "CUDA_VISIBLE_DEVICES": "",
 }
 
@@ -87,11 +95,17 @@ class Contained:
 
 @contextmanager
 def contained(
-    python: str, *, keep: str | None = None, memory: int = MEMORY, devices: bool = False
+    python: str,
+    *,
+    keep: str | None = None,
+    memory: int = MEMORY,
+    devices: bool = False,
+    cluster: bool = False,
 ) -> Iterator[Contained]:
     """A launch. When the block ends, its processes are gone, and its directory unless `keep` names where to put it.
 
-    `devices` lets it see the GPUs. Raises UsageError where the directory cannot be made.
+    `devices` lets it see the GPUs, `cluster` lets it reach Slurm, whose daemons then are the parents of its processes;
+    `memory` 0 is no limit. Raises UsageError where the directory cannot be made or written to.
     """
     mark = secrets.token_hex(16)
     directory = _directory(keep)
@@ -102,7 +116,9 @@ def contained(
         cwd="/",
     )
     try:
-        yield Contained(directory, python, _environment(directory, mark, memory, devices=devices))
+        yield Contained(directory, python, _environment(directory, mark, memory, devices, cluster))
+    except OSError as error:  # a disk that is full by now
+        raise UsageError(f"{error.filename or directory}: {error.strerror or error}") from None
     finally:
         assert watch.stdin is not None
         watch.stdin.close()
@@ -125,11 +141,11 @@ def _directory(keep: str | None) -> Path:
     return directory
 
 
-def _environment(directory: Path, mark: str, memory: int, *, devices: bool) -> dict[str, str]:
+def _environment(directory: Path, mark: str, memory: int, devices: bool, cluster: bool) -> dict[str, str]:
     given = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     found = {
         **given,
-        **_SET,
+        **SET,
         # The home directory is another one; what the user installed below the real one stays within reach.
         "PYTHONUSERBASE": os.environ.get("PYTHONUSERBASE", os.path.expanduser("~/.local")),
         "HOME": str(directory / "home"),
@@ -141,4 +157,9 @@ def _environment(directory: Path, mark: str, memory: int, *, devices: bool) -> d
     }
     if devices:
         del found["CUDA_VISIBLE_DEVICES"]
+        found |= {name: os.environ[name] for name in _OF_THE_DEVICES if name in os.environ}
+        found |= {"NCCL_SOCKET_IFNAME": LOOPBACK, "NCCL_IB_DISABLE": "1"}
+    if cluster:
+        found |= {name: value for name, value in os.environ.items() if name.startswith(_OF_THE_CLUSTER)}
+        found["MFSDP_LINT_DRY_RUN_PARENT"] = "any"
     return found

@@ -53,17 +53,24 @@ def validate(settings: Settings, violations: Sequence[Violation], ask: Ask, judg
     while outcome.failure is not None and outcome.conclusive and len(refusals) < _MOST_REFUSALS:
         failure = outcome.failure
         # The classes' defaults may be what is wrong, of which the settings say nothing.
-        violation = _foreseen(failure, violations) or _foreseen(failure, judge({**outcome.config, **settings}))
-        refusals.append(Refusal(failure, violation, settings))
-        without = violation and _without(violation, failure, settings, violations, ask)
-        if not without:
+        known = [*violations, *judge({**outcome.config, **settings})]
+        foreseen = [violation for violation in known if is_of(violation, failure)]
+        found = _first_out(foreseen, failure, settings, violations, ask)
+        refusals.append(Refusal(failure, found[0] if found else next(iter(foreseen), None), settings))
+        if found is None:
             break
-        settings, outcome = without
+        _, settings, outcome = found
     return Validation(tuple(refusals), settings, outcome)
 
 
-def _foreseen(failure: Failure, violations: Sequence[Violation]) -> Violation | None:
-    return next((violation for violation in violations if is_of(violation, failure)), None)
+def _first_out(
+    foreseen: Sequence[Violation], failure: Failure, settings: Settings, others: Sequence[Violation], ask: Ask
+) -> tuple[Violation, Settings, Outcome] | None:
+    """The first of these findings that can be taken out, the settings without it, and what validation then says."""
+    for violation in foreseen:
+        if without := _without(violation, failure, settings, others, ask):
+            return violation, *without
+    return None
 
 
 def _without(
@@ -101,7 +108,7 @@ def confirm(violation: Violation, seen: Validation, ask: Ask) -> Confirmation:
     if not outcome.conclusive:
         return inconclusive(_told(outcome))
     if not_given := sorted(outcome.not_given & set(violation.witnesses)):
-        return inconclusive(f"{not_given[0]} cannot be given to the classes of this version")
+        return inconclusive(f"{not_given[0]} cannot be given to this version")
     if outcome.failure is None:
         return Confirmation("refuted", TIER, "start-up validation let it pass")
     if not is_of(violation, outcome.failure):

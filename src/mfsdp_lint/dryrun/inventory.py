@@ -1,4 +1,4 @@
-"""Which packages a Python has, which tiers that allows, and what to install for the others."""
+"""Which packages and GPUs a Python has, which tiers that allows, and what to install for the others."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
 from mfsdp_lint.dryrun.containment import WORKER
+from mfsdp_lint.dryrun.device import A_CLUSTER, CPU, Device, Tier
 from mfsdp_lint.options import UsageError
 from mfsdp_lint.upstream.target import Target, UnknownVersion, bridge_version, core_version, resolve_target
-
-Tier = Literal["introspect", "cpu", "gpu"]
-TIERS: tuple[Tier, ...] = get_args(Tier)
 
 _CORE_NEEDS = ("torch", "megatron-core", "numpy", "einops", "psutil", "packaging")
 _BRIDGE_NEEDS = (
@@ -33,17 +30,35 @@ _BRIDGE_NEEDS = (
 """What importing megatron-bridge asks for without a GPU, as the extra `bridge` has it."""
 
 BRIDGE = "megatron-bridge"
+TRANSFORMER_ENGINE = "transformer-engine"
 
 _SECONDS = 60
 
 
+PACKAGES = (*_CORE_NEEDS, *_BRIDGE_NEEDS, BRIDGE, TRANSFORMER_ENGINE)
+"""All that a dry run looks for; it runs without the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One that torch can use."""
+
+    name: str
+    capability: tuple[int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A Python, and the version of each package that a dry run may need; None where it is not there."""
+    """A Python, and the version of each package that a dry run may need; None where it is not there.
+
+    `gpus` are those that its torch can use, `no_gpu` says why there are none.
+    """
 
     python: str
     version: str
     packages: Mapping[str, str | None]
+    gpus: tuple[Gpu, ...] = ()
+    no_gpu: str = ""
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -52,8 +67,34 @@ class Installed:
 
     @property
     def tiers(self) -> tuple[Tier, ...]:
-        """The tiers that can run here without a GPU."""
-        return () if self.missing else ("introspect", "cpu")
+        """The tiers that can run here, the one for GPUs with as many ranks as there are GPUs."""
+        if self.missing:
+            return ()
+        return ("introspect", "cpu", "gpu") if self.gpus else ("introspect", "cpu")
+
+    def device(self, tier: str, ranks: int) -> Device:
+        """What a tier trains on with so many ranks; "auto" takes GPUs where there are enough.
+
+        Raises UsageError where there are too few, and they were asked for.
+        """
+        if tier == "gpu" and len(self.gpus) < ranks:
+            raise UsageError(f"--tier gpu: {self._too_few(ranks)}")
+        if tier not in ("gpu", "auto") or len(self.gpus) < ranks:
+            return CPU
+        weakest = min(gpu.capability for gpu in self.gpus[:ranks])
+        return Device("cuda", "nccl", self.packages.get(TRANSFORMER_ENGINE) is not None, weakest)
+
+    def on_the_nodes(self, tier: str, ranks: int) -> Device:
+        """The same where the ranks run on other machines with this Python: GPUs that were asked for are there."""
+        if tier == "gpu" and len(self.gpus) < ranks:
+            return replace(A_CLUSTER, transformer_engine=self.packages.get(TRANSFORMER_ENGINE) is not None)
+        return self.device(tier, ranks)
+
+    def _too_few(self, ranks: int) -> str:
+        if not self.gpus:
+            return f"{self.python} sees no GPU: {self.no_gpu}"
+        have = f"{len(self.gpus)} GPU{'' if len(self.gpus) == 1 else 's'}"
+        return f"{ranks} ranks take {ranks} GPUs, and {self.python} sees {have}; there is --ranks {len(self.gpus)}"
 
     def ready(self) -> Installed:
         """The same. Raises UsageError, with what to install, where no tier can run."""
@@ -61,6 +102,13 @@ class Installed:
             lines = "\n  ".join(self.install_lines())
             raise UsageError(f"{self.python} has no {', '.join(self.missing)}; install them with\n  {lines}")
         return self
+
+    def torch(self) -> str:
+        """The version of torch, which is all that a source tree needs for certain. Raises UsageError without."""
+        version = self.packages.get("torch")
+        if not version:
+            raise UsageError(f"{self.python} has no torch; install it with\n  {next(self.install_lines())}")
+        return version
 
     def target(self) -> Target | None:
         """The versions that are installed, for the rules; None where the tool knows no such release."""
@@ -98,14 +146,13 @@ class Installed:
 def look(python: str | None) -> Installed:
     """What a Python has: the one that is named, else this one if it has torch. Raises UsageError.
 
-    torch is looked for, and not imported.
+    That takes a process of its own, and imports torch there if there seems to be a GPU.
     """
     chosen = shutil.which(os.path.expanduser(python)) if python else sys.executable
     if chosen is None:
         raise UsageError(f"--python: {python}: no such program")
     chosen = os.path.abspath(chosen)  # a launch has its own directory
-    names = (*_CORE_NEEDS, *_BRIDGE_NEEDS, BRIDGE)
-    command = [chosen, str(WORKER / "start.py"), "inventory", *names]
+    command = [chosen, str(WORKER / "start.py"), "inventory", *PACKAGES]
     environment = {**os.environ, "MFSDP_LINT_DRY_RUN_PARENT": str(os.getpid())}
     try:
         done = subprocess.run(
@@ -114,4 +161,5 @@ def look(python: str | None) -> Installed:
         said = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise UsageError(f"--python: {chosen} cannot be asked what it has: {error}") from None
-    return Installed(chosen, said["python"], said["versions"])
+    gpus = tuple(Gpu(gpu["name"], tuple(gpu["capability"])) for gpu in said["gpus"])
+    return Installed(chosen, said["python"], said["versions"], gpus, said["no_gpu"])

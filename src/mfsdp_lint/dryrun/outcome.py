@@ -11,9 +11,6 @@ Settings = Mapping[str, Any]
 
 DONE = "done"
 
-CRASHED = "the process ended with -"
-"""How the text of such a failure begins."""
-
 OURS = ("start", "import", "build", "ended")
 """Stages in which only the dry run itself can fail."""
 
@@ -23,8 +20,19 @@ _OF_THE_MACHINE = (
     "No module named",
     "CUDA_HOME environment variable is not set",
     "Found no NVIDIA driver",
+    "CUDA out of memory",
+    "CUDA error: out of memory",
+    "CUDA error: initialization error",
+    "CUDA error: no kernel image is available",
+    "CUDA driver version is insufficient",
+    "CUDA-capable device(s) is/are busy or unavailable",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "Device compute capability",
+    "Duplicate GPU detected",
     "cannot open shared object file",
     "No CUDA GPUs are available",
+    "Cannot access accelerator device when none is available",
+    "'_MeshEnv' object has no attribute",  # a torch newer than megatron-core 0.16.0rc0 knows
     "can't allocate memory",
     "Cannot allocate memory",
     "std::bad_alloc",
@@ -38,13 +46,16 @@ _OF_THE_MACHINE = (
     "is only pretended",
 )
 _OF_THE_MACHINE_TYPES = (
-    *("ModuleNotFoundError", "ImportError", "NameError", "MemoryError", "Ended"),
+    *("ModuleNotFoundError", "ImportError", "NameError", "MemoryError", "OutOfMemoryError", "Ended"),
     *("OSError", "PermissionError", "FileNotFoundError", "BlockingIOError", "TimeoutError", "EOFError"),
     *("BrokenPipeError", "ConnectionError", "ConnectionResetError", "ConnectionRefusedError", "ConnectionAbortedError"),
     *("DistStoreError", "DistNetworkError", "DistBackendError"),
 )
 
-_FOLLOW_UPS = ("Connection reset by peer", "Connection closed by peer", "Timed out waiting", "another rank had failed")
+_FOLLOW_UPS = (
+    *("Connection reset by peer", "Connection closed by peer", "Timed out waiting", "another rank had failed"),
+    *("remote process exited", "NCCL communicator was aborted"),
+)
 """What the other ranks say once one has failed."""
 
 
@@ -77,7 +88,8 @@ class Failure:
 class Measured:
     """What one rank measured: loss and norm of the gradients by step, bytes by kind, the sum of the weights it steps.
 
-    `saved` and `loaded` are digests of weights and optimizer, after a save and after a load.
+    `saved` and `loaded` are digests of weights and optimizer, after a save and after a load. `peak` are the most bytes
+    of a GPU that were in use at once; 0 without one.
     """
 
     losses: tuple[float, ...] = ()
@@ -86,6 +98,7 @@ class Measured:
     sum: float = 0.0
     saved: Mapping[str, str] = field(default_factory=dict)
     loaded: Mapping[str, str] = field(default_factory=dict)
+    peak: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +132,6 @@ class Outcome:
         return failure is None or not (self.stage in OURS or failure.of_the_machine or failure.follows)
 
     @property
-    def crashed(self) -> bool:
-        """Whether a rank died of a signal that nobody sent on purpose."""
-        return self.failure is not None and self.failure.type == "Ended" and CRASHED in self.failure.text
-
-    @property
     def not_given(self) -> frozenset[str]:
         """The settings that were left out."""
         return frozenset((*self.no_field, *self.left_out))
@@ -150,6 +158,7 @@ def measured_from(document: Mapping[str, Any]) -> Measured:
         sum=document.get("sum", 0.0),
         saved=document.get("saved", {}),
         loaded=document.get("loaded", {}),
+        peak=document.get("peak", 0),
     )
 
 

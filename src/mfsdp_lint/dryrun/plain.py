@@ -26,15 +26,17 @@ class Given:
     world_size: int
 
 
-def given(variant: Variant) -> Given:
-    """What a worker can be given of a variant.
+def given(variant: Variant, *, defaults: bool = True) -> Given:
+    """What a worker can be given of a variant; without `defaults`, only what somebody wrote.
 
-    Where nobody says how many ranks there are, there are two replicas of the model.
+    Where nobody says how many ranks there are, there are two replicas of the model, if its batch can be divided so.
     """
     settings: dict[str, Any] = {}
     unknown = []
     sections = {path.partition(".")[0] for path in variant.settings if "." in path}
     for path in variant.settings:
+        if not defaults and (origin := variant.origin(path)) is not None and origin.how == "default":
+            continue
         match variant.value(path):
             case Known(value) if not path.startswith(_FACTS) and _is_json(value):
                 settings[path] = value
@@ -58,7 +60,9 @@ def world_size(variant: Variant, settings: Mapping[str, Any]) -> int:
     experts = _size(settings, "model.expert_model_parallel_size") * _size(
         settings, "model.expert_tensor_parallel_size", tensor
     )
-    return 2 * pipeline * math.lcm(dense, experts) * _size(settings, "ddp.num_distributed_optimizer_instances")
+    replica = pipeline * math.lcm(dense, experts) * _size(settings, "ddp.num_distributed_optimizer_instances")
+    batches = _size(settings, "train.micro_batch_size") * (2 * replica // (pipeline * dense))
+    return replica if _size(settings, "train.global_batch_size", batches) % batches else 2 * replica
 
 
 def _size(settings: Mapping[str, Any], path: str, default: int = 1) -> int:

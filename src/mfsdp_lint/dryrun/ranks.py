@@ -1,4 +1,4 @@
-"""The tiers that train: ranks started by torch's own launcher, which answer a list of questions one after the other."""
+"""The tiers that train: ranks started by a launcher, which answer a list of questions one after the other."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import json
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.dryrun.containment import WORKER, Contained
+from mfsdp_lint.dryrun.containment import MEMORY, WORKER, Contained, contained
+from mfsdp_lint.dryrun.device import CPU, Device
+from mfsdp_lint.dryrun.launchers import AGENT, Launcher, srun_line
 from mfsdp_lint.dryrun.outcome import Failure, Outcome, Settings, failure_from, together
 
 STEPS = 3
 
 _PAUSE = 0.05
+_TO_TELL_THE_NODES = 10.0
 IMPORTS = 180.0
 """How many seconds all imports may take, on top of what the questions take."""
 
@@ -34,62 +38,108 @@ class Question:
     load: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
-    """What it runs on: `backend` is that of torch.distributed."""
+Tell = Callable[[str], None]
+"""Hears of each question that was answered, by its name."""
 
-    kind: str
-    backend: str
+Answers = tuple[dict[str, Outcome], tuple[str, ...]]
+"""The outcome of every question by its name, and the packages that are stood in for."""
+
+By = Callable[[Sequence[Question], int, Tell], Answers]
+"""Who has questions answered, by so many ranks. Raises UsageError where no directory can be made."""
 
 
-CPU = Device("cpu", "gloo")
+def launched(
+    python: str,
+    *,
+    timeout: float,
+    keep: str | None = None,
+    memory: int = MEMORY,
+    device: Device = CPU,
+    launcher: Launcher = "torchrun",
+) -> By:
+    """Launches of their own, here or from here. `timeout` is for each question."""
+
+    def by(questions: Sequence[Question], ranks: int, tell: Tell) -> Answers:
+        with contained(python, keep=keep, memory=memory, devices=device.is_gpu, cluster=launcher == "srun") as launch:
+            return ask(launch, questions, ranks, timeout, device, launcher, tell)
+
+    return by
 
 
-def launch_line(launch: Contained, ranks: int) -> list[str]:
-    """The command that starts the ranks."""
+def torch_line(launch: Contained, ranks: int) -> list[str]:
+    """The command by which torch's own launcher starts the ranks."""
     return launch.command(
         "agent",
-        *("--standalone", "--local-addr", "127.0.0.1", "--max-restarts", "0", "--nproc-per-node", str(ranks)),
+        *(*AGENT, "--local-addr", "127.0.0.1", "--nproc-per-node", str(ranks)),
         *("--log-dir", str(launch.directory / "ranks"), "--redirects", "3"),
         *(str(WORKER / "start.py"), "rank", str(launch.directory / "job.json"), str(launch.directory / "answers")),
     )
 
 
+def job(
+    questions: Sequence[Question], ranks: int, timeout: float, device: Device, checkpoints: str, **more: Any
+) -> dict[str, Any]:
+    """What the ranks are given: `checkpoints` is the folder for what they save, `timeout` is for each question."""
+    return {
+        "device": device.kind,
+        "forks": not device.is_gpu,
+        "ranks": ranks,
+        "limit": limit(questions, timeout, device),
+        "imports": IMPORTS,
+        **more,
+        "questions": [_document(question, checkpoints, ranks, timeout, device) for question in questions],
+    }
+
+
+def limit(questions: Sequence[Question], timeout: float, device: Device) -> float:
+    """After how many seconds the ranks are ended. What has used a GPU cannot fork: there each question imports anew."""
+    return timeout * len(questions) + IMPORTS * (len(questions) if device.is_gpu else 1)
+
+
 def ask(
     launch: Contained,
     questions: Sequence[Question],
-    *,
     ranks: int,
     timeout: float,
-    device: Device = CPU,
-    tell: Callable[[str], None] = lambda _: None,
-) -> tuple[dict[str, Outcome], tuple[str, ...]]:
-    """The outcome of every question by its name, and the packages that are stood in for.
+    device: Device,
+    launcher: Launcher,
+    tell: Tell,
+) -> Answers:
+    """Has questions answered in a launch."""
+    document = job(questions, ranks, timeout, device, str(launch.directory / "tmp"))
+    (launch.directory / "job.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
+    seconds = limit(questions, timeout, device)
+    if launcher == "srun":
+        line = srun_line(launch.command("elsewhere", str(launch.directory)), ranks, device, seconds)
+    else:
+        line = torch_line(launch, ranks)
+    process = launch.start(line, output="launcher.log")
+    try:
+        why = _wait(process, launch.directory / "answers", questions, seconds, ranks, tell)
+    finally:
+        _stop(process, gently=launcher == "srun")
+    if not why and launcher == "srun":
+        why = _last_words(launch.directory / "launcher.log")
+    return read(launch.directory / "answers", [question.name for question in questions], ranks, why)
 
-    `timeout` is for each question; `tell` hears of each that was answered.
-    """
-    job = {
-        "device": device.kind,
-        "questions": [_document(question, launch, ranks, timeout, device) for question in questions],
-    }
-    (launch.directory / "job.json").write_text(json.dumps(job, indent=1), encoding="utf-8")
-    process = launch.start(launch_line(launch, ranks), output="launcher.log")
-    why = _wait(process, launch.directory / "answers", questions, IMPORTS + timeout * len(questions), ranks, tell)
-    starts = [_read(launch.directory / "answers", "start", rank) for rank in range(ranks)]
+
+def read(answers: Path, names: Sequence[str], ranks: int, why: str = "") -> Answers:
+    """What the ranks answered. `why` is told of a question that none has answered."""
+    starts = [_read(answers, "start", rank) for rank in range(ranks)]
     broken = next((failure for start in starts if start and (failure := failure_from(start["error"]))), None)
     outcomes = {}
-    for question in questions:
-        answers = [_read(launch.directory / "answers", question.name, rank) for rank in range(ranks)]
-        if broken or not any(answers):
+    for name in names:
+        given = [_read(answers, name, rank) for rank in range(ranks)]
+        if broken or not any(given):
             text = why or "the launch ended without an answer"
-            outcomes[question.name] = Outcome("import", broken or Failure("Ended", text))
+            outcomes[name] = Outcome("import", broken or Failure("Ended", text))
         else:
-            outcomes[question.name] = together(answers)
+            outcomes[name] = together(given)
     stood_in = tuple(next((start["stood_in"] for start in starts if start), ()))
     return outcomes, stood_in
 
 
-def _document(question: Question, launch: Contained, ranks: int, timeout: float, device: Device) -> dict[str, Any]:
+def _document(question: Question, checkpoints: str, ranks: int, timeout: float, device: Device) -> dict[str, Any]:
     document: dict[str, Any] = {
         "id": question.name,
         "settings": dict(question.settings),
@@ -102,7 +152,7 @@ def _document(question: Question, launch: Contained, ranks: int, timeout: float,
     for name in ("save", "load"):
         checkpoint = getattr(question, name)
         if checkpoint:
-            document[name] = str(launch.directory / "tmp" / checkpoint)
+            document[name] = f"{checkpoints}/{checkpoint}"
     return document
 
 
@@ -112,20 +162,36 @@ def _wait(
     questions: Sequence[Question],
     timeout: float,
     ranks: int,
-    tell: Callable[[str], None],
+    tell: Tell,
 ) -> str:
     """Waits for the launcher's end; says why it had to be stopped, "" where it had not."""
     deadline = time.monotonic() + timeout
     waiting = [question.name for question in questions]
     while process.poll() is None:
         if time.monotonic() > deadline:
-            process.kill()
-            process.wait()
             return f"stopped after {timeout:g} s"
         while waiting and all((answers / f"{waiting[0]}.{rank}.json").exists() for rank in range(ranks)):
             tell(waiting.pop(0))
         time.sleep(_PAUSE)
     return ""
+
+
+def _stop(process: subprocess.Popen[bytes], *, gently: bool) -> None:
+    """Ends the launcher. `gently`, for srun has to tell the nodes; what torch's own leaves ends with it anyway."""
+    if process.poll() is None and gently:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_TO_TELL_THE_NODES)
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+
+
+def _last_words(log: Path) -> str:
+    """What a launcher said at last: Slurm says so why it starts nothing."""
+    lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
+    said = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return f"the launch ended without an answer: {said}" if said else ""
 
 
 def _read(answers: Path, name: str, rank: int) -> Mapping[str, Any] | None:

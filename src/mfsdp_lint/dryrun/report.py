@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mfsdp_lint.dryrun.command_line import Tree
 from mfsdp_lint.dryrun.comparison import losses_of
 from mfsdp_lint.dryrun.inventory import Installed
 from mfsdp_lint.dryrun.run import DryRun, Told
@@ -13,20 +14,22 @@ from mfsdp_lint.reports.confirmation import document as confirmation_document
 from mfsdp_lint.reports.confirmation import first_lines
 from mfsdp_lint.reports.printable import printable
 from mfsdp_lint.rules.check import Violation
+from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
 REPORT = "please report the recipe's settings and these versions: the rule seems wrong for them"
 _WIDTH = len("inconclusive")
 _NAMED = 4
+_MEGABYTE = 1e6
 
 
-def text(run: DryRun, installed: Installed) -> str:
-    """One line a recipe that begins with its verdict, and below it what was seen."""
+def text(run: DryRun, installed: Installed, tree: Tree | None = None) -> str:
+    """One line a recipe that begins with its verdict, and below it what was seen; `tree` is what validated them."""
     lines = [line for told in run.told for line in _lines(told)]
     if run.stood_in:
         lines.append(f"stood in for what only a machine with GPUs has: {', '.join(run.stood_in)}")
     if run.pretended:
         lines.append(f"validation was told that there is {' and '.join(run.pretended)}")
-    lines.append(f"{summary(run.told)} in {run.seconds:.1f} s; {installed.label}")
+    lines.append(f"{summary(run.told)} in {run.seconds:.1f} s; {tree.label if tree else installed.label}")
     return "\n".join(lines) + "\n"
 
 
@@ -45,7 +48,7 @@ def _lines(told: Told) -> Iterator[str]:
 
 def _details(told: Told) -> Iterator[str]:
     if told.why:
-        yield told.why
+        yield first_lines(told.why)
     if told.validation and told.validation.last.failure and not told.validation.last.conclusive:
         yield f"cannot be tried here: {first_lines(told.validation.last.failure.message)}"
     for refusal in told.validation.refusals if told.validation else ():
@@ -57,13 +60,24 @@ def _details(told: Told) -> Iterator[str]:
             yield f"  {REPORT}"
     if told.result is not None:
         how = "with its mistakes taken out" if told.fixed else "as it is"
-        yield f"cpu, {how}: {first_lines(told.result.told)}{_losses(told)}"
+        yield f"{told.device.tier}, {how}: {first_lines(told.result.told)}{_losses(told)}"
+        if any(rank.peak for rank in told.result.outcome.ranks):
+            peaks = ", ".join(f"{rank.peak / _MEGABYTE:.1f}" for rank in told.result.outcome.ranks)
+            yield f"most memory of a GPU in use, by rank: {peaks} MB"
     if told.unforeseen and told.result is None:
         yield "no rule foresaw this"
     if told.trained is not None and told.trained.proxy.reduced:
-        yield f"reduced for two ranks: {_some(told.trained.proxy.reduced)}"
+        ranks = told.trained.proxy.ranks
+        yield f"reduced for {ranks} rank{'' if ranks == 1 else 's'}: {_some(told.trained.proxy.reduced)}"
+    if learnt := told.subject.learnt:
+        yield f"known from running its code: {_some(learnt)}"
     if unknown := told.subject.given.unknown:
         yield f"not known, so at their defaults: {_some(unknown)}"
+    if told.validation and told.subject.recipe.front_end == COMMAND_LINE:
+        if no_flag := told.validation.last.no_field:
+            yield f"without a flag in this version, so left out: {_some(no_flag)}"
+        if left_out := told.validation.last.left_out:
+            yield f"not to be said on the command line, so left out: {_some(left_out)}"
 
 
 def _unforeseen(told: Told) -> str:
@@ -94,12 +108,13 @@ def _some(items: Sequence[str]) -> str:
     return ", ".join(items[:_NAMED]) + more
 
 
-def document(run: DryRun, installed: Installed) -> dict[str, Any]:
+def document(run: DryRun, installed: Installed, tree: Tree | None = None) -> dict[str, Any]:
     """The same as JSON has it."""
     return {
         "version": 1,
         "python": installed.python,
         "installed": dict(installed.packages),
+        **({"megatron_lm": {"directory": tree.directory, "core": tree.target.core}} if tree else {}),
         "stood_in": list(run.stood_in),
         "pretended": list(run.pretended),
         "seconds": round(run.seconds, 2),
@@ -131,6 +146,7 @@ def _document(told: Told) -> dict[str, Any]:
         ],
         "trained": _trained(told),
         "unknown": list(subject.given.unknown),
+        "learnt": list(subject.learnt),
     }
 
 
@@ -139,6 +155,7 @@ def _trained(told: Told) -> dict[str, Any] | None:
         return None
     outcome = told.result.outcome
     return {
+        "tier": told.device.tier,
         "fixed": told.fixed,
         "fine": told.result.fine,
         "told": told.result.told,
@@ -146,6 +163,7 @@ def _trained(told: Told) -> dict[str, Any] | None:
         "wrapped_as": outcome.wrapped_as,
         "losses": list(losses_of(outcome)),
         "bytes_per_rank": outcome.bytes_per_rank,
+        "peak_bytes": [rank.peak for rank in outcome.ranks],
         "ranks": told.trained.proxy.ranks,
         "reduced": list(told.trained.proxy.reduced),
     }

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal
 
 from mfsdp_lint.dryrun import introspection, trials
 from mfsdp_lint.dryrun.batch import Batch, Key
-from mfsdp_lint.dryrun.containment import MEMORY, contained
+from mfsdp_lint.dryrun.command_line import Tree, command_lines
+from mfsdp_lint.dryrun.containment import MEMORY, Contained, contained
+from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.introspection import Validation, inconclusive
 from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Outcome, Settings
-from mfsdp_lint.dryrun.ranks import IMPORTS
+from mfsdp_lint.dryrun.ranks import IMPORTS, By, launched
 from mfsdp_lint.dryrun.subject import Judge, Subject, without_environment
 from mfsdp_lint.dryrun.trials import Result, Run, Trial
-from mfsdp_lint.dryrun.validator import NoAnswer, Validator, validator
+from mfsdp_lint.dryrun.validator import Asked, NoAnswer, validator
 from mfsdp_lint.finding import Confirmation
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.upstream.target import nearest
@@ -28,17 +31,24 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """With what, and how far: `tier` is the highest; `recipes` says whether recipes are run as they are, too."""
+    """With what, and how far: `trains`: beyond validation, on `device`, with `most` ranks if that is known.
+
+    With `tree` validation is that of Megatron-LM's command line, and nothing is trained. `memory` is for each process,
+    0 for no limit; `recipes` says whether recipes are run as they are, too.
+    """
 
     python: str
-    tier: Literal["introspect", "cpu"] = "cpu"
+    trains: bool = True
+    device: Device = CPU
     ranks: int = 2
+    most: int | None = None
     timeout: float = 60.0
     keep: str | None = None
     memory: int = MEMORY
     recipes: bool = True
     checkpoint: bool = False
     fixed: bool = False
+    tree: Tree | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,7 @@ class Told:
     fixed: bool = False
     why: str = ""
     seconds: float = 0.0
+    device: Device = CPU
 
     @property
     def word(self) -> Word:
@@ -91,11 +102,13 @@ class Told:
         failure = result.outcome.failure
         if failure is not None:
             return any(is_of(violation, failure) for violation in self.subject.violations)
-        return any(violation.case.error is None for violation in self.subject.tried(trials.TIER))
+        return any(violation.case.error is None for violation in self.subject.tried(*self.device.decides))
 
     @property
     def _has_run(self) -> bool:
         if self.validation is None or not self.validation.last.passed:
+            return False
+        if self.validation.refusals and not self.fixed:  # what ran is not the recipe as it is
             return False
         return self.result is None or self.result.outcome.conclusive
 
@@ -127,18 +140,24 @@ class _Part:
     seconds: float = 0.0
 
 
-def dry_run(subjects: Sequence[Subject], judge: Judge, means: Means, tell: Tell = lambda _: None) -> DryRun:
-    """Tries everything that it can. Raises UsageError where there is no room for a temporary directory."""
+def dry_run(
+    subjects: Sequence[Subject], judge: Judge, means: Means, tell: Tell = lambda _: None, by: By | None = None
+) -> DryRun:
+    """Tries everything that it can; `by` trains, where that is not to be done here.
+
+    Raises UsageError where there is no room for a temporary directory.
+    """
     started = time.monotonic()
     parts = [_Part(subject) for subject in subjects]
-    stood_in, pretended = _introspect(parts, judge, means, tell)
-    if means.tier != "introspect":
-        batch = Batch(means.python, means.timeout, means.keep, means.memory)
+    stood_in, pretended = _introspect(parts, judge, means, tell) if parts else ((), ())
+    if means.trains and means.tree is None:
+        batch = Batch(by or _here(means), means.device, means.most)
         for part in parts:
             _plan(part, batch, judge, means)
         if len(batch):
-            tell(f"cpu: {len(batch)} runs of the proxy model")
-            batch.run(lambda name: tell(f"cpu: {name} has ended"))
+            tier = means.device.tier
+            tell(f"{tier}: {len(batch)} runs of the proxy model")
+            batch.run(lambda name: tell(f"{tier}: {name} has ended"))
             for part in parts:
                 part.findings += [(trial.violation, trials.confirm(trial, batch)) for trial in part.trials]
                 part.seconds += sum(batch.outcome(key).seconds for key in _keys(part))
@@ -156,10 +175,15 @@ def dry_run(subjects: Sequence[Subject], judge: Judge, means: Means, tell: Tell 
             means.fixed,
             part.why,
             part.seconds,
+            means.device,
         )
         for part, result in zip(parts, results, strict=True)
     )
     return DryRun(told, stood_in, pretended, time.monotonic() - started)
+
+
+def _here(means: Means) -> By:
+    return launched(means.python, timeout=means.timeout, keep=means.keep, memory=means.memory, device=means.device)
 
 
 def _keys(part: _Part) -> set[Key]:
@@ -173,11 +197,11 @@ def _introspect(
     parts: Sequence[_Part], judge: Judge, means: Means, tell: Tell
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Asks validation about every part. Returns what is stood in for, and what is pretended."""
-    tell("introspect: importing megatron-bridge")
+    tell(f"introspect: importing {means.tree.label if means.tree else 'megatron-bridge'}")
     try:
         with (
-            contained(means.python, keep=means.keep, memory=means.memory) as launch,
-            validator(launch, nearest(judge.target.bridge).te, means.timeout + IMPORTS) as asked,
+            contained(means.python, keep=means.keep, memory=means.memory or MEMORY) as launch,
+            _validator(launch, judge, means) as asked,
         ):
             for number, part in enumerate(parts, 1):
                 tell(f"introspect: {number} of {len(parts)}: {part.subject.label}")
@@ -193,15 +217,22 @@ def _introspect(
     return (), ()
 
 
-def _validate(part: _Part, asked: Validator, judge: Judge) -> None:
+def _validator(launch: Contained, judge: Judge, means: Means) -> AbstractContextManager[Asked]:
+    timeout = means.timeout + IMPORTS
+    if means.tree is not None:
+        return command_lines(launch, means.tree, timeout)
+    return validator(launch, nearest(judge.target.bridge).te, timeout)
+
+
+def _validate(part: _Part, asked: Asked, judge: Judge) -> None:
     subject = part.subject
 
     def ask(settings: Settings) -> Outcome:
-        outcome = asked.ask(settings, subject.given.world_size)
+        outcome = asked.ask(settings, subject.given)
         part.seconds += outcome.seconds
         return outcome
 
-    part.validation = introspection.validate(subject.given.settings, subject.violations, ask, judge)
+    part.validation = introspection.validate(subject.given.settings, subject.violations, ask, judge.every)
     part.findings = [
         (violation, introspection.confirm(violation, part.validation, ask))
         for violation in subject.tried(introspection.TIER)
@@ -210,18 +241,23 @@ def _validate(part: _Part, asked: Validator, judge: Judge) -> None:
 
 def _plan(part: _Part, batch: Batch, judge: Judge, means: Means) -> None:
     """What of a part is to be trained."""
-    tried = part.subject.tried(trials.TIER)
+    device = means.device
+    tried = part.subject.tried(*device.decides)
     validation = part.validation
     if validation is None or not validation.last.passed:
         why = part.why or "start-up validation stops it, and nothing is known that would help"
-        part.findings += [(violation, inconclusive(why, tier=trials.TIER)) for violation in tried]
+        part.findings += [(violation, inconclusive(why, tier=device.tier)) for violation in tried]
         return
-    settings = without_environment(validation.settings)
+    # Without a GPU nobody looks at it; with one it is part of what is tried.
+    settings = validation.settings if device.is_gpu else without_environment(validation.settings)
     part.trials = trials.plan(batch, settings, tried, means.ranks, judge)
     if not means.recipes:
         return
     if means.fixed:
         settings = trials.without(settings, [*part.subject.tried(introspection.TIER), *tried])
     elif validation.refusals:  # as it is it never gets that far
+        return
+    if why := trials.too_many(batch, settings, means.ranks):
+        part.why = why
         return
     part.trained = trials.want(batch, settings, means.ranks, checkpoint=means.checkpoint)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from mfsdp_lint.dryrun.introspection import SAVE
 from mfsdp_lint.dryrun.outcome import Settings
 from mfsdp_lint.dryrun.plain import Given, given, recipe_of
+from mfsdp_lint.overrides import override, parse
 from mfsdp_lint.recipe import Recipe, Variant
 from mfsdp_lint.rules.check import Violation, violations
 from mfsdp_lint.rules.model import Confirm, Rule
 from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.values import NONE, UNKNOWN
+from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,7 @@ class Subject:
     """A recipe, the variant of it that is run, its settings, and its findings at the versions of `target`.
 
     `codes` are the rules whose findings are tried, None for all; the mistakes that the others name are taken out.
+    `learnt` are the settings that are known because the recipe's own code was run.
     """
 
     recipe: Recipe
@@ -26,13 +31,14 @@ class Subject:
     violations: tuple[Violation, ...]
     target: Target
     codes: frozenset[str] | None = None
+    learnt: tuple[str, ...] = ()
 
-    def tried(self, tier: Confirm) -> list[Violation]:
-        """The findings to try in a tier."""
+    def tried(self, *tiers: Confirm) -> list[Violation]:
+        """The findings to try in these tiers."""
         return [
             violation
             for violation in self.violations
-            if tier_of(violation) == tier and (self.codes is None or violation.rule.code in self.codes)
+            if tier_of(violation) in tiers and (self.codes is None or violation.rule.code in self.codes)
         ]
 
     @property
@@ -44,46 +50,76 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """The rules, at the versions that are installed."""
+    """The rules, at the versions that are installed, for recipes that `front_end` reads.
+
+    `trained` are the tiers that training here decides.
+    """
 
     target: Target
     rules: Sequence[Rule]
+    trained: tuple[Confirm, ...] = ("cpu",)
+    front_end: str = "bridge"
 
     def subjects(self, recipes: Sequence[Recipe], *, every_way: bool = False) -> list[Subject]:
         """Of every recipe the way through its code with the most to try, or every way."""
         found = []
         for recipe in recipes:
-            if recipe.front_end != "bridge":
+            if recipe.front_end != self.front_end:
                 continue
             broken = violations([recipe], self.target, self.rules, lambda path: True)
             ways = [
                 Subject(
                     recipe,
                     variant,
-                    given(variant),
+                    self.given(variant),
                     tuple(violation for violation in broken if violation.variant is variant),
                     self.target,
                 )
                 for variant in (*recipe.variants, *recipe.exposed)
             ]
-            worth = sorted(ways, key=lambda way: -len([v for v in way.violations if can_be_tried(v)]))
+            worth = sorted(ways, key=lambda way: -len([v for v in way.violations if can_be_tried(v, *self.trained)]))
             found += worth if every_way else worth[:1]
         return found
 
+    def given(self, variant: Variant) -> Given:
+        """What a worker can be given of a variant."""
+        # The command line's defaults are for its own parser to say.
+        return given(variant, defaults=self.front_end != COMMAND_LINE)
+
     def __call__(self, settings: Settings) -> list[Violation]:
         """What the rules say of settings."""
-        return violations([recipe_of(settings)], self.target, self.rules, lambda path: True)
+        return self._of(settings)
+
+    def every(self, settings: Settings) -> list[Violation]:
+        """The same, and then what says nothing new beside a stronger rule: it may be what is refused first."""
+        return [*self(settings), *self._of(settings, every=True)]
+
+    def _of(self, settings: Settings, *, every: bool = False) -> list[Violation]:
+        recipe = replace(recipe_of(settings), front_end=self.front_end)
+        return violations([recipe], self.target, self.rules, lambda path: True, every=every)
+
+
+def saving(recipe: Recipe) -> Recipe:
+    """The recipe as one that saves, for a run that is to save whatever the recipe says."""
+    if any(variant.value("checkpoint.save") not in (NONE, UNKNOWN) for variant in recipe.variants):
+        return recipe
+    return override(recipe, parse([f"checkpoint.save={SAVE}"], []))
 
 
 def tier_of(violation: Violation) -> Confirm:
-    """The lowest tier that can decide a finding. Validation has no say in what only happens after it."""
-    confirm = violation.rule.confirm
+    """The lowest tier that can decide a finding. Validation has no say in what only happens after it.
+
+    What Megatron-LM's command line refuses needs nothing but its own validation; nothing else of it is tried.
+    """
+    if violation.recipe.front_end == COMMAND_LINE:
+        return "introspect" if violation.case.stage == "startup" else "none"
+    confirm = violation.case.confirm
     return "cpu" if confirm == "introspect" and violation.case.stage in ("wrap", "first-step") else confirm
 
 
-def can_be_tried(violation: Violation) -> bool:
-    """Whether a dry run without a GPU can decide it."""
-    return tier_of(violation) in ("introspect", "cpu")
+def can_be_tried(violation: Violation, *trained: Confirm) -> bool:
+    """Whether a dry run can decide it: validation, or training that decides these tiers (without any: the CPU's)."""
+    return tier_of(violation) in ("introspect", *(trained or ("cpu",)))
 
 
 def without_environment(settings: Settings) -> Settings:

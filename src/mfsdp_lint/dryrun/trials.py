@@ -5,21 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from mfsdp_lint.dryrun.batch import Batch, Key
-from mfsdp_lint.dryrun.comparison import TOLERANCE, TOLERANCE_IN_16_BITS, losses_of, symptoms
+from mfsdp_lint.dryrun.comparison import (
+    TOLERANCE,
+    TOLERANCE_IN_8_BITS,
+    TOLERANCE_IN_16_BITS,
+    losses_of,
+    symptoms,
+)
 from mfsdp_lint.dryrun.control import controls_of, pinned
+from mfsdp_lint.dryrun.device import Device
 from mfsdp_lint.dryrun.introspection import SAVE, Judge, inconclusive
 from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Outcome, Settings
-from mfsdp_lint.dryrun.proxy import BASE, Proxy, proxy_of
+from mfsdp_lint.dryrun.proxy import Proxy, base_of, proxy_of
 from mfsdp_lint.finding import Confirmation
 from mfsdp_lint.rules.check import Violation
 
-TIER: Literal["cpu"] = "cpu"
-
 _16_BITS = ("mixed_precision", "mixed_precision.bf16", "mixed_precision.fp16", "model.bf16", "model.fp16")
+_8_BITS = ("mixed_precision.fp8", "mixed_precision.fp4", "model.fp8", "model.fp4")
 _FSDP = ("dist.use_megatron_fsdp", "ddp.use_megatron_fsdp", "dist.use_torch_fsdp2")
 
 
@@ -43,9 +48,17 @@ class Trial:
     why: str = ""
 
 
+def too_many(batch: Batch, settings: Settings, ranks: int) -> str:
+    """Why there are too few ranks for a recipe's settings, "" where there are enough."""
+    takes = proxy_of(settings, ranks, batch.device).ranks
+    if batch.most is None or takes <= batch.most:
+        return ""
+    return f"hybrid sharding takes {takes} ranks, and there can be {batch.most}"
+
+
 def want(batch: Batch, settings: Settings, ranks: int, *, checkpoint: bool) -> Run:
     """Asks for a run of a recipe's settings."""
-    proxy = proxy_of(settings, ranks)
+    proxy = proxy_of(settings, ranks, batch.device)
     run = batch.want(proxy.settings, proxy.ranks, save=checkpoint)
     plain = batch.want(proxy.plain, proxy.ranks)
     load = batch.want(proxy.settings, proxy.ranks, load=run) if checkpoint else None
@@ -55,13 +68,16 @@ def want(batch: Batch, settings: Settings, ranks: int, *, checkpoint: bool) -> R
 def plan(batch: Batch, settings: Settings, violations: Sequence[Violation], ranks: int, judge: Judge) -> list[Trial]:
     """Asks for the runs that these findings take, each with the mistakes of the others taken out."""
     trials = []
+    device = batch.device
     for violation in violations:
         bad = pinned(violation, without(settings, [other for other in violations if other is not violation]))
         good = without(bad, [violation])
         checkpoint = violation.case.stage in ("save", "load")
-        if not _is_in(violation, bad, ranks, judge, checkpoint=checkpoint):
+        if why := too_many(batch, bad, ranks) or too_many(batch, good, ranks):
+            trials.append(Trial(violation, why=why))
+        elif not _is_in(violation, bad, ranks, judge, device, checkpoint=checkpoint):
             trials.append(Trial(violation, why="the small model cannot have this mistake"))
-        elif _is_in(violation, good, ranks, judge, checkpoint=checkpoint):
+        elif _is_in(violation, good, ranks, judge, device, checkpoint=checkpoint):
             trials.append(Trial(violation, why="nothing is known that would take the mistake out"))
         else:
             first, second = (want(batch, each, ranks, checkpoint=checkpoint) for each in (bad, good))
@@ -77,36 +93,50 @@ def without(settings: Settings, violations: Sequence[Violation]) -> Settings:
     return settings
 
 
-def _is_in(violation: Violation, settings: Settings, ranks: int, judge: Judge, *, checkpoint: bool) -> bool:
+def _is_in(
+    violation: Violation, settings: Settings, ranks: int, judge: Judge, device: Device, *, checkpoint: bool
+) -> bool:
     """Whether the rule still finds the mistake in the proxy."""
-    proxy = {**BASE, **proxy_of(settings, ranks).settings}
+    proxy = {**base_of(device), **proxy_of(settings, ranks, device).settings}
     proxy |= {"checkpoint.save": SAVE if checkpoint else None, "checkpoint.load": None}
     return any(found.rule.code == violation.rule.code for found in judge(proxy))
 
 
 def confirm(trial: Trial, batch: Batch) -> Confirmation:
     """What the runs say of one finding."""
+    tier = batch.device.tier
     if trial.bad is None or trial.good is None:
-        return inconclusive(trial.why, tier=TIER)
+        return inconclusive(trial.why, tier=tier)
     case = trial.violation.case
     bad = result(trial.bad, batch)
     if not bad.outcome.conclusive:
-        return inconclusive(bad.told, tier=TIER)
+        return inconclusive(bad.told, tier=tier)
     failure = bad.outcome.failure
     if failure is not None:
         if case.error is not None and not is_of(trial.violation, failure):
-            return inconclusive(f"it ends otherwise: {failure.message}", tier=TIER)
+            return inconclusive(f"it ends otherwise: {failure.message}", tier=tier)
         if bad.outcome.stage != case.stage:
-            return inconclusive(f"it ends in another stage, {bad.outcome.stage}: {failure.message}", tier=TIER)
+            return inconclusive(f"it ends in another stage, {bad.outcome.stage}: {failure.message}", tier=tier)
     elif bad.why:
-        return inconclusive(bad.why, tier=TIER)
+        return inconclusive(bad.why, tier=tier)
     elif case.error is not None or not bad.symptoms:
-        return Confirmation("refuted", TIER, bad.told)
+        why = _shows_nothing(trial.violation, trial.bad.proxy.ranks)
+        return inconclusive(why, bad.told, tier) if why else Confirmation("refuted", tier, bad.told)
     good = result(trial.good, batch)
     # What raises is gone when nothing is raised; what is wrong in silence when all is as with plain DDP.
     if not (good.trained if failure is not None else good.fine):
-        return inconclusive(f"the control run is not right either: {good.told}", bad.told, tier=TIER)
-    return Confirmation("confirmed", TIER, bad.told)
+        return inconclusive(f"the control run is not right either: {good.told}", bad.told, tier=tier)
+    return Confirmation("confirmed", tier, bad.told)
+
+
+def _shows_nothing(violation: Violation, ranks: int) -> str:
+    """Why a run in which nothing goes wrong says nothing of a finding, "" where it refutes it."""
+    if ranks == 1:
+        return "it ran through on one rank, which has nobody to share anything with"
+    case = violation.case
+    if case.confirm == "gpu" and case.error is None and case.severity != "error":
+        return "nothing went wrong, and what the rule warns of need not show in a few steps"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +162,9 @@ class Result:
         """The error, what is wrong, or that nothing is."""
         if self.outcome.failure is not None:
             return self.outcome.failure.message
-        return "; ".join(self.symptoms) or self.why or "it trains as plain DDP does"
+        alone = len(self.outcome.ranks) == 1
+        fine = "it trains, on one rank, which says nothing of its numbers" if alone else "it trains as plain DDP does"
+        return "; ".join(self.symptoms) or self.why or fine
 
 
 def result(run: Run, batch: Batch) -> Result:
@@ -155,7 +187,11 @@ def result(run: Run, batch: Batch) -> Result:
 
 
 def _tolerance(proxy: Proxy) -> float:
-    short = any(proxy.settings.get(path) for path in _16_BITS)
+    settings = proxy.settings
+    named = str(settings.get("mixed_precision"))
+    if any(settings.get(path) for path in _8_BITS) or "fp8" in named or "fp4" in named:
+        return TOLERANCE_IN_8_BITS
+    short = any(settings.get(path) for path in _16_BITS)
     return TOLERANCE_IN_16_BITS if short else TOLERANCE
 
 

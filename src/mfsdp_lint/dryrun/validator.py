@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import selectors
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Protocol
 
 from mfsdp_lint.dryrun.containment import Contained
 from mfsdp_lint.dryrun.outcome import DONE, Failure, Outcome, Settings, failure_from
+from mfsdp_lint.dryrun.plain import Given
 
 _LONGEST_ANSWER = 1 << 24
 
@@ -19,10 +20,23 @@ class NoAnswer(Exception):
     """The process is gone, or was too slow; the message says which."""
 
 
+class Asked(Protocol):
+    """What answers for start-up validation. `stood_in` and `pretended` are as those of Validator."""
+
+    @property
+    def stood_in(self) -> tuple[str, ...]: ...
+
+    @property
+    def pretended(self) -> tuple[str, ...]: ...
+
+    def ask(self, settings: Settings, given: Given) -> Outcome:
+        """What validation says of settings that were once those of `given`. Raises NoAnswer."""
+
+
 class Validator:
     """Asks the process. `stood_in` are the packages that it does without, `pretended` what it takes to be there."""
 
-    def __init__(self, process: Any, timeout: float) -> None:
+    def __init__(self, process: Any, timeout: float, what: str = "megatron-bridge") -> None:
         self._process = process
         self._timeout = timeout
         self._rest = b""
@@ -31,13 +45,18 @@ class Validator:
         self.stood_in = tuple(ready["stood_in"])
         self.pretended = tuple(ready["pretended"])
         if failure := failure_from(ready["error"]):
-            raise NoAnswer(f"megatron-bridge cannot be imported: {failure.message}")
+            place = f" ({failure.where[-1]})" if failure.where else ""
+            raise NoAnswer(f"{what} cannot be imported: {failure.message}{place}")
 
-    def ask(self, settings: Settings, world_size: int) -> Outcome:
-        """What validation says. Raises NoAnswer."""
+    def ask(self, settings: Settings, given: Given) -> Outcome:
+        """What Megatron-Bridge's validation says. Raises NoAnswer."""
+        return self.answer({"settings": dict(settings)}, given.world_size)
+
+    def answer(self, asked: Mapping[str, Any], world_size: int) -> Outcome:
+        """What the process says, for so many ranks. Raises NoAnswer."""
         started = time.monotonic()
         self._asked += 1
-        question = {"id": self._asked, "settings": dict(settings), "world_size": world_size}
+        question = {"id": self._asked, **asked, "world_size": world_size}
         try:
             self._process.stdin.write(json.dumps(question).encode() + b"\n")
             self._process.stdin.flush()
@@ -77,9 +96,18 @@ def validator(launch: Contained, transformer_engine: str, timeout: float) -> Ite
 
     Where there is no Transformer Engine, validation is told that there is this version.
     """
-    process = launch.start(launch.command("introspect", transformer_engine), output="introspect.log", talk=True)
+    with talking(launch, "introspect", transformer_engine, timeout=timeout) as process:
+        yield process
+
+
+@contextmanager
+def talking(
+    launch: Contained, module: str, *arguments: str, timeout: float, what: str = "megatron-bridge"
+) -> Iterator[Validator]:
+    """Starts a module of the worker that validates with `what`. Raises NoAnswer."""
+    process = launch.start(launch.command(module, *arguments), output=f"{module}.log", talk=True)
     try:
-        yield Validator(process, timeout)
+        yield Validator(process, timeout, what)
     finally:
         for pipe in (process.stdin, process.stdout):
             assert pipe is not None

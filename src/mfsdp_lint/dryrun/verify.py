@@ -7,10 +7,13 @@ new Megatron appears.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from mfsdp_lint.dryrun.command_line import Tree
+from mfsdp_lint.dryrun.device import Tier
+from mfsdp_lint.dryrun.introspection import Refusal
 from mfsdp_lint.dryrun.inventory import Installed
 from mfsdp_lint.dryrun.matching import matches
 from mfsdp_lint.dryrun.outcome import Failure
@@ -21,10 +24,12 @@ from mfsdp_lint.rules.applicability import Site
 from mfsdp_lint.rules.model import Confirm, Example, Rule
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
 Agreement = Literal["agreement", "disagreement", "undecidable"]
 
-_TIERS: tuple[Literal["introspect", "cpu"], ...] = ("introspect", "cpu")
+_FROM_LOW_TO_HIGH: tuple[Confirm, ...] = ("introspect", "cpu", "gpu", "none")
+_RANKS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,34 +94,75 @@ class _Case:
 
 
 def verify(
-    rules: Sequence[Rule], installed: Installed, target: Target, tell: Callable[[str], None] = lambda _: None
+    rules: Sequence[Rule],
+    installed: Installed,
+    target: Target,
+    codes: Collection[str],
+    tell: Callable[[str], None] = lambda _: None,
 ) -> list[Row]:
-    """Tries the examples of every rule that says something at the installed versions. Raises UsageError."""
+    """Tries the examples of those of `codes` that say something at the installed versions; all `rules` judge them.
+
+    Raises UsageError.
+    """
     judge = Judge(target, [rule for rule in rules if rule.preset is None])
-    here = [(rule, found) for rule in rules if (found := rule.at(target))]
+    here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(target))]
     cases = [case for rule, found in here for case in _cases(rule, found, judge)]
     tried: list[Tried] = []
-    for tier in _TIERS:
+    for tier in _tiers(installed):
         chosen = [case for case in cases if _tier(case) == tier]
         subjects = [case.subject for case in chosen if case.subject]
         # What would be left of a bad example without its mistake is its control run, which is run anyway.
-        means = Means(installed.python, tier=tier, fixed=True)
+        device = installed.device(tier, _RANKS)
+        most = len(installed.gpus) if device.is_gpu else None
+        means = Means(installed.python, trains=tier != "introspect", device=device, most=most, ranks=_RANKS, fixed=True)
         done = iter(dry_run(subjects, judge, means, tell).told if subjects else ())
         tried += [_tried(case, next(done) if case.subject else None) for case in chosen]
     return [
-        Row(rule.code, rule.name, rule.confirm, tuple(each for each in tried if each.code == rule.code))
-        for rule, _ in here
+        Row(rule.code, rule.name, _lowest(found), tuple(each for each in tried if each.code == rule.code))
+        for rule, found in here
     ]
 
 
+def verify_command_line(
+    rules: Sequence[Rule],
+    tree: Tree,
+    python: str,
+    codes: Collection[str],
+    tell: Callable[[str], None] = lambda _: None,
+) -> list[Row]:
+    """The same for what Megatron-LM's command line refuses at start-up, with a source tree. Raises UsageError."""
+    judge = Judge(tree.target, [rule for rule in rules if rule.preset is None], front_end=COMMAND_LINE)
+    here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(tree.target, COMMAND_LINE))]
+    refusing = [(rule, found) for rule, found in here if any(case.stage == "startup" for case in found.cases)]
+    cases = [case for rule, found in refusing for case in _cases(rule, found, judge)]
+    chosen = [case for case in cases if not (case.bad and case.subject) or _tier(case) == "introspect"]
+    subjects = [case.subject for case in chosen if case.subject]
+    done = iter(dry_run(subjects, judge, Means(python, fixed=True, tree=tree), tell).told if subjects else ())
+    tried = [_tried(case, next(done) if case.subject else None) for case in chosen]
+    return [
+        Row(rule.code, rule.name, "introspect", tuple(each for each in tried if each.code == rule.code))
+        for rule, _ in refusing
+    ]
+
+
+def _tiers(installed: Installed) -> tuple[Tier, ...]:
+    """What can be tried here; rules that the CPU decides are tried there, with GPUs or without."""
+    return ("introspect", "cpu", "gpu") if len(installed.gpus) >= _RANKS else ("introspect", "cpu")
+
+
 def _tier(case: _Case) -> Confirm:
-    """The tier for an example: that of the case that its mistake falls under, else that of the rule."""
+    """The tier for an example: that of the case that its mistake falls under, else the rule's lowest."""
     violations = case.subject.violations if case.subject else ()
-    return next((tier_of(each) for each in violations if each.rule.code == case.rule.code), case.rule.confirm)
+    return next((tier_of(each) for each in violations if each.rule.code == case.rule.code), _lowest(case.rule))
+
+
+def _lowest(here: Rule) -> Confirm:
+    """The lowest tier that decides a rule, as it reads at the installed versions."""
+    return min((case.confirm for case in here.cases), key=_FROM_LOW_TO_HIGH.index)
 
 
 def _cases(rule: Rule, here: Rule, judge: Judge) -> list[_Case]:
-    site = Site(judge.target)
+    site = Site(judge.target, judge.front_end)
     cases = []
     numbers: Counter[bool] = Counter()
     for example in rule.examples:
@@ -132,7 +178,7 @@ def _case(rule: Rule, example: Example, number: int, judge: Judge) -> _Case:
     if example.components:
         needed = ", ".join(f"{name} {version}" for name, version in example.components.items())
         return _Case(rule, number, bad, None, f"it is about {needed}")
-    subject = judge.subjects([recipe_of(example.settings)])[0]
+    subject = judge.subjects([replace(recipe_of(example.settings), front_end=judge.front_end)])[0]
     fires = any(violation.rule.code == rule.code for violation in subject.violations)
     if bad and not fires:
         return _Case(rule, number, bad, None, "a stronger rule speaks for it here")
@@ -160,7 +206,7 @@ def _good(rule: Rule, told: Told) -> tuple[str, str]:
     if validation is None:
         return "inconclusive", told.why
     # Once another mistake was taken out it is the example no more.
-    failures = [refusal.failure for refusal in validation.refusals[:1]]
+    failures = [refusal.failure for refusal in validation.refusals[:1] if _may_be_of(rule, refusal)]
     if result is not None and result.outcome.failure and not failures:
         failures.append(result.outcome.failure)
     for failure in failures:
@@ -176,17 +222,22 @@ def _good(rule: Rule, told: Told) -> tuple[str, str]:
         return "passed", ""
     if result.symptoms:
         # Of several mistakes that nothing raises, nobody can say which it is.
-        alone = not any(tier_of(violation) == "cpu" for violation in told.subject.violations)
+        alone = not any(tier_of(violation) in ("cpu", "gpu") for violation in told.subject.violations)
         return "failed" if alone else "inconclusive", result.told
     return ("passed", "") if result.fine else ("inconclusive", result.told)
+
+
+def _may_be_of(rule: Rule, refusal: Refusal) -> bool:
+    """Not where another rule speaks for it: some have an error in common."""
+    return refusal.violation is None or refusal.violation.rule.code == rule.code
 
 
 def _is_open(rule: Rule, told: Told) -> str:
     """Why a good example fails all the same: it leaves open what the rule asks, or cannot be given as it is."""
     validation = told.validation
     if validation and validation.last.not_given:
-        return f"{min(validation.last.not_given)} cannot be given to the classes of this version"
-    views = Views(told.subject.variant, Site(told.subject.target))
+        return f"{min(validation.last.not_given)} cannot be given to this version"
+    views = Views(told.subject.variant, Site(told.subject.target, told.subject.recipe.front_end))
     for case in rule.cases:
         seen = views.of(case.sees)
         truths = {rule.applies.truth(seen), case.when.truth(seen) if case.when else True}

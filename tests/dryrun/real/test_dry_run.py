@@ -49,7 +49,7 @@ def by_name(document: Any) -> dict[str, Any]:
 
 
 def test_the_examples_do_what_the_linter_says_of_them(tmp_path: Path) -> None:
-    code, document = mfsdp_lint("dry-run", "examples", folder=tmp_path)
+    code, document = mfsdp_lint("dry-run", "examples", "--timeout", "300", folder=tmp_path)
     recipes = by_name(document)
     assert code == 1
     assert {name: recipe["verdict"] for name, recipe in recipes.items()} == {
@@ -68,7 +68,7 @@ def test_the_examples_do_what_the_linter_says_of_them(tmp_path: Path) -> None:
 
 
 def test_without_their_mistakes_the_examples_pass_and_what_they_save_can_be_loaded(tmp_path: Path) -> None:
-    code, document = mfsdp_lint("dry-run", "examples", "--fixed", "--checkpoint", folder=tmp_path)
+    code, document = mfsdp_lint("dry-run", "examples", "--fixed", "--checkpoint", "--timeout", "300", folder=tmp_path)
     assert [recipe for recipe in document["recipes"] if recipe["verdict"] != "passed"] == []
     assert {name: recipe["verdict"] for name, recipe in by_name(document).items()} == {
         "fsdp_overrides": "passed",

@@ -121,6 +121,8 @@ def _section(name: str, hint: Any, values: Mapping[str, Any], built: Built) -> A
     section = _made(name, kind)
     hints = _hints(kind)
     names = {field.name for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
+    if "sequence_length" in values and "seq_length" in names:
+        values = {"seq_length": values["sequence_length"], **values}  # which Bridge 0.6 copies to the other
     for field, value in values.items():
         path = f"{name}.{field}"
         if field == "__class__":

@@ -14,6 +14,12 @@ MARK = "MFSDP_LINT_DRY_RUN"
 MEMORY = "MFSDP_LINT_DRY_RUN_MEMORY"
 """How many bytes of data a process may hold."""
 
+PARENT = "MFSDP_LINT_DRY_RUN_PARENT"
+"""The environment variable for the process that starts others of a launch."""
+
+ANY = "any"
+"""Its value where that is a daemon of a cluster's, as it is without the variable."""
+
 _PR_SET_PDEATHSIG = 1
 _NETWORK = ("socket.connect", "socket.sendto", "socket.sendmsg")
 
@@ -26,12 +32,16 @@ def begin() -> None:
 
 
 def die_with_parent() -> None:
-    """SIGKILL when the parent ends, however it ends (Linux); a child does not inherit that. Raises SystemExit."""
-    if sys.platform != "linux":
+    """SIGKILL when the parent ends, however it ends (Linux); a child does not inherit that. Raises SystemExit.
+
+    Not where the parent is a cluster's: of a daemon, the signal comes when the thread ends that started this process.
+    """
+    parent = os.environ.get(PARENT, ANY)
+    if sys.platform != "linux" or parent == ANY:
         return
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     # It may have ended just before: whoever took this process over has not the mark.
-    if os.environ.get("MFSDP_LINT_DRY_RUN_PARENT") == str(os.getppid()):
+    if parent == str(os.getppid()):
         return
     try:
         with open(f"/proc/{os.getppid()}/environ", "rb") as stream:

@@ -1,40 +1,19 @@
-"""Answers, one line of JSON for each on standard input, what upstream's start-up validation says of settings.
-
-Importing takes seconds, validating a millisecond; so one process answers every question.
-"""
+"""Answers what Megatron-Bridge's start-up validation says of settings."""
 
 import copy
-import json
-import os
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import stubs
+from .answers import changes, environment, serve
 from .build import CannotBuild, build
 from .failure import failure
 from .pretend import pretend
 
-ENVIRONMENT = "env."
-
 
 def main(arguments: Sequence[str]) -> None:
-    """Reads questions until standard input closes. Whatever upstream prints goes to standard error.
-
-    `arguments`: the version of Transformer Engine to pretend where there is none.
-    """
-    answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
-    os.dup2(2, 1)
-    with redirect_stdout(sys.stderr):
-        _answer(answers, {"ready": True, **_prepare(arguments[0])})
-        for line in sys.stdin:
-            _answer(answers, validate(json.loads(line)))
-
-
-def _answer(stream: Any, answer: Mapping[str, Any]) -> None:
-    stream.write(json.dumps(answer, default=str) + "\n")
-    stream.flush()
+    """`arguments`: the version of Transformer Engine to pretend where there is none."""
+    serve(lambda: _prepare(arguments[0]), validate)
 
 
 def _prepare(transformer_engine: str) -> dict[str, Any]:
@@ -53,14 +32,14 @@ def validate(question: Mapping[str, Any]) -> dict[str, Any]:
     """One question: `settings`, and `world_size` for how many ranks."""
     settings = question["settings"]
     answer: dict[str, Any] = {"id": question["id"], "stage": "build", "error": None}
-    with _environment(settings, question["world_size"]):
+    with environment(settings, question["world_size"]):
         try:
             built = build(settings)
             answer |= {"stage": "startup", "no_field": built.no_field, "left_out": built.left_out}
             before = answer["config"] = _plain(built.config)
             _validate(built.config)
             answer["config"] = {}
-            answer["changed"] = _changes(before, _plain(built.config))
+            answer["changed"] = changes(before, _plain(built.config))
         except CannotBuild as error:
             answer["error"] = {"type": "CannotBuild", "text": str(error), "where": []}
         except Exception as error:
@@ -78,25 +57,6 @@ def _validate(config: Any) -> None:
         torch.use_deterministic_algorithms(False)  # which validation may switch on for the whole process
 
 
-@contextmanager
-def _environment(settings: Mapping[str, Any], world_size: int) -> Iterator[None]:
-    """The environment variables that the settings speak of, and the number of ranks."""
-    before = dict(os.environ)
-    for path, value in settings.items():
-        if path.startswith(ENVIRONMENT):
-            name = path[len(ENVIRONMENT) :]
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = str(value)
-    os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": str(world_size)}
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-
-
 _SCALARS = (bool, int, float, str, type(None))
 
 
@@ -108,7 +68,3 @@ def _plain(config: Any) -> dict[str, Any]:
             if isinstance(value, _SCALARS) and not name.startswith("_"):
                 found[f"{section}.{name}"] = copy.copy(value)
     return found
-
-
-def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, list[Any]]:
-    return {path: [before[path], value] for path, value in after.items() if path in before and before[path] != value}

@@ -5,6 +5,7 @@ question leaves behind (helpers of a save, a hanging collective) ends with its p
 """
 
 import contextlib
+import faulthandler
 import json
 import os
 import signal
@@ -28,26 +29,44 @@ def main(arguments: Sequence[str]) -> None:
     with open(arguments[0], encoding="utf-8") as stream:
         job = json.load(stream)
     answers, rank = arguments[1], int(os.environ["RANK"])
-    os.environ["MFSDP_LINT_DRY_RUN_PARENT"] = str(os.getpid())  # of the processes forked here
+    os.environ[contained.PARENT] = str(os.getpid())  # of the processes started here
+    forks = job["forks"]  # what has used a GPU cannot
+    if forks and not ready(job["device"], answers, rank):
+        return
+    for number, question in enumerate(job["questions"]):
+        print(f"== {question['id']}", flush=True)
+        sys.stderr.flush()
+        child = os.fork() if forks else _spawned(arguments, number, question)
+        if child == 0:
+            be(question, rank, answers, number)
+        _await(child, question, rank, answers, question["timeout"] + (0 if forks else job["imports"]))
+
+
+def ready(device: str, answers: str, rank: int) -> bool:
+    """Imports everything, and writes down how that went."""
     try:
-        stood_in = _prepare(job["device"])
+        stood_in = _prepare(device)
     except Exception as error:
         traceback.print_exc()
         _write(answers, "start", rank, {"stage": "import", "error": failure(error), "stood_in": []})
-        return
+        return False
     _write(answers, "start", rank, {"stage": "import", "error": None, "stood_in": list(stood_in)})
-    for number, question in enumerate(job["questions"]):
-        _ask(question, rank, answers, f"{arguments[1]}/store.{number}")
+    return True
 
 
 def _prepare(device: str) -> tuple[str, ...]:
     import torch
 
+    from . import shim
+
     torch.set_num_threads(1)
     if device == "cpu":
-        from . import shim
-
         shim.install()
+    else:
+        shim.single_threaded_groups(torch)
+        local = int(os.environ["LOCAL_RANK"])
+        # A cluster may show each of its tasks one GPU alone.
+        torch.cuda.set_device(local if local < torch.cuda.device_count() else 0)
     stood_in = stubs.import_upstream()
     from . import training
 
@@ -55,13 +74,18 @@ def _prepare(device: str) -> tuple[str, ...]:
     return stood_in
 
 
-def _ask(question: Mapping[str, Any], rank: int, answers: str, store: str) -> None:
+def _spawned(arguments: Sequence[str], number: int, question: Mapping[str, Any]) -> int:
+    """A process for one question that imports everything anew, with the environment that its settings speak of."""
+    said = {path[4:]: value for path, value in question["settings"].items() if path.startswith("env.")}
+    environment = {name: value for name, value in os.environ.items() if name not in said}
+    environment |= {name: str(value) for name, value in said.items() if value is not None}
+    start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
+    command = [sys.executable, start, "question", *arguments, str(number)]
+    return os.posix_spawn(sys.executable, command, environment, setpgroup=0)
+
+
+def _await(child: int, question: Mapping[str, Any], rank: int, answers: str, limit: float) -> None:
     name = question["id"]
-    print(f"== {name}", flush=True)
-    sys.stderr.flush()
-    child = os.fork()
-    if child == 0:
-        _be(question, rank, answers, store)
     started = time.monotonic()
     failed_elsewhere = None
     why = ""
@@ -71,8 +95,8 @@ def _ask(question: Mapping[str, Any], rank: int, answers: str, store: str) -> No
         if ended:
             break
         now = time.monotonic()
-        if now - started > question["timeout"]:
-            why = f"stopped after {question['timeout']:g} s"
+        if now - started > limit:
+            why = f"stopped after {limit:g} s"
         if failed_elsewhere is None and _another_failed(answers, name, rank):
             failed_elsewhere = now
         if failed_elsewhere is not None and now - failed_elsewhere > _GRACE:
@@ -86,9 +110,10 @@ def _ask(question: Mapping[str, Any], rank: int, answers: str, store: str) -> No
         _write(answers, name, rank, {"stage": stage, "error": died})
 
 
-def _be(question: Mapping[str, Any], rank: int, answers: str, store: str) -> None:
-    """The forked process. It never returns."""
+def be(question: Mapping[str, Any], rank: int, answers: str, number: int) -> None:
+    """The process for one question. It never returns."""
     os.setpgid(0, 0)
+    faulthandler.enable()
     contained.die_with_parent()
     name = question["id"]
     started = time.monotonic()
@@ -103,7 +128,7 @@ def _be(question: Mapping[str, Any], rank: int, answers: str, store: str) -> Non
     from . import training
 
     try:
-        training.run(question, rank, store, answer, at)
+        training.run(question, rank, f"{answers}/store.{number}", answer, at)
         code = 0
     except BaseException as error:
         traceback.print_exc()

@@ -238,12 +238,12 @@ def single_threaded_groups(torch: Torch) -> None:
     """A gloo group has one thread instead of two.
 
     Both write the name of what they have just done to the same string, without a lock (torch 2.13,
-    `ProcessGroupGloo::runLoop`), and where that name is long enough to be allocated the process dies of it now and then.
+    `ProcessGroupGloo::runLoop`); where that name is long enough to be allocated the process dies of it now and then.
     """
     module = torch.distributed.distributed_c10d
     gloo = module.ProcessGroupGloo
 
-    class SingleThreaded(gloo):  # type: ignore[misc]
+    class SingleThreaded(gloo):  # type: ignore[misc, valid-type]
         def __init__(self, store: Any, rank: int, size: int, timeout: Any) -> None:
             options = gloo._Options()
             options._threads = 1

@@ -4,6 +4,7 @@ torch and megatron-core are imported for real before: they have to see that thes
 fallbacks. What is installed is never replaced.
 """
 
+import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -11,7 +12,7 @@ import logging
 import sys
 import types
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 ROOTS = (
@@ -28,26 +29,62 @@ ROOTS = (
 """What importing megatron-bridge 0.3.1 asks for and a laptop has not. Not apex or flash_attn: other packages would
 believe in them."""
 
+_CORE = (
+    "megatron.core",
+    "megatron.core.distributed",
+    "megatron.core.models.gpt.gpt_layer_specs",
+    "megatron.core.optimizer",
+)
+
 _TENSORBOARD = ("torch.utils.tensorboard", "torch.utils.tensorboard.writer")
 
 
 def import_upstream() -> tuple[str, ...]:
     """Imports torch and megatron-core, then makes Megatron-Bridge importable; returns what is stood in for."""
     warnings.simplefilter("ignore")
-    import megatron.core
-    import megatron.core.distributed
-    import megatron.core.models.gpt.gpt_layer_specs
-    import megatron.core.optimizer  # noqa: F401
-
+    finder = _Finder()
+    sys.meta_path.append(finder)
+    _import(_CORE, finder)
     # The tracker of random states says at every layer that a CPU's state changed.
     logging.getLogger("megatron.core.tensor_parallel.random").setLevel(logging.ERROR)
-    absent = tuple(root for root in ROOTS if not _installed(root))
-    sys.meta_path.append(_Finder(absent))
+    absent = tuple(root for root in ROOTS if root in finder.roots or not _installed(root))
+    finder.roots = absent
     if not _installed("tensorboard"):
         for name in _TENSORBOARD:  # torch's own package of that name refuses to be imported without it
             sys.modules[name] = _module(name)
         absent = (*absent, "tensorboard")
     return absent
+
+
+def _import(names: Sequence[str], finder: "_Finder") -> None:
+    """Modules, with a stand-in for what they have no fallback for: megatron-core from 0.18 on needs triton."""
+    while True:
+        try:
+            for name in names:
+                importlib.import_module(name)
+            return
+        except ModuleNotFoundError as error:
+            missing = next((root for root in ROOTS if _is_in(error.name or "", root)), None)
+            if missing is None or missing in finder.roots:
+                raise
+            importlib.import_module("torch._inductor")  # which would believe in the stand-in
+            finder.roots = (*finder.roots, missing)
+
+
+def _is_in(name: str, root: str) -> bool:
+    return name == root or name.startswith(root + ".")
+
+
+def import_with_stand_ins(name: str) -> tuple[str, ...]:
+    """Imports a module; returns what is stood in for: what it cannot be imported without, and nothing else.
+
+    Raises what the import raises.
+    """
+    warnings.simplefilter("ignore")
+    finder = _Finder()
+    sys.meta_path.append(finder)
+    _import((name,), finder)
+    return finder.roots
 
 
 def _installed(root: str) -> bool:
@@ -80,6 +117,12 @@ class _Stub(metaclass=_Meta):
     def __class_getitem__(cls, item: object) -> Any:
         return cls
 
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        # A decorator that was made with arguments leaves what it decorates as it is.
+        if len(arguments) == 1 and callable(arguments[0]) and not keywords:
+            return arguments[0]
+        return self.__getattr__("__call__")
+
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"{type(self).__module__}.{type(self).__name__} is only stood in for")
 
@@ -105,13 +148,13 @@ def _module(name: str) -> types.ModuleType:
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    def __init__(self, roots: Iterable[str]) -> None:
-        self.roots = tuple(roots)
+    def __init__(self) -> None:
+        self.roots: tuple[str, ...] = ()
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if any(name == root or name.startswith(root + ".") for root in self.roots):
+        if any(_is_in(name, root) for root in self.roots):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None
 

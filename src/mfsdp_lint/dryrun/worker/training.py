@@ -22,6 +22,10 @@ def import_bridge() -> None:
     import megatron.bridge.training.setup
     import megatron.core.distributed.finalize_model_grads  # noqa: F401
 
+    from . import fallbacks
+
+    fallbacks.mend()
+
 
 def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: At) -> None:
     """Fills in `answer` as it gets on; `at` is told each stage. Raises whatever upstream raises."""
@@ -31,7 +35,10 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
     built = build(question["settings"], question["base"])
     answer |= {"no_field": built.no_field, "left_out": built.left_out}
     config = built.config
-    config.model.transformer_layer_spec = _local_layers
+    if getattr(config.model, "transformer_impl", "local") == "local":
+        config.model.transformer_layer_spec = _local_layers
+    elif not core_has_transformer_engine():
+        raise ImportError("Transformer Engine is not there, for which this job was written")
     at("startup")
     _validate(config)
     at("start")
@@ -52,6 +59,8 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
     trainer.train(1, question["steps"] - 1, answer)
     trainer.settle()
     answer |= {"bytes": measure.sizes(trainer.model, trainer.optimizer), "sum": measure.total(trainer.optimizer)}
+    if torch.cuda.is_available():
+        answer["peak"] = torch.cuda.max_memory_allocated()
     if question.get("save"):
         at("save")
         trainer.save(question["save"], question["steps"])
@@ -64,6 +73,13 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
         at("step")
         trainer.train(question["steps"], 1, answer)
     answer["stage"] = "done"
+
+
+def core_has_transformer_engine() -> bool:
+    """Whether megatron-core could import it, for real."""
+    from megatron.core.models.gpt import gpt_layer_specs
+
+    return bool(getattr(gpt_layer_specs, "HAVE_TE", False))
 
 
 def wait_for_all() -> None:
@@ -101,8 +117,7 @@ def _call(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any
 
 def _open_groups(config: Any) -> Any:
     import torch
-    from megatron.core import parallel_state, tensor_parallel
-    from megatron.core.process_groups_config import ProcessGroupCollection
+    from megatron.core import parallel_state, process_groups_config, tensor_parallel
 
     model = config.model
     _call(
@@ -119,8 +134,15 @@ def _open_groups(config: Any) -> Any:
     )
     random.seed(config.rng.seed)
     torch.manual_seed(config.rng.seed)
-    tensor_parallel.model_parallel_cuda_manual_seed(config.rng.seed)
-    return ProcessGroupCollection.use_mpu_process_groups()
+    _call(
+        tensor_parallel.model_parallel_cuda_manual_seed,
+        config.rng.seed,
+        te_rng_tracker=getattr(config.rng, "te_rng_tracker", False),
+        use_cudagraphable_rng=getattr(model, "cuda_graph_impl", "none") != "none",
+    )
+    # megatron-core 0.14 has no such collection, and nothing there asks for one.
+    collection = getattr(process_groups_config, "ProcessGroupCollection", None)
+    return collection.use_mpu_process_groups() if collection else None
 
 
 class _Trainer:
@@ -176,6 +198,7 @@ class _Trainer:
     def train(self, first: int, count: int, answer: Answer) -> None:
         """Some steps; the loss and the norm of the gradients of each go into `answer`."""
         import torch
+        from megatron.core import parallel_state
         from megatron.core.num_microbatches_calculator import get_num_microbatches
         from megatron.core.pipeline_parallel import get_forward_backward_func
 
@@ -197,7 +220,7 @@ class _Trainer:
             self.scheduler.step(increment=self.config.train.global_batch_size)
             if losses:  # only the last pipeline stage has one
                 loss = torch.stack([each["loss"] for each in losses]).mean()
-                torch.distributed.all_reduce(loss, group=self.groups.dp)
+                torch.distributed.all_reduce(loss, group=parallel_state.get_data_parallel_group())
                 answer.setdefault("losses", []).append(loss.item() / self.replicas)
             answer.setdefault("norms", []).append(None if norm is None else float(norm))
 
@@ -212,14 +235,18 @@ class _Trainer:
         )
         yield from tokens.view(-1, self.replicas, size, length + 1)[:, self.replica].to(_device())
 
-    def _forward(self, batches: Iterator[Any], model: Any) -> tuple[Any, Callable[[Any], Any]]:
+    def _forward(
+        self, batches: Iterator[Any], model: Any, return_schedule_plan: bool = False
+    ) -> tuple[Any, Callable[[Any], Any]]:
         import torch
 
         tokens = next(batches)
         size, length = tokens.shape[0], tokens.shape[1] - 1
         positions = torch.arange(length, device=tokens.device).unsqueeze(0).expand(size, length)
         mask = torch.triu(torch.ones(1, 1, length, length, dtype=torch.bool, device=tokens.device), 1)
-        output = model(tokens[:, :-1], positions, mask, labels=tokens[:, 1:])
+        # The schedule that overlaps expert communication asks for a plan, and runs it itself.
+        run = model.build_schedule_plan if return_schedule_plan else model
+        output = run(tokens[:, :-1], positions, mask, labels=tokens[:, 1:])
 
         def loss_of(losses: Any) -> Any:
             losses = losses.float()

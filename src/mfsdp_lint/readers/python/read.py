@@ -31,6 +31,10 @@ MOST_SET_ASIDE = 1_000_000
 PYTHON_STACK = 20_000
 
 
+NOT_KNOWN = "yields no configuration that can be known"
+"""What is said of a function that is there, and of which nothing else can be told without running it."""
+
+
 @dataclass(frozen=True, slots=True)
 class PythonRead:
     """What was read: the recipes in the order of the files, the files that could not be read, and what was addressed
@@ -97,7 +101,7 @@ def _add_addressed(machine: Machine, addresses: Sequence[Address], read: PythonR
                 continue
             recipe = entries.run(machine, entry, spans)
             if recipe is None:
-                raise NotThere(f"{address.function} yields no configuration that can be known")
+                raise NotThere(f"{address.function} {NOT_KNOWN}")
             read.recipes.append(with_exposed(machine, entry, recipe, spans))
         except NotThere as error:
             read.missing.append(Problem(address.path, 1, 1, str(error), "usage"))

@@ -37,6 +37,8 @@ DTYPES = {
     "float8_e4m3fn", "float8_e5m2",
 }  # fmt: skip
 """torch's dtype names (torch 2.13.0, torch/__init__.pyi)."""
+FUNCTIONS = {"torch.nn.functional.relu", "torch.nn.functional.sigmoid", "torch.nn.functional.silu"}
+"""Gates and activations that are known by the name they are used by; gelu's own is another (torch 2.13.0)."""
 
 
 class Spans:
@@ -154,6 +156,8 @@ def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
         return Known(value.name)
     if isinstance(value, External):
         top, _, last = value.name.rpartition(".")
+        if value.name in FUNCTIONS:
+            return Known(f"<function {value.name}>")
         return Known(value.name) if top == "torch" and last in DTYPES else NOT_NONE
     if isinstance(value, (tuple, ListObject)) and depth < 8 and not isinstance(value, IteratorObject):
         items = list(value) if isinstance(value, tuple) else value.items

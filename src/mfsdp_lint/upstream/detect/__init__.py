@@ -142,7 +142,7 @@ def _everything(looked: Places, files: Iterable[str], bridge: _Known, core: _Kno
 def _targets(bridge: _Known, core: _Known) -> tuple[Target, ...]:
     """Every pair of versions that is meant, the oldest first."""
     if not bridge.versions:
-        return tuple(_with_core(version, ", ".join(core.reasons)) for version in core.versions)
+        return tuple(with_core(version, ", ".join(core.reasons)) for version in core.versions)
     reasons, cores = bridge.reasons, () if core.step > bridge.step else core.versions
     if cores:
         reasons = tuple(dict.fromkeys((*reasons, *core.reasons)))
@@ -171,7 +171,8 @@ def _pinned(bridge: str, cores: Sequence[str]) -> str | None:
     return pinned if not cores or numbers(pinned) in map(numbers, cores) else None
 
 
-def _with_core(core: str, reason: str) -> Target:
+def with_core(core: str, reason: str) -> Target:
+    """The target where only the version of megatron-core is known."""
     release = release_for_core(core)
     return Target(
         release.bridge if release else DEFAULT_TARGET.bridge, core, reason, assumed=False, core_alone=release is None

@@ -1,0 +1,50 @@
+"""What a dry run trains on, and what can be done there. Everything that depends on it takes it as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Tier = Literal["introspect", "cpu", "gpu"]
+Trains = Literal["cpu", "gpu"]
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """`backend` is that of torch.distributed, `capability` the GPUs' compute capability."""
+
+    kind: Literal["cpu", "cuda"]
+    backend: Literal["gloo", "nccl"]
+    transformer_engine: bool = False
+    capability: tuple[int, int] = (0, 0)
+
+    @property
+    def tier(self) -> Trains:
+        """The tier that trains on it."""
+        return "cpu" if self.kind == "cpu" else "gpu"
+
+    @property
+    def decides(self) -> tuple[Trains, ...]:
+        """Training here decides what these tiers decide."""
+        return ("cpu", "gpu") if self.is_gpu else ("cpu",)
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether CUDA is real here."""
+        return self.kind == "cuda"
+
+    @property
+    def computes_in_8_bits(self) -> bool:
+        """Whether Transformer Engine has kernels for fp8 here: Ada, Hopper and what came after."""
+        return self.transformer_engine and self.capability >= (8, 9)
+
+    @property
+    def computes_in_blocks(self) -> bool:
+        """Whether it has those that scale by blocks of 32 or 16 numbers (mxfp8, nvfp4): Blackwell."""
+        return self.transformer_engine and self.capability >= (10, 0)
+
+
+CPU = Device("cpu", "gloo")
+
+A_CLUSTER = Device("cuda", "nccl", transformer_engine=True, capability=(9, 0))
+"""What a job is written for that runs on another machine: Hopper, in a container for training."""

@@ -1,0 +1,139 @@
+"""Jobs for another machine: a folder that has all that a launch takes, and the answers that come back in it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from mfsdp_lint.dryrun.containment import LOOPBACK, SET, WORKER
+from mfsdp_lint.dryrun.device import Device
+from mfsdp_lint.dryrun.inventory import BRIDGE, PACKAGES, Installed
+from mfsdp_lint.dryrun.launchers import srun_line, torchrun_line
+from mfsdp_lint.dryrun.outcome import Failure, Outcome
+from mfsdp_lint.dryrun.ranks import Answers, By, Question, Tell, job, limit, read
+from mfsdp_lint.options import UsageError
+
+_CHECKPOINTS = "checkpoints"
+_JOB = "job.json"
+_SAME = (BRIDGE, "megatron-core")
+"""The packages whose versions have to be those that start-up validation was asked of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A folder, how many runs with how many ranks it holds, on what, and the seconds after which it ends itself."""
+
+    directory: Path
+    runs: int
+    ranks: int
+    device: Device
+    seconds: float
+
+    @property
+    def lines(self) -> dict[str, list[str]]:
+        """What starts it on the machine that is to run it, by the launcher's name. Either is enough."""
+        start = [str(self.directory / "worker" / "start.py"), "elsewhere", str(self.directory)]
+        return {
+            "srun": srun_line(["python3", *start], self.ranks, self.device, self.seconds),
+            "torchrun": torchrun_line(start, self.ranks),
+        }
+
+
+def empty(into: str) -> Path:
+    """A folder that has nothing in it yet. Raises UsageError where it has, or cannot be made."""
+    directory = Path(into).absolute()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if any(directory.iterdir()):
+            raise UsageError(f"--keep {into}: there is something in it; name a folder that is empty, or not there yet")
+    except OSError as error:
+        raise UsageError(f"--keep {into}: {error.strerror or error}") from None
+    return directory
+
+
+def writing(into: Path, timeout: float, device: Device, written: list[Job]) -> By:
+    """Writes a job for each launch that there would be, adds it to `written`, and has no answer to anything."""
+
+    def by(questions: Sequence[Question], ranks: int, tell: Tell) -> Answers:
+        directory = into / f"job-{len(written) + 1}"
+        (directory / "answers").mkdir(parents=True)
+        shutil.copytree(WORKER, directory / "worker", ignore=shutil.ignore_patterns("__pycache__"))
+        document = job(
+            questions,
+            ranks,
+            timeout,
+            device,
+            _CHECKPOINTS,
+            on=asdict(device),
+            environment=_environment(device),
+            packages=PACKAGES,
+        )
+        (directory / _JOB).write_text(json.dumps(document, indent=1), encoding="utf-8")
+        written.append(Job(directory, len(questions), ranks, device, limit(questions, timeout, device)))
+        return {question.name: _nothing("it is to be run elsewhere") for question in questions}, ()
+
+    return by
+
+
+def _environment(device: Device) -> dict[str, str]:
+    if not device.is_gpu:
+        return dict(SET)
+    without = {name: value for name, value in SET.items() if name != "CUDA_VISIBLE_DEVICES"}
+    return {**without, "NCCL_SOCKET_IFNAME": LOOPBACK, "NCCL_IB_DISABLE": "1"}
+
+
+def answered(below: str, installed: Installed) -> tuple[By, Device]:
+    """Looks the answers up in the folder that jobs were written to, and says what these are for. Raises UsageError."""
+    jobs = list(_jobs(below))
+    if not jobs:
+        raise UsageError(f"--answers {below}: there are no jobs in it, as --launcher print writes them")
+    on = jobs[0][1]["on"]
+    device = Device(on["kind"], on["backend"], on["transformer_engine"], tuple(on["capability"]))
+
+    def by(questions: Sequence[Question], ranks: int, tell: Tell) -> Answers:
+        asked = {each["id"]: each for each in job(questions, ranks, 0, device, _CHECKPOINTS)["questions"]}
+        nothing = _nothing(f"no job in {below} is for it: it was written for other settings, or other options")
+        outcomes = dict.fromkeys(asked, nothing)
+        stood_in: tuple[str, ...] = ()
+        for directory, document in jobs:
+            if document["ranks"] != ranks:
+                continue
+            names = [each["id"] for each in document["questions"] if {**each, "timeout": 0} == asked.get(each["id"])]
+            if why := _of_other_versions(directory, installed):
+                outcomes |= dict.fromkeys(names, _nothing(why))
+                continue
+            found, missing = read(directory / "answers", names, ranks, f"{directory} has no answer to it")
+            outcomes |= found
+            stood_in = stood_in or missing
+        return outcomes, stood_in
+
+    return by, device
+
+
+def _jobs(below: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    for path in sorted(Path(below).absolute().glob(f"job-*/{_JOB}")):
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{path}: {error}") from None
+        yield path.parent, document
+
+
+def _of_other_versions(directory: Path, installed: Installed) -> str:
+    """Why what was answered there says nothing here, "" where it does."""
+    try:
+        there = json.loads((directory / "answers" / "inventory.json").read_text(encoding="utf-8"))["versions"]
+    except (OSError, ValueError):
+        return ""  # nobody has run it: there are no answers
+    for name in _SAME:
+        if there.get(name) != installed.packages.get(name):
+            return f"it was run with {name} {there.get(name)}, and validated here with {installed.packages.get(name)}"
+    return ""
+
+
+def _nothing(why: str) -> Outcome:
+    return Outcome("start", Failure("Ended", why))

@@ -1,0 +1,54 @@
+"""What `--check-setup` says: the tiers that can run, what each lacks, and how to install what is missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from mfsdp_lint.dryrun.inventory import BRIDGE, TRANSFORMER_ENGINE, Installed
+
+
+def told(installed: Installed) -> str:
+    """A line for each package and each tier."""
+    lines = [f"python      {installed.python} ({installed.version})"]
+    lines += [
+        f"{name:<20}{version or 'missing'}"
+        for name, version in installed.packages.items()
+        if version or name != TRANSFORMER_ENGINE
+    ]
+    lines.append("")
+    for tier in ("introspect", "cpu"):
+        lines.append(f"{tier:<12}{'can run' if tier in installed.tiers else 'cannot run'}")
+    lines.append(f"{'gpu':<12}{_gpu(installed)}")
+    if installed.missing:
+        lines += ["", "install what is missing with", *(f"  {line}" for line in installed.install_lines())]
+    elif installed.target() is None:
+        lines += ["", f"the rules do not know {BRIDGE} {installed.packages[BRIDGE]}"]
+    return "\n".join(lines) + "\n"
+
+
+def _gpu(installed: Installed) -> str:
+    if not installed.gpus:
+        return f"cannot run: {installed.no_gpu}"
+    if "gpu" not in installed.tiers:
+        return f"cannot run; there {'is' if len(installed.gpus) == 1 else 'are'} {_counted(installed)}"
+    return f"can run with {_ranks(len(installed.gpus))} on {_counted(installed)}, {'; '.join(_limits(installed))}"
+
+
+def _ranks(count: int) -> str:
+    return "--ranks 1 alone" if count == 1 else f"up to {count} ranks"
+
+
+def _counted(installed: Installed) -> str:
+    names = Counter(f"{gpu.name} ({'.'.join(map(str, gpu.capability))})" for gpu in installed.gpus)
+    return " and ".join(f"{count} {name}" for name, count in names.items())
+
+
+def _limits(installed: Installed) -> Iterator[str]:
+    device = installed.device("gpu", 1)
+    if not device.transformer_engine:
+        yield f"megatron-core's own layers, for {TRANSFORMER_ENGINE} is missing: nothing in 8 bits, and no offloading"
+    elif not device.computes_in_8_bits:
+        yield "layers of Transformer Engine, nothing in 8 bits"
+    else:
+        yield "layers of Transformer Engine"

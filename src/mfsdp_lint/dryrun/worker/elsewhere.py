@@ -1,0 +1,38 @@
+"""One rank on a cluster, where Slurm or a launcher of the cluster's own has started it: nothing here is its parent.
+
+Every rank so ends by itself once the launch has taken as long as it may.
+"""
+
+import json
+import os
+import signal
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+
+from . import inventory, rank
+
+_OF_SLURM = {"RANK": "SLURM_PROCID", "WORLD_SIZE": "SLURM_NTASKS", "LOCAL_RANK": "SLURM_LOCALID"}
+"""What torch's launcher calls it, and what Slurm does."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """`arguments`: the folder with the job, which every rank has to see. Raises SystemExit for who has no rank."""
+    folder = os.path.abspath(arguments[0])
+    with open(os.path.join(folder, "job.json"), encoding="utf-8") as stream:
+        job = json.load(stream)
+    for name, of_slurm in _OF_SLURM.items():
+        if name not in os.environ and of_slurm not in os.environ:
+            raise SystemExit(f"neither {name} nor {of_slurm} is set: start this with torchrun or srun")
+        os.environ.setdefault(name, os.environ.get(of_slurm, ""))
+    os.environ |= job.get("environment", {})
+    os.chdir(folder)  # what is saved goes there
+    answers = os.path.join(folder, "answers")
+    if os.path.exists(os.path.join(answers, f"start.{os.environ['RANK']}.json")):
+        raise SystemExit(f"it was run already: what came of it is in {answers}, which has to be empty to run it again")
+    signal.alarm(int(job["limit"]))
+    if os.environ["RANK"] == "0":
+        part = os.path.join(answers, "inventory.part")
+        with open(part, "w", encoding="utf-8") as stream, redirect_stdout(stream):
+            inventory.main(job.get("packages", []))
+        os.replace(part, os.path.join(answers, "inventory.json"))
+    rank.main([os.path.join(folder, "job.json"), answers])

@@ -1,0 +1,191 @@
+"""Answers what Megatron-LM's `validate_args` says of a command line. Megatron-LM is that of a source tree.
+
+What pretrain_gpt.py does before (0.12.0 to head) is done here as well: `parse_args` with the flags of modelopt, if it
+can have them, and GPT2BPETokenizer where no tokenizer is named. Nothing comes after: no checkpoint is looked at, not
+even with --use-checkpoint-args, and no tokenizer is made.
+"""
+
+import argparse
+import enum
+import functools
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from . import stubs
+from .answers import Answer, changes, environment, serve
+from .failure import failure
+from .pretend import pretend
+from .spelling import NoFlag, NoSpelling, Parser, actions_of, spelled
+
+ARGUMENTS = "megatron.training.arguments"
+
+_DEFAULTS = {"tokenizer_type": "GPT2BPETokenizer"}
+
+_NEEDED: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "num_layers": (32, ("encoder_num_layers", "decoder_num_layers", "hybrid_layer_pattern")),
+    "hidden_size": (4096, ()),
+    "num_attention_heads": (32, ()),
+    "seq_length": (4096, ("encoder_seq_length",)),
+    "max_position_embeddings": (1 << 20, ()),
+    "micro_batch_size": (1, ()),
+    "save_interval": (1000, ()),
+}
+"""What validation does not go on without, where a recipe leaves it out or nobody knows it: a value, and the attributes
+that say the same in another way."""
+
+_NEVER_GIVEN = frozenset({"yaml_cfg"})
+"""The file that it names would take the place of the whole command line."""
+
+
+class Refused(Exception):
+    """The parser does not take the command line."""
+
+
+@dataclass
+class Words:
+    """A command line; the settings that its parser has no flag for; those whose value it cannot be given."""
+
+    words: list[str] = field(default_factory=list)
+    no_field: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """`arguments`: the version of Transformer Engine to pretend where there is none, and the source tree."""
+    transformer_engine, tree = arguments
+    sys.path.insert(0, tree)
+    serve(lambda: _prepare(transformer_engine), validate)
+
+
+def _prepare(transformer_engine: str) -> Answer:
+    # For the help of its flags a parser reads the source of a dozen classes over again (0.16 to head).
+    inspect.getsource = functools.cache(inspect.getsource)  # type: ignore[assignment]
+    try:
+        stood_in = stubs.import_with_stand_ins(ARGUMENTS)
+        pretended = pretend(transformer_engine)
+    except Exception as error:
+        return {"error": failure(error), "stood_in": [], "pretended": []}
+    return {"error": None, "stood_in": list(stood_in), "pretended": pretended}
+
+
+def validate(question: Mapping[str, Any]) -> Answer:
+    """One question: `settings` with the `attributes` that each one may be called, the one that is looked for first
+    first; `foreign`, the flags that only other versions have; and `world_size` for how many ranks.
+    """
+    answer: Answer = {"id": question["id"], "stage": "startup", "error": None}
+    settings = question["settings"]
+    with environment(settings, question["world_size"]):
+        try:
+            arguments = _parsed(settings, question["attributes"], question["foreign"], answer)
+            before = answer["config"] = plain(vars(arguments))
+            _validate(arguments)
+            answer["config"] = {}
+            answer["changed"] = changes(before, plain(vars(arguments)))
+        except Refused as error:
+            answer["error"] = {"type": "ArgumentError", "text": str(error), "where": []}
+        except SystemExit as error:  # what a few checks do after they have printed why
+            answer["error"] = {"type": "SystemExit", "text": str(error.code or ""), "where": []}
+        except Exception as error:
+            answer["error"] = failure(error)
+    return answer
+
+
+def _parsed(
+    settings: Mapping[str, Any], attributes: Mapping[str, Sequence[str]], foreign: Mapping[str, str], answer: Answer
+) -> argparse.Namespace:
+    """What upstream's parser makes of the settings. Raises Refused."""
+    from megatron.training.arguments import parse_args
+
+    def provide(parser: Parser) -> Parser:
+        """The parser is complete now, and knows how to spell what it is about to read."""
+        parser = _with_modelopt(parser)
+        parser.error = _refuse  # type: ignore[method-assign]
+        found = words_of(parser, settings, attributes, foreign)
+        answer.update(no_field=found.no_field, left_out=found.left_out)
+        sys.argv[1:] = found.words
+        return parser
+
+    arguments: argparse.Namespace = parse_args(extra_args_provider=provide)
+    return arguments
+
+
+def _refuse(message: str) -> NoReturn:
+    raise Refused(message)
+
+
+def _with_modelopt(parser: Parser) -> Parser:
+    try:
+        from megatron.post_training.arguments import add_modelopt_args
+    except ImportError:
+        return parser
+    added: Parser = add_modelopt_args(parser)
+    return added
+
+
+def words_of(
+    parser: Parser,
+    settings: Mapping[str, Any],
+    attributes: Mapping[str, Sequence[str]],
+    foreign: Mapping[str, str],
+) -> Words:
+    """The command line that settings amount to, and what of them it cannot say."""
+    found = Words()
+    given: dict[str, Any] = {}
+    for path, names in attributes.items():
+        name = next((name for name in names if actions_of(parser, name)), "")
+        if name in _NEVER_GIVEN:
+            found.left_out.append(path)
+        elif name in given:
+            # One flag that stands for several settings has one value.
+            found.left_out += [path] if given[name] != settings[path] else []
+        else:
+            try:
+                found.words += _flag(parser, name, settings[path], foreign.get(path))
+                given[name or path] = settings[path]
+            except NoFlag:
+                found.no_field.append(path)
+            except NoSpelling:
+                found.left_out.append(path)
+    for name, (value, rivals) in _NEEDED.items():
+        if not {name, *rivals} & given.keys() and actions_of(parser, name):
+            found.words += spelled(parser, name, value) if parser.get_default(name) is None else []
+    return found
+
+
+def _flag(parser: Parser, name: str, value: Any, foreign: str | None) -> list[str]:
+    """Raises NoFlag and NoSpelling."""
+    if name or foreign is None:
+        return spelled(parser, name, value)
+    if value in (None, False):
+        return []
+    return [foreign] if value is True else [foreign, str(value)]
+
+
+def _validate(arguments: argparse.Namespace) -> None:
+    import torch
+    from megatron.training.arguments import validate_args
+
+    try:
+        validate_args(arguments, dict(_DEFAULTS))
+    finally:
+        torch.use_deterministic_algorithms(False)  # which validation may switch on for the whole process
+
+
+_SCALARS = (bool, int, float, str, type(None))
+
+
+def plain(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that are plain values, or lists of them; members of enumerations are their names."""
+    found = {}
+    for name, value in arguments.items():
+        items = [item.name if isinstance(item, enum.Enum) else item for item in _items(value)]
+        if all(isinstance(item, _SCALARS) for item in items):
+            found[name] = items if isinstance(value, (list, tuple)) else items[0]
+    return found
+
+
+def _items(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, (list, tuple)) else (value,)

@@ -1,0 +1,98 @@
+"""Ranks that Slurm starts, and recipes whose own code is run, with the real Megatron and a small srun."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+PYTHON = str(Path(os.environ.get("MFSDP_LINT_DRY_RUN_PYTHON", ".venv-dryrun/bin/python")).absolute())
+SRUN = Path(__file__).with_name("srun")
+
+FSDP = {
+    "dist.use_megatron_fsdp": True,
+    "ddp.use_megatron_fsdp": True,
+    "ddp.data_parallel_sharding_strategy": "optim_grads_params",
+    "ddp.overlap_grad_reduce": True,
+    "ddp.overlap_param_gather": True,
+    "checkpoint.ckpt_format": "fsdp_dtensor",
+    "comm_overlap": None,
+}
+
+RECIPE = """
+import json
+import os
+
+from megatron.bridge.models.gpt_provider import GPTModelProvider
+from megatron.bridge.training.config import (
+    CheckpointConfig, ConfigContainer, DistributedDataParallelConfig, DistributedInitConfig, LoggerConfig,
+    MockGPTDatasetConfig, OptimizerConfig, SchedulerConfig, TokenizerConfig, TrainingConfig,
+)
+
+
+def from_a_file(strategy: str) -> ConfigContainer:
+    with open(os.path.join(os.path.dirname(__file__), "settings.json")) as stream:
+        settings = json.load(stream)
+    return ConfigContainer(
+        model=GPTModelProvider(num_layers=2, hidden_size=64, num_attention_heads=4, seq_length=128),
+        train=TrainingConfig(train_iters=10, global_batch_size=8, micro_batch_size=1),
+        optimizer=OptimizerConfig(lr=1e-3, use_distributed_optimizer=True),
+        scheduler=SchedulerConfig(),
+        dataset=MockGPTDatasetConfig(
+            random_seed=1, seq_length=128, reset_attention_mask=False, reset_position_ids=False, eod_mask_loss=False
+        ),
+        logger=LoggerConfig(),
+        tokenizer=TokenizerConfig(tokenizer_type="NullTokenizer", vocab_size=128),
+        checkpoint=CheckpointConfig(save="/results", **settings),
+        dist=DistributedInitConfig(use_megatron_fsdp=True),
+        ddp=DistributedDataParallelConfig(use_megatron_fsdp=True, data_parallel_sharding_strategy=strategy),
+    )
+
+
+def broken() -> ConfigContainer:
+    raise LookupError("no such cluster")
+"""
+
+
+def dry_run(folder: Path, *arguments: str) -> tuple[int, Any, str]:
+    """The exit code, the document that was printed, and what was said beside it. Nothing may be left."""
+    temporary = folder / "tmp"
+    temporary.mkdir(exist_ok=True)
+    path = f"{SRUN.parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-m", "mfsdp_lint", "dry-run", *arguments, "--python", PYTHON, "--output-format", "json"],
+        capture_output=True,
+        env={**os.environ, "TMPDIR": str(temporary), "PATH": path},
+        cwd=folder,
+        check=False,
+    )
+    assert list(temporary.iterdir()) == []
+    assert done.stdout, done.stderr.decode()
+    return done.returncode, json.loads(done.stdout), done.stderr.decode()
+
+
+def test_slurm_may_start_the_ranks(tmp_path: Path) -> None:
+    (tmp_path / "right.json").write_text(json.dumps(FSDP))
+    code, document, _ = dry_run(tmp_path, "right.json", "--launcher", "srun", "--keep", "kept")
+    assert (code, document["recipes"][0]["verdict"]) == (0, "passed")
+    log = next(tmp_path.glob("kept/*/launcher.log")).read_text()
+    assert log.startswith("srun: --nodes=1 --ntasks=2 --time=5 --kill-on-bad-exit=1\n")
+
+
+def test_running_a_recipes_own_code_tells_what_nobody_can_read_from_it(tmp_path: Path) -> None:
+    (tmp_path / "recipe.py").write_text(RECIPE)
+    (tmp_path / "settings.json").write_text('{"ckpt_format": "torch_dist"}')
+    addresses = ('recipe.py::from_a_file(strategy="optim_grads")', "recipe.py::broken")
+    code, document, said = dry_run(tmp_path, *addresses, "--execute", "--tier", "introspect")
+    from_a_file, broken = document["recipes"]
+    assert code == 1
+    assert 'runs the code of recipe.py, in a process of its own: from_a_file(strategy="optim_grads"), broken' in said
+    assert [finding["code"] for finding in from_a_file["findings"]] == ["MFSDP101"]
+    assert from_a_file["verdict"] == "confirmed"
+    assert "checkpoint.ckpt_format" in from_a_file["learnt"]
+    assert broken["verdict"] == "inconclusive"
+    assert broken["why"].startswith("calling it failed: LookupError: no such cluster")
+    assert broken["why"].endswith("recipe.py:32 broken)")

@@ -1,0 +1,48 @@
+"""A rank that nobody here has started."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.dryrun.worker import elsewhere, rank
+
+
+@pytest.fixture
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"):
+        monkeypatch.setenv(name, "")  # what a rank sets is undone
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "job.json").write_text(json.dumps({"limit": 100, "packages": ["libcst", "no-such-package"]}))
+    return tmp_path
+
+
+def test_it_has_a_number_from_slurm_and_ends_after_its_time(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+    alarms: list[int] = []
+    monkeypatch.setattr(rank, "main", asked.append)
+    monkeypatch.setattr(signal, "alarm", alarms.append)
+    for name, value in (("SLURM_PROCID", "0"), ("SLURM_NTASKS", "2"), ("SLURM_LOCALID", "0")):
+        monkeypatch.setenv(name, value)
+    elsewhere.main([str(job)])
+    assert asked == [[str(job / "job.json"), str(job / "answers")]]
+    assert alarms == [100]
+    assert json.loads((job / "answers" / "inventory.json").read_text())["versions"]["no-such-package"] is None
+
+
+def test_without_a_number_it_does_nothing(job: Path) -> None:
+    with pytest.raises(SystemExit, match="neither RANK nor SLURM_PROCID is set: start this with torchrun or srun"):
+        elsewhere.main([str(job)])
+
+
+def test_a_job_is_run_once(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"):
+        monkeypatch.setenv(name, "1")
+    (job / "answers" / "start.1.json").touch()
+    with pytest.raises(SystemExit, match="it was run already"):
+        elsewhere.main([str(job)])

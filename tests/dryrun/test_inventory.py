@@ -1,0 +1,90 @@
+"""Which GPUs there are, and what can be done with them."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from mfsdp_lint.dryrun import setup
+from mfsdp_lint.dryrun.device import CPU, Device
+from mfsdp_lint.dryrun.inventory import PACKAGES, Gpu, Installed
+from mfsdp_lint.dryrun.worker.inventory import gpus
+from mfsdp_lint.options import UsageError
+
+H100 = Gpu("NVIDIA H100 80GB HBM3", (9, 0))
+A100 = Gpu("NVIDIA A100", (8, 0))
+NONE = Installed("python", "3.11.7", dict.fromkeys(PACKAGES, "1.0"), (), "this machine has none")
+
+
+def test_no_gpu_takes_no_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert gpus([f"{tmp_path}/nvidia*"]) == {"gpus": [], "no_gpu": "this machine has none"}
+
+
+@pytest.mark.parametrize(
+    ("cuda", "nccl", "count", "found"),
+    [
+        ("12.8", True, 1, {"gpus": [{"name": "H100", "capability": (9, 0)}], "no_gpu": ""}),
+        ("12.8", True, 0, {"gpus": [], "no_gpu": "torch sees none"}),
+        ("12.8", False, 1, {"gpus": [], "no_gpu": "torch 2.13.0 is built without NCCL"}),
+        (None, True, 1, {"gpus": [], "no_gpu": "torch 2.13.0 is built without CUDA"}),
+    ],
+)
+def test_torch_says_which_it_can_use(
+    cuda: str | None, nccl: bool, count: int, found: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "nvidia0").touch()
+    torch = SimpleNamespace(
+        __version__="2.13.0",
+        version=SimpleNamespace(cuda=cuda),
+        distributed=SimpleNamespace(is_nccl_available=lambda: nccl),
+        cuda=SimpleNamespace(
+            device_count=lambda: count, get_device_name=lambda _: "H100", get_device_capability=lambda _: (9, 0)
+        ),
+    )
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    assert gpus([f"{tmp_path}/nvidia*"]) == found
+
+
+def test_auto_takes_gpus_where_there_are_as_many_as_ranks() -> None:
+    two = replace(NONE, gpus=(H100, A100))
+    assert two.device("auto", 2) == Device("cuda", "nccl", transformer_engine=True, capability=(8, 0))
+    assert two.device("auto", 4) == CPU
+    assert two.device("cpu", 2) == CPU
+    assert NONE.device("auto", 2) == CPU
+
+
+def test_too_few_gpus_are_told() -> None:
+    with pytest.raises(UsageError, match="--tier gpu: python sees no GPU: this machine has none"):
+        NONE.device("gpu", 2)
+    with pytest.raises(UsageError, match="2 ranks take 2 GPUs, and python sees 1 GPU; there is --ranks 1"):
+        replace(NONE, gpus=(H100,)).device("gpu", 2)
+
+
+def test_the_nodes_of_a_cluster_have_the_gpus_that_are_asked_for() -> None:
+    assert NONE.on_the_nodes("gpu", 2) == Device("cuda", "nccl", transformer_engine=True, capability=(9, 0))
+    assert NONE.on_the_nodes("auto", 2) == CPU
+
+
+@pytest.mark.parametrize(
+    ("installed", "said"),
+    [
+        (NONE, "cannot run: this machine has none"),
+        (
+            replace(NONE, gpus=(H100,)),
+            "can run with --ranks 1 alone on 1 NVIDIA H100 80GB HBM3 (9.0), layers of Transformer Engine",
+        ),
+        (
+            replace(NONE, gpus=(H100, H100), packages={**NONE.packages, "transformer-engine": None}),
+            "can run with up to 2 ranks on 2 NVIDIA H100 80GB HBM3 (9.0), megatron-core's own layers, for "
+            "transformer-engine is missing: nothing in 8 bits, and no offloading",
+        ),
+        (replace(NONE, gpus=(H100,), packages={}), "cannot run; there is 1 NVIDIA H100 80GB HBM3 (9.0)"),
+    ],
+)
+def test_the_setup_says_what_the_tier_for_gpus_can_do(installed: Installed, said: str) -> None:
+    assert f"\ngpu         {said}\n" in setup.told(installed)
