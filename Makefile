@@ -19,7 +19,7 @@ help:
 	@echo "make docs   make the rules' pages and their schema anew from the rule files"
 	@echo "make agreement ORACLE=DIR  compare the recipes' configurations with what they really return"
 	@echo "make upstream VERSION=V SINCE=V BRIDGE_CLONE=DIR CORE_CLONE=DIR  make what is known of a release, show what it changes"
-	@echo "make test-dry-run  the dry run's tests with the real Megatron, in $(DRYRUN)"
+	@echo "make test-dry-run  of these the ones with the real Megatron alone, in $(DRYRUN)"
 	@echo "make verify try the rules' examples with the real Megatron, in $(DRYRUN)"
 	@echo "make clean  remove $(VENV), $(DRYRUN) and the tools' caches"
 
@@ -31,10 +31,11 @@ demo: $(INSTALLED)
 	@echo '$$ mfsdp-lint --diff examples/'
 	@$(BIN)/mfsdp-lint --diff examples/ || [ $$? -eq 1 ]
 
-test: lint cache
-	$(BIN)/pytest -n 2 --ignore=tests/dryrun/real
+# Tests of the dry run take minutes, all others less than seconds: who is idle takes over from who is not.
+test: lint cache $(MEGATRON)
+	$(BIN)/pytest -n 2 --dist worksteal
 
-# The dry run with the real Megatron; apart from the others, since it takes an environment of its own.
+# Those with the real Megatron alone, which has an environment of its own.
 test-dry-run: $(CHECKS) $(MEGATRON)
 	$(BIN)/pytest tests/dryrun/real
 

@@ -1,8 +1,9 @@
 """Dry runs with faults thrown in: whatever happens, nothing stays behind and no verdict is wrong.
 
 `python benchmarks/dry_run_faults.py --python PYTHON [--count 200]`, with a Python that has torch and megatron-bridge.
-Each launch gets one fault at a random moment; then no process of the launch may be left and no temporary directory, and
-whatever verdict there is has to be the right one or *inconclusive*.
+Each launch gets one fault at a random moment; then no process of the launch may be left and no temporary directory,
+whatever verdict there is has to be the right one or *inconclusive*, and errors have to be told in words.
+A full disk is a small file system of its own, in a mount namespace (Linux; `unshare` of util-linux).
 """
 
 from __future__ import annotations
@@ -71,6 +72,14 @@ def nothing(process: subprocess.Popen[bytes], folder: Path) -> None:
     """No fault."""
 
 
+def on_a_disk_of(kilobytes: int, temporary: Path) -> list[str]:
+    """What to put before a command, so that its temporary folder holds so much; prints what is left there."""
+    mounted = (
+        f'mount -t tmpfs -o size={kilobytes}k none "{temporary}" || exit 3; "$@"; code=$?; ls -A "{temporary}" >&2'
+    )
+    return ["unshare", "--map-root-user", "--mount", "sh", "-c", f"{mounted}; exit $code", "sh"]
+
+
 FAULTS: dict[str, tuple[list[str], Strike]] = {
     "nothing": ([], nothing),
     "kill -9 of the linter": ([], to_all(signal.SIGKILL)),
@@ -81,20 +90,26 @@ FAULTS: dict[str, tuple[list[str], Strike]] = {
     "the validator is killed": ([], kill_some("introspect")),
     "time-out": (["--timeout", "0.3"], nothing),
     "no memory": (["--memory", "300"], nothing),
+    "full disk": ([], nothing),
 }
+
+SIZES = (4, 16, 24, 32, 48, 64, 128, 256, 512, 1024)
+"""Kilobytes of a disk that is soon full: a launch with a checkpoint takes about 1,500."""
 
 
 def launch(python: str, name: str, folder: Path, generator: random.Random) -> str:
     """One launch with a fault. Returns what is wrong, "" where nothing is."""
     more, strike = FAULTS[name]
     command = [sys.executable, "-m", "mfsdp_lint", "dry-run", "--python", python, "--output-format", "json", *more]
+    if name == "full disk":
+        command = [*on_a_disk_of(generator.choice(SIZES), folder / "tmp"), *command]
     files = [str(folder / "good.json"), str(folder / "bad.json")]
     environment = {**os.environ, "TMPDIR": str(folder / "tmp")}
-    with tempfile.TemporaryFile() as output:
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             [*command, "--checkpoint", *files],
             stdout=output,
-            stderr=subprocess.DEVNULL,
+            stderr=errors,
             start_new_session=True,
             env=environment,
         )
@@ -105,8 +120,11 @@ def launch(python: str, name: str, folder: Path, generator: random.Random) -> st
             strike(process, folder)
         process.wait()
         output.seek(0)
-        said = output.read()
+        errors.seek(0)
+        said, complained = output.read(), errors.read().decode()
     wrong = []
+    if "Traceback" in complained or process.returncode == 3:
+        wrong.append(complained)
     if said:
         wrong += [
             f"{recipe['path']}: {recipe['verdict']}: {recipe['unforeseen']}"
@@ -118,6 +136,7 @@ def launch(python: str, name: str, folder: Path, generator: random.Random) -> st
         time.sleep(0.1)
     wrong += [f"left: {command}" for command in marked(folder).values()]
     wrong += [f"left: {path}" for path in (folder / "tmp").iterdir()]
+    wrong += [f"left: {line}" for line in complained.splitlines() if line.startswith("mfsdp-dry-run-")]
     return "; ".join(wrong)
 
 
@@ -127,7 +146,11 @@ def main() -> int:
     parser.add_argument("--python", required=True)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--faults", nargs="+", metavar="FAULT", help="only these (default: all in turn)")
     arguments = parser.parse_args()
+    if arguments.faults and (unknown := set(arguments.faults) - set(FAULTS)):
+        parser.error(f"no such fault: {', '.join(sorted(unknown))}; there are {', '.join(FAULTS)}")
+    faults = arguments.faults or list(FAULTS)
     generator = random.Random(arguments.seed)
     counts: Counter[str] = Counter()
     failures = 0
@@ -137,7 +160,7 @@ def main() -> int:
         (folder / "good.json").write_text(json.dumps(FSDP))
         (folder / "bad.json").write_text(json.dumps(BAD))
         for number in range(arguments.count):
-            fault = list(FAULTS)[number % len(FAULTS)]
+            fault = faults[number % len(faults)]
             wrong = launch(arguments.python, fault, folder, generator)
             counts[fault] += 1
             failures += bool(wrong)
