@@ -68,6 +68,7 @@ class Sources:
     def __init__(self, overlay: Mapping[str, str] | None = None) -> None:
         self._cache: _Cache = {}
         self._keys: dict[str, str] = {}
+        self._folders: dict[str, str] = {}
         self._overlay = {self._key(path): text for path, text in (overlay or {}).items()}
 
     def text(self, path: str) -> str:
@@ -80,6 +81,7 @@ class Sources:
         other = Sources.__new__(Sources)
         other._cache = self._cache
         other._keys = self._keys
+        other._folders = self._folders
         other._overlay = self._overlay | {self._key(path): text for path, text in texts.items()}
         return other
 
@@ -109,8 +111,17 @@ class Sources:
     def _key(self, path: str) -> str:
         key = self._keys.get(path)
         if key is None:
-            key = self._keys[path] = os.path.realpath(path) if "\0" not in path else path
+            key = self._keys[path] = self._real(path) if "\0" not in path else path
         return key
+
+    def _real(self, path: str) -> str:
+        folder, name = os.path.split(path)
+        if name in ("", ".", "..") or os.path.islink(path):
+            return os.path.realpath(path)
+        # Many files share a folder, and following each part of its path takes a while.
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(folder)
+        return os.path.join(self._folders[folder], name)
 
     def _decoded(self, path: str) -> _Decoded:
         key = self._key(path)
@@ -173,7 +184,10 @@ def _read(path: str) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise Unreadable(path, 1, 1, "not a regular file")
         with open(path, "rb") as file:
-            data = file.read(SIZE_LIMIT + 1)
+            # Making room for the largest file takes longer than reading the usual one.
+            data = file.read(min(status.st_size, SIZE_LIMIT) + 1)
+            if len(data) > status.st_size:
+                data += file.read(SIZE_LIMIT)  # it has grown, or does not say its size
     except (OSError, ValueError) as error:
         raise Unreadable(path, 1, 1, reason(path, error)) from None
     if len(data) > SIZE_LIMIT:

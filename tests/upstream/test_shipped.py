@@ -16,7 +16,7 @@ from mfsdp_lint.sources import Sources
 from mfsdp_lint.upstream.knowledge import DATA, load_knowledge
 from mfsdp_lint.upstream.snapshot import Snapshot
 from mfsdp_lint.upstream.target import RELEASES, resolve_target
-from mfsdp_lint.values import Known, Plain
+from mfsdp_lint.values import Known, Plain, Unknown
 
 VERSIONS = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
 HERE = "  # <- here"
@@ -188,6 +188,24 @@ def test_an_upstream_value_is_told_with_its_release_and_line(version: str, tmp_p
     assert origin.upstream == f"megatron-bridge {version}"
     assert origin.span.path.startswith("megatron/bridge/recipes/")
     assert origin.span.line > 1
+
+
+@pytest.mark.parametrize("version", ["0.3.1", "0.4.2", "0.5.1", "0.6.0", "head"])
+def test_a_constructor_that_a_class_writes_itself_may_take_what_is_no_field(version: str, tmp_path: Path) -> None:
+    (recipe,) = read(
+        tmp_path,
+        """\
+        from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+        from megatron.bridge.training.config import MockGPTDatasetConfig
+        def mine():
+            cfg = llama3_8b_pretrain_config()
+            cfg.dataset = MockGPTDatasetConfig(seq_length=128, random_seed=1)
+            return cfg
+        """,
+        version,
+    )
+    assert recipe.setting("dataset.random_seed").value == Known(1)
+    assert recipe.setting("dataset.sequence_length").value == Unknown()
 
 
 @pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.bridge)

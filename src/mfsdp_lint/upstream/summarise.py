@@ -10,9 +10,9 @@ from typing import Any
 from mfsdp_lint.readers.python.calls import call
 from mfsdp_lint.readers.python.classes import ClassObject, fields_of, mro
 from mfsdp_lint.readers.python.construction import instantiate
-from mfsdp_lint.readers.python.expressions import evaluate
 from mfsdp_lint.readers.python.machine import HAZY, STEP_LIMIT, CannotMerge, Frame, Machine, OutOfSteps, Raised
 from mfsdp_lint.readers.python.modules import Module
+from mfsdp_lint.readers.python.nodes import evaluate
 from mfsdp_lint.readers.python.objects import MISSING, Function, Instance, Object, Unknown
 from mfsdp_lint.upstream.combine import Combine
 from mfsdp_lint.upstream.encode import MARK, Encoder, bare, path_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import enum
 import itertools
@@ -9,6 +10,7 @@ import os
 import sys
 import types
 import warnings
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,13 +20,14 @@ from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.recipe import Recipe, Variant
 from mfsdp_lint.sources import Sources
 from mfsdp_lint.values import Known, NotNone, OneOf, Value
+from tests.readers.python.expressions import CONTAINER, SECTIONS
 from tests.readers.python.programs import VALUES, Program
 
 PATH = "recipes/sample.py"
 FOLDER = "/somewhere/else"
 SYMBOL = "<CWD>"
-LONGEST_RUN = 50_000
-"""Lines that a program may run."""
+MOST_CALLS = 20_000
+"""Calls that a program may make."""
 RUNS = 4
 """How often a program with unknowns is run, each time with other values for them."""
 
@@ -84,10 +87,17 @@ def _line(origin: Any) -> int | None:
 
 def execute(program: Program, turn: int) -> Facts | None:
     """The settings that Python arrives at; None where the program raises."""
-    answers = {key: _choice(kind, turn, index) for index, (key, kind) in enumerate(program.probed.items())}
-    arguments = {name: _choice(kind, turn, index + 1) for index, (name, kind) in enumerate(program.unknown.items())}
+    names: dict[str, Any] = {"__name__": "sample"}
+    unknown = [*program.unknown.items(), *program.probed.items()]
+    places = {key: index for index, (key, _) in enumerate(unknown)}
+
+    def made(key: str) -> Any:
+        return _made(names, {**program.unknown, **program.probed}[key], turn, places[key])
+
     outside: Any = types.ModuleType("outside_world")
-    outside.probe = lambda key: _copied(answers[key])
+    outside.probe = made
+    outside.perhaps = lambda function: function() if turn % 2 else None
+    outside.chosen = lambda subjects: subjects[turn % 2]
     outside.shake = lambda subject: _shaken(subject, turn)
     variables = {"NCCL_A": "set"} if turn % 2 and not program.decided else {}
     with (
@@ -97,37 +107,53 @@ def execute(program: Program, turn: int) -> Facts | None:
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")
-        names: dict[str, Any] = {"__name__": "sample"}
         before = sys.gettrace()
         sys.settrace(_patience())
         try:
             exec(compile(program.text, PATH, "exec"), names)
-            return _facts(names["recipe"](**arguments))
-        except Exception:
+            arguments = {name: made(name) for name in program.unknown}
+            result = names["recipe"](**arguments)
+            # A recipe that returns nothing is there to change what it was given.
+            return _facts(arguments["cfg"] if result is None and "cfg" in arguments else result)
+        except (Exception, _TooLong):
             return None
         finally:
             sys.settrace(before)
 
 
-def _patience() -> Any:
-    """A trace function that ends a program which runs on and on (a list that grows while it is walked)."""
-    lines = itertools.count()
+class _TooLong(BaseException):
+    """A program makes more calls than it may (one that handles every `Exception` does not handle this)."""
 
-    def trace(frame: Any, event: str, argument: Any) -> Any:
-        if next(lines) > LONGEST_RUN:
-            raise TimeoutError
-        return trace
+
+def _patience() -> Any:
+    """A trace function that ends a program which takes long: all of them end, but calls in loops in calls add up."""
+    calls = itertools.count()
+
+    def trace(frame: Any, event: str, argument: Any) -> None:
+        if next(calls) > MOST_CALLS:
+            raise _TooLong
 
     return trace
 
 
-def _choice(kind: str, turn: int, index: int) -> Any:
-    values = VALUES[kind]
-    return _copied(values[(turn * (index + 1) + index * (turn > 1)) % len(values)])
+def _made(names: Mapping[str, Any], kind: str, turn: int, place: int) -> Any:
+    """What an unknown of a type is in a run: something else in each run, and new each time that it is asked for."""
+    value = VALUES[kind][zlib.crc32(f"{turn}/{place}".encode()) % len(VALUES[kind])]
+    if kind == "kind":
+        return names["Kind"][value]
+    if isinstance(value, str) and (value in SECTIONS or value == "ConfigContainer"):
+        return _configured(names, value, turn, place)
+    return copy.copy(value)
 
 
-def _copied(value: Any) -> Any:
-    return list(value) if isinstance(value, list) else value
+def _configured(names: Mapping[str, Any], cls: str, turn: int, place: int) -> Any:
+    """An object of a configuration class, as somebody else may have made it: none of the program's code is run."""
+    made = object.__new__(names[cls])
+    kinds = CONTAINER if cls == "ConfigContainer" else SECTIONS[cls]
+    for position, (name, kind) in enumerate(kinds.items(), 7 * place):
+        value = _configured(names, kind, turn, position) if kind in SECTIONS else _made(names, kind, turn, position)
+        vars(made)[name] = value
+    return made
 
 
 def _shaken(subject: Any, turn: int) -> None:

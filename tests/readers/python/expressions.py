@@ -20,6 +20,11 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
 }  # fmt: skip
 """The configuration classes and the types of their fields."""
 
+CONTAINER: Mapping[str, str] = {
+    "ddp": "DDP", "checkpoint": "Checkpoint", "model": "Model", "train": "Train", "note": "str", "extra": "table",
+}  # fmt: skip
+"""The fields of a whole configuration."""
+
 CLASS_OF = {"ddp": "DDP", "checkpoint": "Checkpoint", "model": "Model", "train": "Train", "moe": "Moe"}
 WORDS = ("'a'", "'fp8_mx'", "''", "'torch_dist'", "'x/y'", "'B'")
 KEYS = ("a", "b", "c")
@@ -28,9 +33,10 @@ KEYS = ("a", "b", "c")
 class Scope:
     """What a program has so far, and what the code being written can use."""
 
-    def __init__(self, pick: Callable[[int], int], open_world: bool) -> None:
+    def __init__(self, pick: Callable[[int], int], open_world: bool, handed: bool = False) -> None:
         self.pick = pick
         self.open_world = open_world
+        self.handed = handed
         self.lines: list[str] = []
         self.depth = 0
         self.types: dict[str, list[str]] = defaultdict(list)
@@ -44,14 +50,15 @@ class Scope:
         self.names = [0]
         self.local = False
         self.plain = 0
+        self.repeated = False
         self.outside: set[str] = set()
 
     def inside(self, parameters: Mapping[str, str]) -> Scope:
         """The scope of a function of this program."""
-        inner = Scope(self.pick, self.open_world)
+        inner = Scope(self.pick, self.open_world, self.handed)
         for name in ("lines", "unknown", "probed", "functions", "globals", "presets", "names", "depth", "recipe_class"):
             setattr(inner, name, getattr(self, name))
-        inner.local = True
+        inner.local = inner.repeated = True
         for kind, names in self.types.items():
             inner.types[kind] = list(names)
             # A function that binds a name of the module's has no other value of it before.
@@ -66,12 +73,14 @@ class Scope:
         self.lines.extend("    " * self.depth + one for one in text.split("\n"))
 
     @contextmanager
-    def indented(self) -> Iterator[None]:
+    def indented(self, repeated: bool = False) -> Iterator[None]:
         """A block: names that are first bound in it are not used behind it (mostly: a few may be)."""
         saved = {kind: list(names) for kind, names in self.types.items()}
+        once, self.repeated = self.repeated, self.repeated or repeated
         self.depth += 1
         yield
         self.depth -= 1
+        self.repeated = once
         if self.pick(12) == 0 and self.depth:
             return
         self.types.clear()
@@ -87,6 +96,8 @@ def section(scope: Scope, kind: str, fresh: bool = False) -> str:
     """An object of the configuration tree: one in scope, or a new one."""
     pick = scope.pick
     if kind == "cfg":
+        if _asks_outside(scope, 12):
+            return _probe(scope, "cfg")
         made = [name for name, returns, parameters, _ in scope.functions if returns == "cfg"]
         if made and pick(2) == 0:
             return call(scope, made[pick(len(made))])
@@ -99,6 +110,8 @@ def section(scope: Scope, kind: str, fresh: bool = False) -> str:
             f"ConfigContainer(**dict(model={construct(scope, 'model')}, note={expression(scope, 'str', 1)}))",
             f"ConfigContainer(train={construct(scope, 'train')}, checkpoint={construct(scope, 'checkpoint')})",
         )[pick(4)]
+    if _asks_outside(scope, 24):
+        return _probe(scope, kind)
     aliases = scope.types[kind]
     if aliases and not fresh and pick(2) == 0:
         return aliases[pick(len(aliases))]
@@ -108,12 +121,23 @@ def section(scope: Scope, kind: str, fresh: bool = False) -> str:
     return construct(scope, kind)
 
 
+def _asks_outside(scope: Scope, seldom: int) -> bool:
+    return scope.handed and scope.local and scope.pick(seldom) == 0
+
+
+def lasting(scope: Scope, kind: str, value: str) -> str:
+    """A value that is kept where it may be worked out again from itself: cut, so that none doubles again and again."""
+    if not scope.repeated or kind not in ("str", "opt", "ints") or len(value) < 9:
+        return value
+    return f"short({value})" if kind == "opt" else f"({value})[:12]"
+
+
 def construct(scope: Scope, kind: str) -> str:
     """A new object of a section's class."""
     pick = scope.pick
     cls = CLASS_OF[kind]
     given = [
-        (name, expression(scope, type_, 1))
+        (name, lasting(scope, type_, expression(scope, type_, 1)))
         for name, type_ in SECTIONS[cls].items()
         if type_ not in SECTIONS and pick(4) == 0
     ]
@@ -234,7 +258,7 @@ LEAVES: Mapping[str, tuple[str, ...]] = {
 
 FORMS: Mapping[str, tuple[str, ...]] = {
     "int": (
-        "<I> + <I>", "<I> - <I>", "<I> * <I>", "<I> // 2", "<I> % 3", "-<I>", "abs(<I>)", "min(<I>, <I>)", "max(<I>, <I>, 2)",
+        "<I> + <I>", "<I> - <I>", "<I> * <I> % 1009", "<I> * 3", "<I> // 2", "<I> % 3", "-<I>", "abs(<I>)", "min(<I>, <I>)", "max(<I>, <I>, 2)",
         "len(<L>)", "len(<S>)", "sum(<L>)", "<I> if <B> else <I>", "<T>.get('a', <I>)", "(@W := <I>)", "(lambda x: x + 1)(<I>)",
         "sum(x for x in <L> if x > 1)", "{'a': <I>, 'b': <I>}['a']", "<I> or <I>", "<I> and <I>", "int(<B>)", "int(str(<I>))",
         "<I> | 4", "<I> & 6", "<I> ^ 1", "1 << (<I> & 3)", "divmod(<I>, 3)[0]", "round(<I> / 2)", "functools.reduce(lambda x, y: x + y, <L>, 0)",
@@ -244,7 +268,7 @@ FORMS: Mapping[str, tuple[str, ...]] = {
         "max(<T>.values(), default=0)", "int(<S> == <S>)", "sum(1 for _ in zip(<L>, <L>))", "len(list(itertools.chain(<L>, <L>)))",
         "(lambda x, *y, z=2: x + len(y) + z)(<I>, <I>)", "(lambda *a, **k: len(a) + len(k))(*<L>, q=1)", "functools.partial(max, 1)(<I>, 0)",
         "sum(counting(<I> % 5))", "sum(map(lambda x: x * 2, <L>))", "ord('a') + <I>", "<S>.count('a')", "len(f'{<S>}{<I>}')",
-        "int('0b11', 2) + <I>", "<I> ** 2 % 7", "sum(x * y for x, y in zip(<L>, <L>))", "len([1 for x in <L> for y in <L> if x < y])",
+        "int('0b11', 2) + <I>", "<I> ** 2 % 7", "sum(x * y % 1009 for x, y in zip(<L>, <L>))", "len([1 for x in <L> for y in <L> if x < y])",
         "math.gcd(<I>, 6)", "sum((x, y)[0] for x, y in enumerate(<L>))", "{**<T>, 'z': <I>}['z']", "(<T> | {'q': <I>})['q']",
     ),
     "bool": (
@@ -274,7 +298,7 @@ FORMS: Mapping[str, tuple[str, ...]] = {
     ),
     "ints": (
         "[<I>, <I>]", "[x + 1 for x in <L>]", "[x for x in <L> if x % 2]", "<L>[1:]", "<L> + <L>", "sorted(<L>)", "sorted(<L>, reverse=True)", "list(range(<I> & 7))", "[*<L>, <I>]", "list(reversed(<L>))",
-        "[x for row in [<L>, [1]] for x in row]", "list(map(lambda x: x * 2, <L>))", "list(filter(None, <L>))", "list(filter(lambda x: x > 1, <L>))", "[x * y for x, y in zip(<L>, <L>)]", "[i for i, _ in enumerate(<L>)]",
+        "[x for row in [<L>, [1]] for x in row]", "list(map(lambda x: x * 2, <L>))", "list(filter(None, <L>))", "list(filter(lambda x: x > 1, <L>))", "[x * y % 1009 for x, y in zip(<L>, <L>)]", "[i for i, _ in enumerate(<L>)]",
         "sorted(set(<L>))", "list(tuple(<L>))", "<L> * 2", "<L> if <B> else <L>", "<L> or [9]", "<L> and [8]", "list(<T>.values())", "[len(k) for k in <T>]", "[v for k, v in <T>.items() if k != 'a']", "list(<L>)", "<L>.copy()",
         "[<L>, <L>][0]", "sum([<L>, [4]], [])", "[abs(x) for x in <L> if (y := x) > 0]", "list(counting(<I> & 3))", "list(itertools.chain(<L>, [7]))", "[*map(abs, <L>), *(<I>,)]", "sorted(<L>, key=lambda x: -x)", "<L>[::-1]", "<L>[-2:]",
         "[(lambda n=n: n * 2)() for n in <L>]", "[f(1) for f in [lambda a: a + <I>, abs]]", "list(dict.fromkeys(<L>))", "[x for x in <L> if x not in <L>]", "[*range(3)][<I> & 1:]", "(lambda *a: list(a))(*<L>)",

@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.readers.python.expressions import SECTIONS, Scope, expression, section
+from tests.readers.python.expressions import CLASS_OF, SECTIONS, Scope, expression, section
 from tests.readers.python.statements import block
 
 Pick = Callable[[int], int]
@@ -24,8 +24,16 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "str": ("", "a", "fp8_mx"),
     "opt": (None, "b", ""),
     "ints": ([], [3, 1, 2]),
+    "table": ({}, {"tp": 3}, {"iters": 2, "a": 1}),
+    "name": ("tp", "iters", "zz"),
+    "kind": ("DENSE", "MOE", "HYBRID"),
+    "cfg": ("ConfigContainer",),
+    "cfg or none": (None, "ConfigContainer"),
+    **{kind: (cls,) for kind, cls in CLASS_OF.items()},
 }
-"""What the unknowns of a program turn out to be when it is run, by type."""
+"""What the unknowns of a program turn out to be when it is run, by type; members and classes by their names."""
+
+PLAIN = ("bool", "int", "str", "opt", "ints", "table", "name")
 
 PRELUDE = """\
 import contextlib
@@ -39,7 +47,7 @@ import os
 from dataclasses import dataclass, field, replace
 """
 
-OUTSIDE = "from outside_world import probe, shake\n"
+OUTSIDE = "from outside_world import chosen, perhaps, probe, shake\n"
 
 ENUMS = """
 class Kind(enum.Enum):
@@ -90,6 +98,9 @@ METHODS = (
     "def __call__(self, value):\n        self.{int} = value\n        return value",
 )
 
+TACIT = tuple(form for form in METHODS if "def bump" in form or "def __call__" in form or "value is None" in form)
+"""Methods that change their object: of an object that is not known, a call is taken to leave it as it is."""
+
 
 @dataclass(frozen=True)
 class Program:
@@ -100,6 +111,11 @@ class Program:
     probed: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def handed(self) -> bool:
+        """Whether it is given configurations, or parts of them, that somebody else made."""
+        return not {"cfg", "cfg or none", *CLASS_OF}.isdisjoint((*self.unknown.values(), *self.probed.values()))
+
+    @property
     def decided(self) -> bool:
         """Whether nothing of the program is unknown."""
         asked = any(word in self.text for word in ("environ.get", "environ.setdefault", "getenv"))
@@ -108,7 +124,8 @@ class Program:
 
 def write(pick: Pick) -> Program:
     """One random program."""
-    scope = Scope(pick, open_world=pick(5) > 1)
+    world = pick(5)
+    scope = Scope(pick, open_world=world > 1, handed=world > 2)
     scope.lines.extend((PRELUDE + (OUTSIDE if scope.open_world else "") + ENUMS).splitlines())
     _managers(scope)
     _classes(scope)
@@ -200,7 +217,10 @@ def _extras(scope: Scope, fields: Mapping[str, str], have: list[str]) -> None:
                 scope.line(POST_INIT[pick(len(POST_INIT))].format_map(by_type))
     written: set[str] = set()
     for _ in range(pick(3)):
-        method = METHODS[pick(len(METHODS))].format_map(by_type)
+        form = METHODS[pick(len(METHODS))]
+        if scope.handed and form in TACIT:
+            continue
+        method = form.format_map(by_type)
         name = method.split("def ")[1].split("(")[0]
         if name not in written:
             written.add(name)
@@ -261,6 +281,29 @@ def repeated(times):
             return result
         return wrapper
     return decorate
+
+def short(text):
+    return text[:12] if text else text
+
+def kept(cfg, flag):
+    if flag:
+        return cfg
+
+def switch(cfg, flag, name=None):
+    if flag:
+        cfg.ddp.use_megatron_fsdp = True
+        cfg.checkpoint.ckpt_format = name or 'fsdp_dtensor'
+    return cfg
+
+class Box:
+    def __init__(self, cfg):
+        self.cfg = cfg
+        self.all = [cfg]
+
+    def change(self, number):
+        self.cfg.train.iters = number
+        for cfg in self.all:
+            cfg.model.tp += 1
 
 def counting(limit, step=1):
     value = 0
@@ -327,7 +370,7 @@ def _helper(scope: Scope) -> None:
         scope.line(decorator)
     scope.line(f"def {name}({', '.join(written)}):")
     with inner.indented():
-        inner.returns = returns if returns in ("int", "str", "bool", "ints", "table", "cfg") else None
+        inner.returns = returns if returns in ("int", "str", "bool", "ints", "table", "cfg", "none") else None
         block(inner, 1 + pick(4))
         if returns == "gen":
             block(inner, 1)
@@ -397,24 +440,67 @@ def _recipe(scope: Scope) -> None:
     pick = scope.pick
     parameters: list[tuple[str, str]] = []
     if scope.open_world:
-        for index in range(1 + pick(3)):
-            kind = list(VALUES)[pick(len(VALUES))]
-            parameters.append((f"u{index}", kind))
-            scope.unknown[f"u{index}"] = kind
+        parameters = [(f"u{index}", PLAIN[pick(len(PLAIN))]) for index in range(1 + pick(3))]
+        if pick(8) == 0:
+            parameters.append(("part", list(CLASS_OF)[pick(len(CLASS_OF))]))
     written = [name for name, _ in parameters]
     inner = scope.inside(dict(parameters))
+    inner.repeated = False
+    handed = HANDED[pick(len(HANDED))] if scope.handed and pick(4) else None
+    if handed is not None:
+        parameters.append(("cfg", handed.kind))
+        written.append(f"cfg{handed.annotation}")
+    scope.unknown.update(parameters)
     for index in range(pick(3)):
         kind = KINDS[pick(len(KINDS))]
         default = expression(scope, kind, 1)
         written.append(f"d{index}={default}")
         inner.types[kind].append(f"d{index}")
-    scope.line(f"def recipe({', '.join(written)}):")
+    scope.line(f"def recipe({', '.join(written)}){' -> ConfigContainer' if pick(3) == 0 else ''}:")
     with inner.indented():
-        if scope.recipe_class and pick(2) == 0:
+        if handed is not None:
+            made = section(inner, "cfg", fresh=True)
+            inner.line(handed.start.format(made=made, flag=f"({expression(inner, 'bool', 1)})"))
+        elif scope.recipe_class and pick(2) == 0:
             inner.line(f"cfg = {('Special', 'Base')[pick(4) == 0]}({('', 'tp=3', 'cp=1, pp=2')[pick(3)]}).build()")
         else:
             inner.line(f"cfg = {section(inner, 'cfg', fresh=True)}")
-        inner.types["cfg"].append("cfg")
-        inner.returns = "cfg"
+        if scope.handed:
+            # Else it may be a function that hands on one configuration, whatever becomes of another: a launcher.
+            inner.line("cfg.ddp.bucket = 3")
+        inner.types["cfg"].insert(0, "cfg")
+        inner.returns = "cfg" if handed is None or handed.returned else "none"
         block(inner, 3 + pick(8))
-        inner.line("return cfg")
+        if inner.returns == "cfg":
+            inner.line("return cfg")
+
+
+@dataclass(frozen=True)
+class Handed:
+    """How a recipe takes the configuration `cfg` that somebody hands in."""
+
+    start: str
+    kind: str = "cfg"
+    annotation: str = ""
+    returned: bool = True
+
+
+HANDED = (
+    Handed("pass"),
+    Handed("pass", annotation=": ConfigContainer"),
+    Handed("pass", annotation=": 'ConfigContainer'"),
+    Handed("pass", returned=False),
+    Handed("pass", annotation=": ConfigContainer", returned=False),
+    Handed("given = cfg\ncfg = copy.deepcopy(given)"),
+    Handed("cfg = replace(cfg, note='own')", annotation=": ConfigContainer"),
+    Handed("if {flag}:\n    cfg = {made}"),
+    Handed("cfg = {made} if {flag} else cfg"),
+    Handed("cfg = cfg or {made}", "cfg or none"),
+    Handed("cfg = cfg or {made}", "cfg or none", ": ConfigContainer | None"),
+    Handed("if cfg is None:\n    cfg = {made}", "cfg or none"),
+    Handed("if not cfg:\n    cfg = {made}", "cfg or none", ": ConfigContainer | None"),
+    Handed("cfg = {made} if cfg is None else cfg", "cfg or none"),
+    Handed("if cfg is None or {flag}:\n    cfg = {made}", "cfg or none"),
+    Handed("if cfg is None:\n    return {made}", "cfg or none"),
+)
+"""`{made}` is a configuration of the recipe's own, `{flag}` a condition."""

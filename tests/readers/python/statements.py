@@ -7,11 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.readers.python.expressions import CLASS_OF, KEYS, SECTIONS, Scope, call, construct, expression, section
+from tests.readers.python.expressions import (
+    CLASS_OF,
+    KEYS,
+    SECTIONS,
+    Scope,
+    call,
+    construct,
+    expression,
+    lasting,
+    section,
+)
 
 BASIC = ("int", "str", "bool", "ints", "table", "opt")
 OPERATORS = {
-    "int": ("+=", "-=", "*=", "|=", "&=", "^=", "%="),
+    "int": ("+=", "-=", "|=", "&=", "^=", "%="),
     "str": ("+=",),
     "ints": ("+=",),
     "table": ("|=",),
@@ -26,9 +36,9 @@ def block(scope: Scope, size: int, simple: bool = False) -> None:
         choices[scope.pick(len(choices))](scope)
 
 
-def body(scope: Scope, size: int = 2) -> None:
+def body(scope: Scope, size: int = 2, repeated: bool = False) -> None:
     """The statements of a block."""
-    with scope.indented():
+    with scope.indented(repeated):
         block(scope, 1 + scope.pick(size))
 
 
@@ -51,9 +61,12 @@ def set_field(scope: Scope) -> None:
     owner, name, kind = _field_of(scope)
     if not owner:
         return bind(scope)
-    value = expression(scope, kind, 2)
+    value = lasting(scope, kind, expression(scope, kind, 2))
     form = scope.pick(8)
-    if form == 0:
+    if form == 0 and scope.types["name"]:
+        number = expression(scope, "int", 1)
+        scope.line(f"setattr({owner}, {scope.types['name'][scope.pick(len(scope.types['name']))]}, {number})")
+    elif form == 0:
         scope.line(f"setattr({owner}, {name!r}, {value})")
     elif form == 1:
         scope.line(f"setattr({owner}, '{name[:1]}' + {name[1:]!r}, {value})")
@@ -62,13 +75,24 @@ def set_field(scope: Scope) -> None:
     elif form == 3:
         other, other_name, other_kind = _field_of(scope, (kind,))
         other = other or owner
-        scope.line(f"{owner}.{name}, {other}.{other_name} = {value}, {expression(scope, other_kind, 1)}")
+        scope.line(
+            f"{owner}.{name}, {other}.{other_name} = {value}, {lasting(scope, other_kind, expression(scope, other_kind, 1))}"
+        )
     elif form == 4:
         other, other_name, _ = _field_of(scope, (kind,))
         other = other or owner
         scope.line(f"{owner}.{name} = {other}.{other_name} = {value}")
     elif form == 5:
         scope.line(f"{owner}.{name}: object = {value}")
+    elif form == 6 and not scope.handed and scope.pick(3) == 0:
+        scope.line(
+            (
+                f"vars({owner})[{name!r}] = {value}",
+                f"vars({owner}).update({name}={value})",
+                f"{owner}.__dict__[{name!r}] = {value}",
+                f"({owner}).__dict__.update({{{name!r}: {value}}})",
+            )[scope.pick(4)]
+        )
     else:
         scope.line(f"{owner}.{name} = {value}")
     return None
@@ -78,7 +102,7 @@ def bind(scope: Scope) -> None:
     kind = BASIC[scope.pick(len(BASIC))]
     if not scope.local and kind in ("opt",):
         kind = "str"
-    value = expression(scope, kind, 3)
+    value = lasting(scope, kind, expression(scope, kind, 3))
     own = [name for name in scope.types[kind] if name not in scope.outside and name.isidentifier()]
     name = own[scope.pick(len(own))] if own and scope.pick(3) == 0 else scope.new(kind)
     scope.line(f"{name} = {value}")
@@ -93,7 +117,8 @@ def augment(scope: Scope) -> None:
         return bind(scope)
     operators = OPERATORS[kind]
     name = own[scope.pick(len(own))]
-    scope.line(f"{name} {operators[scope.pick(len(operators))]} {expression(scope, kind, 2)}")
+    value = lasting(scope, kind, expression(scope, kind, 2))
+    scope.line(f"{name} {operators[scope.pick(len(operators))]} {value}")
     return None
 
 
@@ -124,7 +149,7 @@ def replace_section(scope: Scope) -> None:
 
 LIST_CHANGES = (
     "{L}.append({I})", "{L}.extend({M})", "{L}.insert(0, {I})", "{L}.insert({I}, {I})", "{L}.sort()", "{L}.reverse()", "{L}[:1] = {M}", "{L}.clear()",
-    "{L} += {M}", "{L}[len({L}):] = [{I}]", "{L} and {L}.pop()", "{L} and {L}.remove({L}[0])", "del {L}[:1]", "{L}.sort(key=lambda x: -x)", "{L}.extend(x for x in ({M}))",
+    "{L} += {M}", "{L}[len({L}):] = [{I}]", "{L} and {L}.pop()", "{L} and {L}.remove({L}[0])", "del {L}[:1]", "{L}.sort(key=lambda x: -x)", "{L}.extend(x for x in list({M}))",
     "{L} and {L}.__setitem__(0, {I})", "{L}.extend(range({I} & 3))",
 )  # fmt: skip
 TABLE_CHANGES = (
@@ -152,7 +177,7 @@ def change_container(scope: Scope) -> None:
     scope.plain += 1
     for mark, kind_ in (("I", "int"), ("M", "ints"), ("U", "table"), ("S", "str")):
         if f"{{{mark}}}" in form:
-            parts[mark] = expression(scope, kind_, 1)
+            parts[mark] = lasting(scope, kind_, expression(scope, kind_, 1))
     scope.plain -= 1
     scope.line(form.format_map(parts))
     return None
@@ -194,7 +219,7 @@ def call_helper(scope: Scope) -> None:
             scope.line(f"{target} = []")
             scope.line(f"for {item} in {text}:")
             scope.types["ints"].append(target)
-            with scope.indented():
+            with scope.indented(repeated=True):
                 scope.types["int"].append(item)
                 scope.line(f"{target}.append({item})")
                 block(scope, 1)
@@ -310,6 +335,92 @@ def odd(scope: Scope) -> None:
         scope.types["int"].append(name)
 
 
+HELD: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("{box} = [{one}, {two}]", ("{box}[0]", "{box}[-1]")),
+    ("{box} = {{'a': {one}, 'b': {two}}}", ("{box}['a']", "{box}['b']")),
+    ("{box} = Box({one})", ("{box}.cfg", "{box}.all[0]")),
+    ("{box} = Box({one})\n{box}.cfg = {two}", ("{box}.cfg", "{box}.all[0]")),
+    ("{box} = [{one}]\n{box}.append({two})\n{new} = {box}.pop()", ("{new}", "{box}[0]")),
+    ("{new} = {one} if {flag} else {two}", ("{new}",)),
+    ("{new} = [{one}, {two}][{flag}]", ("{new}",)),
+    ("{new} = [{one}, {two}][{flag}:][0]", ("{new}",)),
+    ("{new} = [*[{one}, {two}][:{flag}], {one}][0]", ("{new}",)),
+    ("{new} = {{True: {one}, False: {two}}}[bool({flag})]", ("{new}",)),
+    ("if {flag}:\n    {new} = {one}\nelse:\n    {new} = {two}", ("{new}",)),
+    ("{new} = {one}\nif {flag}:\n    {new} = {two}", ("{new}",)),
+    ("{new} = kept({one}, {flag}) or {two}", ("{new}",)),
+    ("{new} = kept({one}, {flag})\nif {new} is None:\n    {new} = {two}", ("{new}",)),
+    ("{new} = next(c for c in ({one}, {two}) if c.train.resume or c is {one})", ("{new}",)),
+    ("{new} = next((c for c in ({one}, {two}) if c.train.resume), {two})", ("{new}",)),
+    ("{new} = [c for c in ({two}, {one}) if {flag} or c is {one}][0]", ("{new}",)),
+    ("{new} = next(iter([c for c in ({one}, {two}) if c.train.resume]), {two})", ("{new}",)),
+    ("{new} = (*[{one}, {two}][:{flag}], {two})[-1]", ("{new}",)),
+    ("{new}, *_ = [*[{one}, {two}][{flag}:]]", ("{new}",)),
+    ("{new} = sorted(({one}, {two}), key=lambda c: c.train.iters)[0]", ("{new}",)),
+    ("{new} = max({one}, {two}, key=lambda c: c.model.tp)", ("{new}",)),
+    ("{box} = {{'b': {two}}}\n{box}['a' if {flag} else 'b'] = {one}", ("{box}['b']",)),
+    ("{box} = {{}}\n{box}['a' if {flag} else 'b'] = {one}\n{new} = {box}.get('a', {two})", ("{new}",)),
+    ("{new} = (lambda c: c)({one})", ("{new}",)),
+    ("{box} = {{}}\n{new} = {box}.setdefault('c', {one})", ("{new}", "{box}['c']")),
+    ("{box} = {{'c': {one}}}\n{new} = {box}.get('c' if {flag} else 'd', {two})", ("{new}",)),
+    ("{box} = {one}, {two}\n{new}, _ = {box}", ("{new}", "{box}[1]")),
+    ("{box} = [{two}]\nif {flag}:\n    {box}[0] = {one}", ("{box}[0]",)),
+    ("{box} = [{two}]\nif {flag}:\n    {box}.insert(0, {one})", ("{box}[0]", "{box}[-1]")),
+    ("switch({one}, {flag})", ()),
+    ("switch({one}, {flag}, name='x')", ()),
+    ("Box({one}).change({number})", ()),
+    ("for {new} in ({one}, {two}):\n    {new}.train.iters += 1", ("{new}",)),
+    ("for {new} in [{one}, {two}][{flag}:]:\n    {new}.train.iters = {number}", ("{new}",)),
+    ("for {new} in [c for c in ({one}, {two}) if c.train.resume]:\n    {new}.train.iters = {number}", ()),
+    ("for {new} in filter(lambda c: c.train.resume, ({one}, {two})):\n    {new}.train.iters = {number}", ()),
+    ("for {new} in ({one}, {two}):\n    if {flag}:\n        {new}.train.iters = {number}\n        break", ("{new}",)),
+)  # fmt: skip
+"""A configuration under another name, in something that holds it, or one of two; and what it is reached by then."""
+CALLBACKS = (
+    "perhaps(lambda: setattr({one}.train, 'iters', {number}))",
+    "perhaps(functools.partial(switch, {one}, {flag}))",
+    "perhaps(functools.partial(Box({one}).change, {number}))",
+    "def {new}():\n    {one}.train.iters = {number}\nperhaps({new})",
+    "def {new}(c={one}):\n    c.ddp = DDP()\nperhaps([{new}][0])",
+    "@perhaps\ndef {new}():\n    {one}.train.iters = {number}",
+    "chosen([{one}, {two}]).train.iters = {number}",
+    "{new} = chosen(({one}, {two}))\n{one}.train.iters = 1\n{new}.train.iters = 2",
+    "{new} = chosen([{one}, {two}])\n{one}.ddp = DDP(overlap=False)\n{new}.ddp.overlap = True",
+)
+"""Code that changes a configuration, handed to code out of sight."""
+OVERWRITTEN = (
+    ("train.iters", "1", "2"),
+    ("ddp.overlap", "False", "True"),
+    ("model.moe.router", "'x'", "'y'"),
+    ("checkpoint", "Checkpoint()", "Checkpoint(save='b')"),
+)
+"""A setting, and two values for it: one before a configuration gets another name, one through that name."""
+
+
+def hold(scope: Scope) -> None:
+    """A configuration that is reached in more than one way."""
+    names, pick = scope.types["cfg"], scope.pick
+    if not names or not scope.local:
+        return set_field(scope)
+    parts = {
+        "one": names[pick(len(names))],
+        "two": section(scope, "cfg"),
+        "flag": f"({expression(scope, 'bool', 1)})",
+        "number": f"({expression(scope, 'int', 0)})",
+        "new": scope.new("cfg"),
+        "box": scope.new("box"),
+    }
+    form, held = HELD[pick(len(HELD))]
+    if scope.open_world and pick(8) == 0:
+        form, held = CALLBACKS[pick(len(CALLBACKS))], ()
+    if held and pick(2) == 0:
+        setting, before, after = OVERWRITTEN[pick(len(OVERWRITTEN))]
+        form = f"{{one}}.{setting} = {before}\n{form}\n{held[-1]}.{setting} = {after}"
+    scope.line(form.format_map(parts))
+    names.extend(name.format_map(parts) for name in held)
+    return None
+
+
 # -- blocks ---------------------------------------------------------------------------------------------------------
 
 
@@ -330,8 +441,11 @@ def early_return(scope: Scope) -> None:
     scope.line(f"if {expression(scope, 'bool', 2)}:")
     with scope.indented():
         block(scope, scope.pick(3))
-        value = scope.types["cfg"][0] if scope.returns == "cfg" else expression(scope, scope.returns, 1)
-        scope.line(f"return {value}")
+        if scope.returns == "none":
+            scope.line("return")
+        else:
+            value = scope.types["cfg"][0] if scope.returns == "cfg" else expression(scope, scope.returns, 1)
+            scope.line(f"return {value}")
     return None
 
 
@@ -350,7 +464,7 @@ def for_(scope: Scope) -> None:
             f"for {other}, {item} in sorted({expression(scope, 'table', 1)}.items()):",
         )[form]
     )
-    with scope.indented():
+    with scope.indented(repeated=True):
         scope.types["int"].append(item)
         if form in (2, 3, 4, 7):
             scope.types["str"].append(other)
@@ -368,9 +482,9 @@ def for_(scope: Scope) -> None:
 def while_(scope: Scope) -> None:
     counter = scope.new("int")
     scope.line(f"{counter} = {expression(scope, 'int', 0)} & 3")
-    unsure = f" and {expression(scope, 'bool', 1)}" if scope.pick(3) == 0 else ""
+    unsure = f" and ({expression(scope, 'bool', 1)})" if scope.pick(3) == 0 else ""
     scope.line(f"while {counter} < 4{unsure}:")
-    with scope.indented():
+    with scope.indented(repeated=True):
         scope.line(f"{counter} += 1")
         block(scope, 1 + scope.pick(2))
         if scope.pick(3) == 0:
@@ -534,7 +648,7 @@ def define(scope: Scope) -> None:
 
 SIMPLE: list[Callable[[Scope], None]] = [
     set_field, set_field, set_field, bind, bind, augment, alias, replace_section, change_container, unpack, call_helper, method_call,
-    environment, odd, shake,
+    environment, odd, shake, hold,
 ]  # fmt: skip
 COMPOUND: list[Callable[[Scope], None]] = [
     if_,

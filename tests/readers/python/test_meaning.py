@@ -62,12 +62,14 @@ DECIDED = {
     "deleted entries on an undone way keep the order": "if probe():\n        cfg.model.table.pop('a')\n        raise ValueError\n    cfg.model.size = list(cfg.model.table)",
     "converted before it is padded": "cfg.model.size = f'{1!s:4}{1:4}'",
     "a cached function gives the same object": "cfg.model.layers = shared()\n    shared().append(9)",
+    "a default is worked out where its function is defined": "cfg.model.size = list(numbers)",
 }
 
 
 @pytest.mark.parametrize("lines", DECIDED.values(), ids=DECIDED.keys())
 def test_it_is_decided_as_python_does(lines: str) -> None:
     before = "from outside_world import probe\n@functools.lru_cache(None)\ndef shared():\n    return []\n"
+    before += "numbers = []\n@functools.wraps(shared)\ndef later(x=numbers.append(1)):\n    return x\n"
     program = Program(recipe(lines, before=before), probed={})
     if "probe" in lines:
         found = evaluate(program.text)
@@ -83,6 +85,7 @@ def test_it_is_decided_as_python_does(lines: str) -> None:
 
 OPEN = {
     "a generator with an unknown end": ("cfg.model.layers = list(counting(u & 3))\n    cfg.model.size = len(cfg.model.layers)", "int"),
+    "a generator that yields from unknown elements": ("cfg.model.layers = list(handed_on(u))\n    for x in handed_on(u):\n        cfg.model.size = x\n        return cfg", "ints"),
     "a generator that may yield": ("cfg.model.layers = list(perhaps(u))\n    cfg.model.size = next(perhaps(u))", "bool"),
     "one is not true": ("if u == True:\n        cfg.model.size = u", "int"),
     "pairs of a list that shrinks meanwhile": ("for x, y in zip(cfg.model.layers, 'ab'):\n        cfg.model.layers.pop()\n        cfg.model.size = y", "int"),
@@ -119,6 +122,7 @@ OPEN = {
 def test_nothing_is_said_that_does_not_hold(lines: str, kind: str) -> None:
     before = "@functools.lru_cache(None)\ndef cached(x):\n    os.environ['NCCL_B'] = str(x)\n"
     before += "def perhaps(x):\n    if x:\n        yield 1\n    yield 2\n"
+    before += "def handed_on(x):\n    yield from x\n"
     before += "from outside_world import probe, shake\n"
     verdict = examine(Program(recipe(lines, parameters="u", before=before), unknown={"u": kind}, probed={"x": "int"}))
     assert verdict.runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from unittest import mock
 
 from hypothesis import HealthCheck, event, given, settings, target
@@ -18,7 +19,7 @@ CI = settings(max_examples=300, derandomize=True, deadline=None, suppress_health
 @given(programs())
 def test_what_is_said_of_a_program_holds_when_python_runs_it(program: Program) -> None:
     verdict = examine(program)
-    event("nothing unknown" if program.decided else "unknowns")
+    event("nothing unknown" if program.decided else "configurations handed in" if program.handed else "unknowns")
     event("ran" if verdict.runs else "raised")
     target(float(len(program.text)), label="length")
     assert not verdict.disagreements, "\n".join([*verdict.disagreements, program.text])
@@ -45,16 +46,21 @@ def test_nearly_all_of_a_program_without_unknowns_is_decided() -> None:
             compared += verdict.compared
             decided += verdict.decided
     assert compared > 1_000
-    assert decided > 0.98 * compared
+    # Nearly all programs are decided as a whole, and one that is not followed counts for 1.5 % of these few.
+    assert decided > 0.95 * compared
 
 
 def test_most_of_a_program_with_unknowns_is_decided() -> None:
-    compared = decided = 0
+    compared: Counter[bool] = Counter()
+    decided: Counter[bool] = Counter()
     for seed in range(200):
         program = write(random.Random(seed).randrange)
         if not program.decided:
             verdict = examine(program)
-            compared += verdict.compared
-            decided += verdict.decided
-    assert compared > 10_000
-    assert decided > 0.75 * compared
+            compared[program.handed] += verdict.compared
+            decided[program.handed] += verdict.decided
+    assert compared[False] > 5_000
+    assert decided[False] > 0.75 * compared[False]
+    # Of a configuration that somebody hands in, only what is written to it is known.
+    assert compared[True] > 5_000
+    assert decided[True] > 0.25 * compared[True]

@@ -202,3 +202,247 @@ def recipe(wanted) -> ConfigContainer:
 """
     )
     assert found["recipe"].setting("checkpoint.ckpt_format").value == OneOf(("fsdp_dtensor", "torch"))
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        "one = cfg if flag else other",
+        "one = [cfg, other][flag]",
+        "one = {True: cfg, False: other}[flag]",
+        "one = {'a': cfg}.get(flag, other)",
+        "one = next((each for each in (cfg, other) if each is flag), other)",
+        "one = next(iter([each for each in (cfg, other) if flag[each.checkpoint.ckpt_format]]))",
+        "one = [*[cfg, other][:flag], other][0]",
+        "one = (*[cfg, other][:flag], other)[0]",
+        "one, *_ = [cfg, other][flag:]",
+        "one = sorted([cfg, other], key=lambda each: flag[each.checkpoint.ckpt_format])[-1]",
+        "one = max(cfg, other, key=lambda each: flag[each.checkpoint.ckpt_format])",
+        "one = random.choice([cfg, other])",
+        "one = random.sample((cfg, other), 1)[0]",
+        "one = [cfg, *(common() for _ in range(20))][flag]",
+        "box = {'other': other}\n    box[flag] = cfg\n    one = box[flag]",
+        "box = {'other': other}\n    box[flag] = cfg\n    one = box['other']",
+        "box = {}\n    box[flag] = cfg\n    one = box.get('other', other)",
+        "box = [other]\n    flag and box.append(cfg)\n    one = box[-1]",
+        "box = [cfg]\n    for _ in 'four':\n        flag[_] and box.insert(0, other)\n    one = box.pop()",
+    ],
+)
+@pytest.mark.parametrize("written", ["one.ddp.use_megatron_fsdp = True", "one.ddp = DDP(use_megatron_fsdp=True)"])
+def test_what_is_written_to_one_of_two_configurations_may_be_written_to_the_one_that_is_returned(
+    taken: str, written: str
+) -> None:
+    text = f"""\
+import random
+
+
+def recipe(cfg: ConfigContainer, flag) -> ConfigContainer:
+    other = common()
+    cfg.ddp.use_megatron_fsdp = False
+    cfg.checkpoint.ckpt_format = "torch"
+    {taken}
+    {written}
+    return cfg
+"""
+    found = recipes(text)["recipe"]
+    assert found.setting(SWITCH).value in (UNKNOWN, OneOf((True, False)), OneOf((False, True)))
+    assert found.setting(FORMAT).value == Known("torch")
+
+
+def test_some_of_several_configurations_are_written() -> None:
+    text = """\
+def recipe(cfg: ConfigContainer, count) -> ConfigContainer:
+    cfg.ddp.use_megatron_fsdp = False
+    for each in [common(), cfg][count:]:
+        each.ddp.use_megatron_fsdp = True
+    return cfg
+"""
+    assert {switch for _, switch, _ in ways(recipes(text)["recipe"])} == {Known(True), Known(False)}
+
+
+def test_a_copy_is_another_configuration() -> None:
+    text = """\
+import copy
+
+
+def recipe(cfg: ConfigContainer) -> ConfigContainer:
+    cfg.ddp.use_megatron_fsdp = False
+    copy.deepcopy(cfg.checkpoint).ckpt_format = "torch"
+    return cfg
+"""
+    assert ways(recipes(text)["recipe"]) == [((), Known(False), UNKNOWN)]
+
+
+def test_a_copied_value_is_still_what_it_was_compared_with() -> None:
+    text = """\
+import copy
+
+
+def recipe(name) -> ConfigContainer:
+    cfg = copy.deepcopy(common(name))
+    if name == "zarr":
+        cfg.ddp.use_megatron_fsdp = True
+        return cfg
+    raise ValueError(name)
+"""
+    assert ways(recipes(text)["recipe"]) == [(("name == 'zarr'",), Known(True), Known("zarr"))]
+
+
+@pytest.mark.parametrize("returned", ["cfg", "load()"])
+def test_a_way_that_yields_a_configuration_of_which_nothing_is_known_is_a_way(returned: str) -> None:
+    text = f"""\
+from elsewhere import load
+
+
+def recipe(cfg, own) -> ConfigContainer:
+    if not own:
+        return {returned}
+    mine = common()
+    mine.ddp.use_megatron_fsdp = True
+    return mine
+"""
+    assert {when: (switch, name) for when, switch, name in ways(recipes(text)["recipe"])} == {
+        ("not (not own)",): (Known(True), Known("torch")),
+        ("not own",): (UNKNOWN, UNKNOWN),
+    }
+
+
+@pytest.mark.parametrize(
+    "handed",
+    [
+        "lambda: setattr(cfg.ddp, 'use_megatron_fsdp', True)",
+        "functools.partial(switched, cfg)",
+        "later",
+        "Switch(cfg).on",
+    ],
+)
+def test_what_is_handed_to_code_out_of_sight_may_be_called_there(handed: str) -> None:
+    text = f"""\
+from elsewhere import register
+
+
+class Switch:
+    def __init__(self, cfg):
+        self.cfg = cfg
+
+    def on(self):
+        self.cfg.ddp.use_megatron_fsdp = True
+
+
+def switched(cfg):
+    cfg.ddp.use_megatron_fsdp = True
+
+
+def recipe() -> ConfigContainer:
+    cfg = common()
+
+    def later():
+        cfg.ddp.use_megatron_fsdp = True
+
+    register({handed})
+    return cfg
+"""
+    (variant,) = recipes(text)["recipe"].variants
+    assert variant.value(SWITCH) == UNKNOWN
+
+
+@pytest.mark.parametrize("decorator", ["given", "register", "register('name')"])
+def test_a_decorator_out_of_sight_may_call_what_it_decorates(decorator: str) -> None:
+    text = f"""\
+from elsewhere import register
+
+
+def recipe(given) -> ConfigContainer:
+    cfg = common()
+
+    @{decorator}
+    def later():
+        cfg.ddp.use_megatron_fsdp = True
+
+    return cfg
+"""
+    assert {switch for _, switch, _ in ways(recipes(text)["recipe"])} == {UNKNOWN}
+
+
+def test_what_is_called_with_an_unknown_number_of_arguments_may_change_them() -> None:
+    text = """\
+def switched(*configurations):
+    for each in configurations:
+        each.ddp.use_megatron_fsdp = True
+
+
+def recipe(count) -> ConfigContainer:
+    cfg, other = common(), common()
+    switched(*[other, cfg][:count])
+    return cfg
+"""
+    assert {switch for _, switch, _ in ways(recipes(text)["recipe"])} == {UNKNOWN}
+
+
+def test_an_attribute_by_an_unknown_name_is_any_of_them() -> None:
+    text = """\
+def recipe(name) -> ConfigContainer:
+    cfg = common()
+    getattr(cfg, name).use_megatron_fsdp = True
+    return cfg
+"""
+    (variant,) = recipes(text)["recipe"].variants
+    value = variant.value(SWITCH)
+    assert isinstance(value, OneOf)
+    assert set(value.values) == {True, False}
+    assert variant.value(FORMAT) == Known("torch")
+
+
+def test_a_method_of_a_configuration_that_somebody_hands_in_leaves_it_as_it_is() -> None:
+    text = """\
+def recipe(cfg: ConfigContainer) -> ConfigContainer:
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.validate()
+    return cfg
+"""
+    assert ways(recipes(text)["recipe"]) == [((), Known(True), UNKNOWN)]
+
+
+def test_a_function_that_changes_what_it_is_given_may_leave_it_as_it_is() -> None:
+    text = """\
+def recipe(cfg: ConfigContainer, wanted):
+    if not wanted:
+        return
+    cfg.ddp.use_megatron_fsdp = True
+"""
+    assert {when: switch for when, switch, _ in ways(recipes(text)["recipe"])} == {
+        ("not (not wanted)",): Known(True),
+        ("not wanted",): UNKNOWN,
+    }
+
+
+def test_the_dictionary_of_an_object_is_the_object() -> None:
+    text = """\
+def recipe(cfg=None) -> ConfigContainer:
+    cfg = common()
+    vars(cfg.ddp)["use_megatron_fsdp"] = True
+    cfg.checkpoint.__dict__.update(ckpt_format="zarr")
+    return cfg
+"""
+    assert ways(recipes(text)["recipe"]) == [((), Known(True), Known("zarr"))]
+
+
+def test_a_configuration_that_a_helper_hands_back_perhaps_is_still_that_configuration() -> None:
+    found = recipes(
+        """\
+def kept(cfg, flag):
+    if flag:
+        return cfg
+
+
+def recipe(cfg: ConfigContainer, flag, names) -> ConfigContainer:
+    for number in range(3):
+        if names[number]:
+            cfg.checkpoint.ckpt_format = names[number]
+    cfg.ddp.use_megatron_fsdp = False
+    one = kept(cfg, flag) or cfg
+    one.ddp.use_megatron_fsdp = True
+    return cfg
+"""
+    )
+    assert Known(False) not in {switch for _, switch, _ in ways(found["recipe"])}

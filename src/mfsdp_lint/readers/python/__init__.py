@@ -1,5 +1,5 @@
 """Reads recipes from Python files by evaluating them abstractly; nothing of them is imported or executed."""
 
-from mfsdp_lint.readers.python import statements  # it fills the table that blocks are run by
+from mfsdp_lint.readers.python import expressions, statements  # they fill the tables that code is run by
 
-__all__ = ["statements"]
+__all__ = ["expressions", "statements"]

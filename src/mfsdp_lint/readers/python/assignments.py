@@ -7,10 +7,10 @@ from typing import Any
 
 from mfsdp_lint.readers.python.attributes import get_attribute, set_attribute
 from mfsdp_lint.readers.python.branches import Signal
-from mfsdp_lint.readers.python.containers import delete_entry, entry, iterate, set_entry
-from mfsdp_lint.readers.python.expressions import evaluate
+from mfsdp_lint.readers.python.containers import any_of, delete_entry, elements, entry, set_entry, uncertain
 from mfsdp_lint.readers.python.limits import LONGEST_LIST
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.nodes import evaluate
 from mfsdp_lint.readers.python.objects import DictObject, External, Instance, ListObject, Object, Unknown
 from mfsdp_lint.readers.python.operators import binary
 
@@ -24,9 +24,9 @@ def run_assign(machine: Machine, node: ast.Assign, frame: Frame) -> Signal:
 
 def assign(machine: Machine, target: ast.expr, value: Object, frame: Frame, node: Any, focus: Any = None) -> None:
     """`target = value`, done by the statement `node`; `focus` is the expression that says the value."""
-    if isinstance(target, ast.Name):
+    if type(target) is ast.Name:
         assign_name(machine, target.id, value, frame)
-    elif isinstance(target, ast.Attribute):
+    elif type(target) is ast.Attribute:
         set_attribute(machine, evaluate(machine, target.value, frame), target.attr, value, frame, node, focus)
     elif isinstance(target, ast.Subscript):
         holder = evaluate(machine, target.value, frame)
@@ -50,18 +50,14 @@ def assign_name(machine: Machine, name: str, value: Object, frame: Frame) -> Non
 
 
 def _unpack(machine: Machine, target: ast.Tuple | ast.List, value: Object, frame: Frame, node: Any) -> None:
-    items = iterate(machine, value, frame)
+    perhaps = elements(machine, value, frame)
+    items = None if perhaps is not None and any(map(uncertain, perhaps)) else perhaps
     names = target.elts
     starred = next((i for i, one in enumerate(names) if isinstance(one, ast.Starred)), None)
     if items is None:
         for name in names:
-            assign(
-                machine,
-                name,
-                ListObject(None, machine.tick()) if isinstance(name, ast.Starred) else machine.unknown(),
-                frame,
-                node,
-            )
+            part = ListObject(None, machine.tick()) if isinstance(name, ast.Starred) else any_of(machine, perhaps or ())
+            assign(machine, name, part, frame, node)
         return
     if starred is None:
         if len(items) != len(names):
@@ -111,7 +107,7 @@ def _added(machine: Machine, node: ast.AugAssign, current: Object, frame: Frame)
     current = machine.settle(current)
     if isinstance(current, ListObject) and isinstance(node.op, ast.Add):
         # A list is extended in place: other names for it see the change.
-        more = iterate(machine, value, frame)
+        more = elements(machine, value, frame)
         known = more is not None and current.items is not None and len(current.items) + len(more) <= LONGEST_LIST
         machine.put(current, "items", current.items + more if known else None)
         return current

@@ -113,7 +113,7 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, frame: Fra
     if name == "__class__":
         return value.cls
     if name == "__dict__":
-        return DictObject(dict(value.fields), machine.tick())
+        return attributes_of(value)
     if isinstance(value.cls, Choice):
         return _attribute_of_candidates(machine, value, name, frame, node)
     attribute, _ = lookup(machine, value.cls, name)
@@ -129,6 +129,13 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, frame: Fra
         machine.put(value, name, found)
         return found
     raise Raised("AttributeError", f"'{value.cls.name}' object has no attribute '{name}'")
+
+
+def attributes_of(value: Instance) -> DictObject:
+    """`vars(value)`: the object's own attributes, so that what is written to one is written to the other."""
+    found = DictObject(value.fields, value.born)
+    found.writes = value.writes
+    return found
 
 
 def class_attribute(machine: Machine, value: Instance, name: str) -> Object:
@@ -192,8 +199,11 @@ def _class_attribute(machine: Machine, cls: ClassObject, name: str, frame: Frame
     if name == "__mro__":
         return tuple(mro(machine, cls))
     if name == "__dataclass_fields__" and has_fields(machine, cls):
-        known = {spec.name: machine.unknown(spec.name, not_none=True) for spec in fields_of(machine, cls)}
-        return DictObject(dict(known), machine.tick())
+        key = (name, cls)
+        if key not in machine.memory:
+            specs = {spec.name: Unknown(0, spec.name, not_none=True) for spec in fields_of(machine, cls)}
+            machine.memory[key] = DictObject(dict(specs), 0)
+        return machine.memory[key]
     if name == "__bases__":
         return tuple(bases(machine, cls))
     if opaque(machine, cls) or name.startswith("__"):
@@ -328,19 +338,17 @@ def set_attribute(
     """`target.name = value`, with the statement that does it as the origin."""
     if isinstance(target, Instance):
         cls = target.cls
-        if isinstance(cls, ClassObject):
-            hook, _ = lookup(machine, cls, "__setattr__")
-            if isinstance(hook, Function):
-                _through_hook(machine, hook, target, name, value, frame, node, focus, how)
-                return
-            attribute, _ = lookup(machine, cls, name)
-            if isinstance(attribute, Descriptor) and attribute.kind == "property":
-                if attribute.setter is not None:
-                    from mfsdp_lint.readers.python.calls import call
+        setter = _setter(machine, cls, name) if isinstance(cls, ClassObject) else None
+        if isinstance(setter, Function):
+            _through_hook(machine, setter, target, name, value, frame, node, focus, how)
+            return
+        if setter is not None:
+            if setter.setter is not None:
+                from mfsdp_lint.readers.python.calls import call
 
-                    call(machine, attribute.setter, [target, value], {}, node, frame)
-                    return
-                raise Raised("AttributeError", f"property '{name}' has no setter")
+                call(machine, setter.setter, [target, value], {}, node, frame)
+                return
+            raise Raised("AttributeError", f"property '{name}' has no setter")
         write(machine, target, name, value, frame, node, focus, how)
     elif isinstance(target, Unknown):
         settled = machine.settle(target)
@@ -356,6 +364,8 @@ def set_attribute(
         for option in target.options:
             if isinstance(option, (Instance, Unknown)):
                 old = option.fields.get(name, MISSING)
+                if old is MISSING and isinstance(option, Unknown):
+                    old = machine.unknown(name)
                 write(
                     machine,
                     option,
@@ -376,6 +386,20 @@ def set_attribute(
         target.defaults[name] = value
     elif isinstance(target, CONSTANTS):
         raise Raised("AttributeError", f"'{type(target).__name__}' object has no attribute '{name}'")
+
+
+def _setter(machine: Machine, cls: ClassObject, name: str) -> Object:
+    """What stores an attribute of a class's objects: its own `__setattr__`, a property, or None (Python itself)."""
+    if name in cls.plain and name not in machine.volatile and "__setattr__" not in machine.volatile:
+        return None
+    hook, _ = lookup(machine, cls, "__setattr__")
+    if isinstance(hook, Function):
+        return hook
+    attribute, _ = lookup(machine, cls, name)
+    if isinstance(attribute, Descriptor) and attribute.kind == "property":
+        return attribute
+    cls.plain.add(name)
+    return None
 
 
 def write(

@@ -6,13 +6,12 @@ import ast
 from typing import Any
 
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.nodes import evaluate
 from mfsdp_lint.readers.python.objects import MISSING, Choice, DictObject, Function, Object
 
 
 def evaluate_defaults(machine: Machine, function: Function, parameters: ast.arguments, frame: Frame) -> None:
     """The default values of a function's parameters, evaluated where it is defined."""
-    from mfsdp_lint.readers.python.expressions import evaluate
-
     named = [*parameters.posonlyargs, *parameters.args]
     for parameter, default in zip(named[len(named) - len(parameters.defaults) :], parameters.defaults, strict=True):
         function.defaults[parameter.arg] = evaluate(machine, default, frame)

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
 
 from mfsdp_lint.readers.python.branches import Signal
 from mfsdp_lint.readers.python.containers import GeneratorCall
 from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
+from mfsdp_lint.readers.python.nodes import run_block
 from mfsdp_lint.readers.python.objects import Object
-
-Runner = Callable[[Machine, Any, Frame], Signal]
-
-RUNNERS: dict[type, Runner] = {}
-"""What runs each kind of statement; statements.py fills it."""
-
 
 BREAK = ("break", None)
 
@@ -30,16 +24,6 @@ class Leave(Exception):
         super().__init__()
         self.signal = signal
         self.loop = loop
-
-
-def run_block(machine: Machine, body: list[ast.stmt], frame: Frame) -> Signal:
-    """Run statements in order; how they ended (see branches.Signal)."""
-    for statement in body:
-        machine.step()
-        signal = RUNNERS[type(statement)](machine, statement, frame)
-        if signal is not None:
-            return signal
-    return None
 
 
 def run_isolated(machine: Machine, body: list[ast.stmt], frame: Frame) -> None:

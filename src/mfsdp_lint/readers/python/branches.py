@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.machine import (
+    CHOICE_LIMIT,
+    COPY_OF,
     FORCED_FORK_LIMIT,
     FORK_LIMIT,
     HAZY,
@@ -21,8 +23,10 @@ from mfsdp_lint.readers.python.machine import (
     Machine,
     Raised,
     identical,
+    is_object,
     join,
 )
+from mfsdp_lint.readers.python.nodes import evaluate
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
     MISSING,
@@ -59,6 +63,8 @@ def truth(machine: Machine, value: Object) -> bool | None:
             known = truth(machine, inner)
             return None if known is None else not known
         found = machine.facts.fields.get(("truth", id(value)))
+        if found is None and COPY_OF in value.fields:
+            return truth(machine, value.fields[COPY_OF])
         return found if isinstance(found, bool) else None
     if isinstance(value, Choice):
         answers = {None if option is MISSING else truth(machine, option) for option in value.options}
@@ -129,8 +135,6 @@ def branch(
     machine: Machine, test: ast.expr, frame: Frame, yes: Callable[[], Signal], no: Callable[[], Signal]
 ) -> Signal:
     """Run `if test: yes() else: no()` and say how it ended."""
-    from mfsdp_lint.readers.python.expressions import evaluate
-
     value = evaluate(machine, test, frame)
     known = known_truth(machine, value, frame, test)
     if known is not None:
@@ -203,8 +207,10 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
     """
     merged = []
     differs = False
-    for place in dict.fromkeys(place for _, changed in sides for place in changed):
-        owner, fields, key, _ = next(changed[place] for _, changed in sides if place in changed)
+    places: dict[Any, Any] = {}
+    for _, changed in sides:
+        places.update(changed)
+    for place, (owner, fields, key, _) in places.items():
         if owner is machine.facts:
             continue
         if abs(owner.born) > born:
@@ -305,8 +311,23 @@ def _joined(machine: Machine, values: list[Object], bookkeeping: bool, owner: An
     if any(isinstance(value, list) for value in values) or key == "items":
         if all(isinstance(value, list) and len(value) == len(values[0]) for value in values):
             return [join(machine, list(items)) for items in zip(*values, strict=True)]
-        return None
+        return _lists_joined(machine, values)
     return join(machine, values)
+
+
+def _lists_joined(machine: Machine, lists: list[Any]) -> list[Object] | None:
+    """Lists of different lengths: behind what all begin with, the rest of each, which may be missing.
+
+    None where it does not matter which object is an element, or where an element is not known.
+    """
+    if not all(isinstance(one, list) and len(one) <= CHOICE_LIMIT for one in lists) or not any(
+        is_object(item) for one in lists for item in one
+    ):
+        return None
+    start = 0
+    while all(start < len(one) and one[start] is lists[0][start] for one in lists):
+        start += 1
+    return [*lists[0][:start], *(join(machine, [item, MISSING]) for one in lists for item in one[start:])]
 
 
 def _unwritten(machine: Machine, owner: Any, key: Any) -> Object:
@@ -359,8 +380,6 @@ def choose(
     machine: Machine, test: ast.expr, frame: Frame, yes: Callable[[], Object], no: Callable[[], Object]
 ) -> Object:
     """`yes() if test else no()`: both values where the test is not known."""
-    from mfsdp_lint.readers.python.expressions import evaluate
-
     value = evaluate(machine, test, frame)
     known = known_truth(machine, value, frame, test)
     if known is not None:

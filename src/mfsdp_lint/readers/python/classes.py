@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.nodes import evaluate
 from mfsdp_lint.readers.python.objects import (
     MISSING,
     Descriptor,
@@ -64,6 +65,7 @@ class FieldSpec(NamedTuple):
 class ClassObject:
     """A class. Its body runs when something of it is first needed.
 
+    `plain` are the attributes that are known to be stored by Python itself, with no `__setattr__` or property.
     `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
     """
 
@@ -75,6 +77,7 @@ class ClassObject:
         "born",
         "closure",
         "data",
+        "decorator",
         "fields",
         "known",
         "layout",
@@ -82,6 +85,7 @@ class ClassObject:
         "module",
         "name",
         "node",
+        "plain",
         "qualified_name",
         "writes",
     )
@@ -100,9 +104,11 @@ class ClassObject:
         self.data: Any = None
         self._namespace = False
         self._mro: list[Object] | None = None
-        self._fields: list[FieldSpec] | None = None
+        self._fields: dict[str, FieldSpec] | None = None
         self.layout: Layout | None = None
         self.known: dict[str, tuple[Object, Object]] = {}
+        self.plain: set[str] = set()
+        self.decorator: Any = MISSING
 
     def __repr__(self) -> str:
         return f"Class({self.qualified_name})"
@@ -140,8 +146,6 @@ def bases(machine: Machine, cls: ClassObject) -> list[Object]:
 
 
 def _evaluated_bases(machine: Machine, cls: ClassObject) -> list[Object]:
-    from mfsdp_lint.readers.python.expressions import evaluate
-
     frame = cls.closure or Frame(cls.module)
     found: list[Object] = []
     assert cls.node is not None
@@ -262,8 +266,13 @@ def is_dataclass(machine: Machine, cls: ClassObject) -> bool:
 
 
 def _dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | None:
-    from mfsdp_lint.readers.python.expressions import evaluate
+    if cls.decorator is MISSING:
+        cls.decorator = _find_dataclass_decorator(machine, cls)
+    found: ast.expr | None = cls.decorator
+    return found
 
+
+def _find_dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | None:
     assert cls.node is not None
     for decorator in cls.node.decorator_list:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -297,18 +306,22 @@ def has_base(machine: Machine, cls: ClassObject, *names: str) -> bool:
 
 def fields_of(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
     """The dataclass fields in the order of the constructor's parameters, those of base classes first."""
+    return list(_fields_by_name(machine, cls).values())
+
+
+def _fields_by_name(machine: Machine, cls: ClassObject) -> dict[str, FieldSpec]:
     if cls._fields is None:
         found: dict[str, FieldSpec] = {}
         # As dataclasses do: each base brings all fields that it has itself, its inherited ones included.
         for base in reversed(mro(machine, cls)[1:]):
             if isinstance(base, ClassObject):
-                found.update((spec.name, spec) for spec in fields_of(machine, base))
+                found.update(_fields_by_name(machine, base))
             elif base_name(base) not in PLAIN_BASES:
                 # A base out of sight may give the fields of those behind it other defaults.
                 found = {name: spec._replace(default=MISSING, factory=OUT_OF_SIGHT) for name, spec in found.items()}
         if is_dataclass(machine, cls) or has_base(machine, cls, "typing.NamedTuple"):
             found.update((spec.name, spec) for spec in own_fields(machine, cls))
-        cls._fields = list(found.values())
+        cls._fields = found
     return cls._fields
 
 
@@ -328,14 +341,23 @@ def own_fields(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
     for node in cls.node.body:
         if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
             continue
-        annotation = ast.unparse(node.annotation)
-        if "ClassVar" in annotation:
+        if any("ClassVar" in word for word in _words(node.annotation)):
             continue
-        if annotation.rpartition(".")[2] == "KW_ONLY":
+        if getattr(node.annotation, "id", getattr(node.annotation, "attr", "")) == "KW_ONLY":
             keyword_only = True
             continue
         specs.append(_spec(node.target.id, own.get(node.target.id, MISSING), keyword_only))
     return specs
+
+
+def _words(annotation: ast.expr) -> list[str]:
+    """The names and texts in an annotation."""
+    if isinstance(annotation, ast.Name):
+        return [annotation.id]
+    words = []
+    for node in ast.walk(annotation):
+        words += [word for word in map(vars(node).get, ("id", "attr", "value")) if isinstance(word, str)]
+    return words
 
 
 def _spec(name: str, value: Object, keyword_only: bool) -> FieldSpec:

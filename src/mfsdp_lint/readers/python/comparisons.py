@@ -118,6 +118,8 @@ def equal(machine: Machine, left: Object, right: Object) -> bool | None:
     """`left == right`; None when that is not known."""
     from mfsdp_lint.readers.python.operators import plain
 
+    if type(left) is str and type(right) is str:
+        return left == right or (None if is_symbolic(left, right) else False)
     left, right = plain(machine.settle(left)), plain(machine.settle(right))
     if isinstance(left, (Unknown, Choice)) or isinstance(right, (Unknown, Choice)):
         if (left is None or right is None) and is_none(left if right is None else right) is False:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mfsdp_lint.readers.python import expressions
 from mfsdp_lint.readers.python.branches import known_truth
 from mfsdp_lint.readers.python.containers import hashable, iterate, present, uncertain
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.nodes import evaluate
 from mfsdp_lint.readers.python.objects import MISSING, Choice, DictObject, IteratorObject, ListObject, Object
 from mfsdp_lint.readers.python.operators import plain
 
@@ -67,7 +67,7 @@ def _generate(
         found.append(_element(machine, node, frame, maybe))
         return True
     first, rest = generators[0], generators[1:]
-    iterable = machine.settle(expressions.evaluate(machine, first.iter, frame))
+    iterable = machine.settle(evaluate(machine, first.iter, frame))
     items = iterable.items if type(iterable) is ListObject else iterate(machine, iterable, frame)
     if items is None:
         return False
@@ -78,7 +78,7 @@ def _generate(
         assign(machine, first.target, present(machine, item) if open_item else item, frame, node)
         keep: bool | None = True
         for test in first.ifs:
-            answer = known_truth(machine, expressions.evaluate(machine, test, frame), frame, test)
+            answer = known_truth(machine, evaluate(machine, test, frame), frame, test)
             keep = answer if answer is not None else None if keep else keep
             if answer is False:
                 break
@@ -88,8 +88,8 @@ def _generate(
 
 
 def _element(machine: Machine, node: Any, frame: Frame, maybe: bool) -> Object:
-    key = expressions.evaluate(machine, node.key, frame) if isinstance(node, ast.DictComp) else None
-    value = expressions.evaluate(machine, node.value if isinstance(node, ast.DictComp) else node.elt, frame)
+    key = evaluate(machine, node.key, frame) if isinstance(node, ast.DictComp) else None
+    value = evaluate(machine, node.value if isinstance(node, ast.DictComp) else node.elt, frame)
     if maybe:
         value = Choice((*(value.options if isinstance(value, Choice) else (value,)), MISSING))
     return (key, value) if isinstance(node, ast.DictComp) else value

@@ -55,7 +55,7 @@ def instantiate(
     ):
         call(machine, constructor, [instance, *arguments], keywords, node, frame)
         return instance
-    if has_fields(machine, cls) or has_base(machine, cls, "typing.NamedTuple"):
+    if (has_fields(machine, cls) and not _keeps_its_own(machine, cls)) or has_base(machine, cls, "typing.NamedTuple"):
         _fill_fields(machine, instance, arguments, keywords, node, frame, focus)
         return instance
     for name, value in keywords.items():
@@ -71,6 +71,17 @@ def _generated_is_nearer(machine: Machine, cls: ClassObject, owner: Object) -> b
             return base is not owner
         if base is owner:
             return False
+    return False
+
+
+def _keeps_its_own(machine: Machine, cls: ClassObject) -> bool:
+    """Whether instances are made by an `__init__` that a snapshot says nothing of, and not by a generated one."""
+    for base in mro(machine, cls):
+        if isinstance(base, ClassObject):
+            if is_dataclass(machine, base):
+                return False
+            if base.data is not None and base.data.opaque:
+                return True
     return False
 
 

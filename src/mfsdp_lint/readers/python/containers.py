@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mfsdp_lint.readers.python.classes import ClassObject, enum_members, is_enum
-from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.limits import weighs_little
+from mfsdp_lint.readers.python.machine import OBJECT_LIMIT, STRAY, Frame, Machine, Raised, is_object, join
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
     EITHER,
@@ -85,9 +86,15 @@ class _FirstElement(BaseException):
 
 def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
     """The elements of an iterable in order, or None where they are not known. Raises Raised where it is none."""
+    items = elements(machine, value, frame)
+    return None if items is not None and any(map(uncertain, items)) else items
+
+
+def elements(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
+    """What `iterate` gives, with the elements among it that may be missing."""
     value = machine.settle(value)
     if isinstance(value, ListObject):
-        items = value.items
+        items: list[Object] | None = value.items
         machine.charge(len(items or ()))
         if isinstance(value, IteratorObject):
             machine.put(value, "items", None if items is None or value.is_stale else [])
@@ -95,7 +102,7 @@ def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | Non
                 return None
             if value.error is not None:
                 raise value.error
-        return None if items is not None and any(map(uncertain, items)) else items
+        return items
     if isinstance(value, (tuple, frozenset)):
         return list(value)
     if isinstance(value, DictObject):
@@ -123,8 +130,8 @@ def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | Non
         if value.state == "open":
             return None
         value.run(collect)
-        items = found.items
-        return None if items is not None and any(map(uncertain, items)) else items
+        collected: list[Object] | None = found.items
+        return collected
     if isinstance(value, ClassObject) and is_enum(machine, value):
         return list(enum_members(machine, value).values())
     if isinstance(value, (int, float, complex, type(None))):
@@ -148,6 +155,13 @@ def make_set(machine: Machine, items: list[Object] | None) -> Object:
     if items is None or not all(isinstance(item, EnumMember) or is_constant(item) for item in items):
         return SetObject(None, machine.tick())
     return SetObject(list(dict.fromkeys(items)), machine.tick())
+
+
+def make_tuple(machine: Machine, items: list[Object] | None) -> Object:
+    """A tuple of the given elements; where some of them may be missing, a list stands for it."""
+    if items is None or not weighs_little(items):
+        return machine.unknown("", not_none=True)
+    return some_of(machine, items) if any(map(uncertain, items)) else tuple(items)
 
 
 def plain_key(machine: Machine, key: Object) -> Object:
@@ -212,11 +226,11 @@ def _over(machine: Machine, options: tuple[Object, ...], read: Callable[[Object]
 
 def _dict_entry(machine: Machine, holder: DictObject, key: Object) -> Object:
     if isinstance(key, (Unknown, ListObject)) or not hashable(key):
-        return machine.unknown()
+        return any_of(machine, entries_of(machine, holder))
     found = holder.fields.get(key, MISSING)
     if found is MISSING:
         if holder.writes.get("<hazy>"):
-            found = machine.unknown(str(key))
+            found = unseen_entry(machine, holder, key)
             machine.put(holder, key, found)
             return found
         raise Raised("KeyError", repr(key) if is_constant(key) else "")
@@ -224,6 +238,48 @@ def _dict_entry(machine: Machine, holder: DictObject, key: Object) -> Object:
         machine.doubts += 1
         return join(machine, [option for option in found.options if option is not MISSING])
     return found
+
+
+def any_of(machine: Machine, items: Iterable[Object]) -> Object:
+    """One of these, which one is not known: what is written to it may be written to any of them."""
+    options = [option for option in _options(items) if option is not MISSING]
+    if holds_objects(options):
+        machine.doubts += 1
+        return join(machine, options)
+    return machine.unknown()
+
+
+def _options(items: Iterable[Object]) -> Iterator[Object]:
+    for item in items:
+        yield from item.options if isinstance(item, Choice) else (item,)
+
+
+def entries_of(machine: Machine, holder: DictObject) -> list[Object]:
+    """What an entry of a dictionary may be."""
+    if not holder.writes.get("<hazy>"):
+        return list(holder.fields.values())
+    return [*holder.fields.values(), *holder.writes.get(STRAY, ()), machine.unknown()]
+
+
+def unseen_entry(machine: Machine, holder: DictObject, key: Object, *others: Object) -> Object:
+    """An entry of a dictionary of which not all is known, or one of `others`."""
+    objects = [*holder.writes.get(STRAY, ()), *filter(is_object, others)]
+    found = machine.unknown(str(key))
+    return any_of(machine, [*objects, found]) if objects else found
+
+
+def some_of(machine: Machine, holder: Object) -> Object:
+    """A slice of a list or tuple with ends that are not known: any of its elements may be missing."""
+    items = holder.items if isinstance(holder, ListObject) else holder
+    if not isinstance(items, (list, tuple)) or not holds_objects(items):
+        return machine.unknown()
+    machine.doubts += 1
+    return ListObject([join(machine, [item, MISSING]) for item in items], machine.tick())
+
+
+def holds_objects(items: Iterable[Object]) -> bool:
+    """Whether it matters which of these is taken: what is written to that one is written to no other."""
+    return any(isinstance(option, (Instance, Unknown)) for option in _options(items))
 
 
 def hashable(key: Object) -> bool:
@@ -238,7 +294,7 @@ def _sequence_entry(machine: Machine, holder: Object, key: Object) -> Object:
     if items is None or not isinstance(key, (int, slice)) or (isinstance(items, list) and any(map(uncertain, items))):
         if isinstance(key, (str, float, type(None))):
             raise Raised("TypeError", "indices must be integers or slices")
-        return machine.unknown()
+        return any_of(machine, items or ())
     if is_symbolic(items):
         return machine.unknown("", not_none=True)
     machine.charge(len(items))
@@ -261,8 +317,11 @@ def set_entry(
             write(machine, holder, key, value, frame, node, focus, "assigned")
         else:
             machine.record(holder, "<hazy>", True)
+            strays = holder.writes.get(STRAY, ())
+            if len(strays) < OBJECT_LIMIT and holds_objects([value]):
+                machine.record(holder, STRAY, (*strays, value))
             for known in list(holder.fields):
-                machine.put(holder, known, join(machine, [holder.fields[known], machine.unknown()]))
+                machine.put(holder, known, join(machine, [holder.fields[known], value, machine.unknown()]))
     elif isinstance(holder, ListObject):
         _set_item(machine, holder, key, value)
     elif isinstance(holder, Unknown):
@@ -298,6 +357,10 @@ def _set_item(machine: Machine, holder: ListObject, key: Object, value: Object) 
     elif not isinstance(key, int):
         machine.put(holder, "items", None)
         return
+    if any(map(uncertain, items)):
+        replaced = None if isinstance(key, slice) else [join(machine, [item, value]) for item in items]
+        machine.put(holder, "items", replaced)
+        return
     try:
         items[key] = value
     except (IndexError, ValueError) as error:
@@ -317,6 +380,9 @@ def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
             raise Raised("KeyError", repr(key))
     elif isinstance(holder, ListObject) and holder.items is not None:
         items = list(holder.items)
+        if any(map(uncertain, items)):
+            machine.put(holder, "items", [join(machine, [item, MISSING]) for item in items])
+            return
         try:
             del items[key]
         except (IndexError, TypeError) as error:

@@ -12,14 +12,14 @@ from mfsdp_lint.readers.python.blocks import isolated
 from mfsdp_lint.readers.python.branches import Signal
 from mfsdp_lint.readers.python.calls import call
 from mfsdp_lint.readers.python.classes import ClassObject
-from mfsdp_lint.readers.python.expressions import evaluate
 from mfsdp_lint.readers.python.imports import Deferred
 from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
-from mfsdp_lint.readers.python.objects import Descriptor, Function, Instance, Object
+from mfsdp_lint.readers.python.nodes import evaluate
+from mfsdp_lint.readers.python.objects import Descriptor, External, Function, Instance, Object, Unknown
 
 
 def run_define_function(machine: Machine, node: Any, frame: Frame) -> Signal:
-    _bind_definition(machine, node, frame, lambda: _make_function(machine, node, frame))
+    _bind_definition(machine, node, frame, _make_function(machine, node, frame))
     return None
 
 
@@ -32,19 +32,19 @@ def _make_function(machine: Machine, node: Any, frame: Frame) -> Object:
 
 def run_define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> Signal:
     closure = None if frame.fields is frame.module.fields else frame
-    _bind_definition(machine, node, frame, lambda: ClassObject(node.name, frame.module, node, closure))
+    _bind_definition(machine, node, frame, ClassObject(node.name, frame.module, node, closure))
     return None
 
 
-def _bind_definition(machine: Machine, node: Any, frame: Frame, make: Callable[[], Object]) -> None:
+def _bind_definition(machine: Machine, node: Any, frame: Frame, made: Object) -> None:
     def decorated() -> Object:
-        value = make()
+        value = made
         for decorator in reversed(node.decorator_list):
             value = _decorate(machine, decorator, value, frame)
         return value
 
     if not node.decorator_list:
-        assign_name(machine, node.name, make(), frame)
+        assign_name(machine, node.name, made, frame)
     elif frame.fields is frame.module.fields and not isinstance(frame.fields.get(node.name), Function):
         # Decorators of a module's own definitions are looked at when the name is first used.
         frame.fields[node.name] = Deferred(lambda: _outside(machine, decorated))
@@ -82,4 +82,13 @@ def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> 
         except Raised:
             return value
         return made if isinstance(made, ClassObject) else value
+    if isinstance(value, Function) and value.closure is not None and _is_out_of_sight(decorator):
+        # It may call the function, or hand it to somebody who does.
+        machine.havoc(value)
     return decorate(machine, decorator, value)
+
+
+def _is_out_of_sight(decorator: Object) -> bool:
+    from mfsdp_lint.readers.python.library import changes_nothing
+
+    return isinstance(decorator, Unknown) or (isinstance(decorator, External) and not changes_nothing(decorator.name))

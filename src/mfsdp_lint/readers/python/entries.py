@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.classes import ClassObject
 from mfsdp_lint.readers.python.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
 from mfsdp_lint.readers.python.modules import Module
+from mfsdp_lint.readers.python.nodes import run_block
 from mfsdp_lint.readers.python.objects import (
     MISSING,
     Choice,
@@ -136,7 +137,9 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
     """All ways through an entry point as one recipe; None where it yields no configuration."""
     pending: list[tuple[bool, ...]] = [()]
     variants: list[Variant] = []
-    partial = False
+    partial = configures = False
+    idle: list[tuple[Unknown, Variant]] = []
+    changed: set[str] = set()
     runs = 0
     while pending:
         prefix = pending.pop()
@@ -145,9 +148,9 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
             return None
         machine.begin(prefix)
         try:
-            root = _configuration(machine, entry)
+            root, given = _configuration(machine, entry)
         except (Raised, RecursionError):
-            root = None
+            root, given = None, []
         except (OutOfSteps, CannotMerge):
             machine.finish()
             return None
@@ -158,9 +161,15 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
         ]
         if root is not None:
             partial = partial or not isinstance(root, Instance)
+            configures = configures or _yields_configuration(machine, root) or root is _launched(machine)
             variants.append(_variant(machine, root, spans))
+            changed.update(value.text for value in given if value is root)
+        else:
+            idle += [(value, _variant(machine, value, spans)) for value in given]
     machine.finish()
-    if not variants:
+    # A function that is there to change what it is given may leave that as it is on some ways.
+    variants += [variant for value, variant in idle if value.text in changed]
+    if not configures:
         return None
     arguments = dict(entry.arguments or {})
     return Recipe(
@@ -179,23 +188,24 @@ def _variant(machine: Machine, root: Object, spans: Spans) -> Variant:
     return Variant(TreeSettings(machine, root, environment, spans), when)
 
 
-def _configuration(machine: Machine, entry: Entry) -> Object:
+def _configuration(machine: Machine, entry: Entry) -> tuple[Object, list[Unknown]]:
+    """What an entry point yields; and of what it is called with, that which is not known."""
     if entry.kind == "function":
-        return _from_function(machine, entry)
+        keywords, given = _arguments(machine, entry)
+        return _from_function(machine, entry, keywords, given), given
     if entry.kind == "module":
-        return resolve_global(machine, entry.module, entry.name)
-    return _from_script(machine, entry)
+        return resolve_global(machine, entry.module, entry.name), []
+    return _from_script(machine, entry), []
 
 
-def _from_function(machine: Machine, entry: Entry) -> Object:
+def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], given: list[Unknown]) -> Object:
     function = entry.function
     assert function is not None
     frame = Frame(entry.module, "", None, None, None)
     receiver = [] if entry.cls is None else [_receiver(machine, entry.cls, function, frame)]
-    keywords, given = _arguments(machine, entry)
     result = call(machine, entry.partial or function, receiver, keywords, function.node, frame)
     if isinstance(result, Choice):
-        configurations = [option for option in result.options if is_container(machine, option)]
+        configurations = [one for one in result.options if isinstance(one, Unknown) or is_container(machine, one)]
         return one_of(machine, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None
     if _yields_configuration(machine, result):
         return result
@@ -206,7 +216,12 @@ def _from_function(machine: Machine, entry: Entry) -> Object:
     for value in given:
         if _changed_from_outside(value):
             return value
-    return _launched(machine)
+    # On other ways the same function may yield a configuration that is known: this way is one of nothing known.
+    result = machine.settle(result)
+    if any(result is value for value in given):
+        return result
+    launched = _launched(machine)
+    return result if launched is None and isinstance(result, Unknown) else launched
 
 
 def _receiver(machine: Machine, cls: ClassObject, function: Function, frame: Frame) -> Object:
@@ -271,8 +286,6 @@ def script(machine: Machine, module: Module) -> Entry | None:
 
 
 def _from_script(machine: Machine, entry: Entry) -> Object:
-    from mfsdp_lint.readers.python.blocks import run_block
-
     source = entry.module
     main = Module(source.path, source.name, source.tree)
     main.ran = True

@@ -12,8 +12,8 @@ from dataclasses import replace
 from mfsdp_lint.readers.python import entries
 from mfsdp_lint.readers.python.classes import ClassObject, has_base, mro
 from mfsdp_lint.readers.python.entries import Entry, open_parameters
-from mfsdp_lint.readers.python.expressions import evaluate
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.nodes import evaluate
 from mfsdp_lint.readers.python.objects import MISSING, Function
 from mfsdp_lint.readers.python.reach import reaches
 from mfsdp_lint.readers.python.settings import Spans
@@ -63,7 +63,7 @@ def _candidates(machine: Machine, entry: Entry) -> Iterator[tuple[str, Plain]]:
         if name in (entry.arguments or {}) or name not in annotated:
             continue
         default = function.defaults.get(name, MISSING)
-        values = tuple(_values(function.node, name, default, annotated[name]))
+        values = tuple(_values(machine, function, name, default, annotated[name]))
         if values and reaches(machine, function, name):
             yield from ((name, value) for value in values if value != default)
     for name in _declared_keywords(machine, function):
@@ -71,12 +71,14 @@ def _candidates(machine: Machine, entry: Entry) -> Iterator[tuple[str, Plain]]:
             yield name, True
 
 
-def _values(node: ast.AST, name: str, default: object, annotation: ast.expr | None) -> Iterator[Plain]:
+def _values(
+    machine: Machine, function: Function, name: str, default: object, annotation: ast.expr | None
+) -> Iterator[Plain]:
     """True for a switch, by its default or annotation; for a choice by name, the texts that it is compared with."""
     if default is False or (_is_boolean(annotation) and (default is None or default is MISSING)):
         yield True
     elif default is None or isinstance(default, str):
-        texts = dict.fromkeys(text for inner in ast.walk(node) for text in _compared(inner, name))
+        texts = dict.fromkeys(text for node in _comparisons(machine, function) for text in _compared(node, name))
         yield from texts or ((True,) if default is None and annotation is None else ())
 
 
@@ -86,6 +88,15 @@ def _is_boolean(annotation: ast.AST | None) -> bool:
         or (isinstance(node, ast.Constant) and isinstance(node.value, str) and "bool" in node.value)
         for node in ast.walk(annotation)
     )
+
+
+def _comparisons(machine: Machine, function: Function) -> list[ast.AST]:
+    key = ("comparisons", function)
+    if key not in machine.memory:
+        nodes = ast.walk(function.node)
+        machine.memory[key] = [node for node in nodes if isinstance(node, (ast.Compare, ast.Match))]
+    found: list[ast.AST] = machine.memory[key]
+    return found
 
 
 def _compared(node: ast.AST, name: str) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.attributes import get_attribute
@@ -11,12 +10,23 @@ from mfsdp_lint.readers.python.branches import known_truth, truth
 from mfsdp_lint.readers.python.calls import call
 from mfsdp_lint.readers.python.comparisons import compare
 from mfsdp_lint.readers.python.comprehensions import comprehension
-from mfsdp_lint.readers.python.containers import entry, hashable, iterate
+from mfsdp_lint.readers.python.containers import (
+    any_of,
+    elements,
+    entry,
+    hashable,
+    make_set,
+    make_tuple,
+    some_of,
+    uncertain,
+)
 from mfsdp_lint.readers.python.imports import resolve_global
 from mfsdp_lint.readers.python.library import BUILTINS
-from mfsdp_lint.readers.python.limits import LONGEST_TEXT, is_small, is_wide, weighs_little
+from mfsdp_lint.readers.python.limits import LONGEST_TEXT, is_small, is_wide
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.methods import absorbed
+from mfsdp_lint.readers.python.modules import Module
+from mfsdp_lint.readers.python.nodes import EVALUATORS, evaluate
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
     EITHER,
@@ -35,11 +45,6 @@ from mfsdp_lint.readers.python.objects import (
 from mfsdp_lint.readers.python.operators import binary, negated, plain, sign
 
 
-def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Object:
-    """The value of `node` in `frame`. Raises Raised where Python would raise."""
-    return EVALUATORS[type(node)](machine, node, frame)
-
-
 def _constant(machine: Machine, node: ast.Constant, frame: Frame) -> Object:
     return node.value
 
@@ -56,12 +61,16 @@ def load_name(machine: Machine, name: str, frame: Frame) -> Object:
         here = here.enclosing
         while here is not None and here.is_class:
             here = here.enclosing
-    found = resolve_global(machine, frame.module, name)
+    builtin, module = BUILTINS.get(name), frame.module
+    if builtin is not None and type(module) is Module and module.ran and not module.stars and not module.is_package:
+        # Nobody else can have that name if the module has not.
+        found = resolve_global(machine, module, name) if name in module.fields else builtin
+    else:
+        found = resolve_global(machine, module, name)
     if found is not MISSING:
         if isinstance(found, Choice) and any(option is MISSING for option in found.options):
             return join(machine, [option for option in found.options if option is not MISSING])
         return found
-    builtin = BUILTINS.get(name)
     if builtin is not None:
         return builtin
     raise Raised("NameError", f"name '{name}' is not defined")
@@ -87,10 +96,12 @@ def _call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
     arguments: list[Object] = []
     for item in node.args:
         if isinstance(item, ast.Starred):
-            items = iterate(machine, evaluate(machine, item.value, frame), frame)
-            if items is None:
-                return _call_with_unknown(machine, node, frame, function, arguments)
-            arguments.extend(items)
+            value = evaluate(machine, item.value, frame)
+            items = elements(machine, value, frame)
+            if items is None or any(map(uncertain, items)):
+                arguments += items or [value]
+                return _call_with_unknown(machine, node, item, frame, function, arguments)
+            arguments += items
         else:
             arguments.append(evaluate(machine, item, frame))
     keywords: dict[str, Object] = {}
@@ -121,10 +132,12 @@ def _spread(machine: Machine, value: Object, keywords: dict[str, Object], focus:
 
 
 def _call_with_unknown(
-    machine: Machine, node: ast.Call, frame: Frame, function: Object, arguments: list[Object]
+    machine: Machine, node: ast.Call, last: ast.expr, frame: Frame, function: Object, arguments: list[Object]
 ) -> Object:
+    """A call of which it is not known how many arguments it has; those up to `last` were evaluated."""
     from mfsdp_lint.readers.python.unfollowed import unfollowed
 
+    arguments += (evaluate(machine, item, frame) for item in node.args[node.args.index(last) + 1 :])
     keywords = {keyword.arg or "**": evaluate(machine, keyword.value, frame) for keyword in node.keywords}
     return unfollowed(machine, ast.unparse(node.func), arguments, keywords, frame, node)
 
@@ -240,17 +253,19 @@ def _either(machine: Machine, open_values: list[Object], value: Object, is_and: 
 
 
 def _combination(machine: Machine, open_values: list[Object], value: Object, is_and: bool, key: Any) -> Object:
-    owner = next(item for item in open_values if isinstance(item, (Unknown, Choice)))
+    options = [each for one in (*open_values, value) for each in (one.options if isinstance(one, Choice) else (one,))]
+    if any(isinstance(option, Instance) for option in options):
+        return join(machine, options)
+    owner = next(option for option in options if isinstance(option, Unknown))
     not_none = not is_and and not (value is None or isinstance(value, (Unknown, Choice)))
     found = machine.unknown("", not_none=not_none)
-    if isinstance(owner, Unknown):
-        # Not the same value as the operand, so it must not bear its name: names tell where a value was read from.
-        found.text = f"{owner.text} {'and' if is_and else 'or'} …" if owner.text else ""
-        found.fields[EITHER] = tuple(item for item in (*open_values, value) if isinstance(item, Unknown))
-        # Python gives False for `unknown and False`, whatever the unknown is: only its truth is certain.
-        known = truth(machine, value)
-        if known is not None and known is not is_and:
-            machine.learn("truth", found, known)
+    # Not the same value as the operand, so it must not bear its name: names tell where a value was read from.
+    found.text = f"{owner.text} {'and' if is_and else 'or'} …" if owner.text else ""
+    found.fields[EITHER] = tuple(option for option in options if isinstance(option, Unknown))
+    # Python gives False for `unknown and False`, whatever the unknown is: only its truth is certain.
+    known = truth(machine, value)
+    if known is not None and known is not is_and:
+        machine.learn("truth", found, known)
     return found
 
 
@@ -283,8 +298,7 @@ def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Object:
 
 
 def _tuple(machine: Machine, node: ast.Tuple, frame: Frame) -> Object:
-    items = _elements(machine, node.elts, frame)
-    return machine.unknown("", not_none=True) if items is None or not weighs_little(items) else tuple(items)
+    return make_tuple(machine, _elements(machine, node.elts, frame))
 
 
 def _list(machine: Machine, node: ast.List, frame: Frame) -> Object:
@@ -292,17 +306,14 @@ def _list(machine: Machine, node: ast.List, frame: Frame) -> Object:
 
 
 def _set(machine: Machine, node: ast.Set, frame: Frame) -> Object:
-    from mfsdp_lint.readers.python.containers import make_set
-
-    items = _elements(machine, node.elts, frame)
-    return make_set(machine, items)
+    return make_set(machine, _elements(machine, node.elts, frame))
 
 
 def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Object] | None:
     items: list[Object] = []
     for item in nodes:
         if isinstance(item, ast.Starred):
-            more = iterate(machine, evaluate(machine, item.value, frame), frame)
+            more = elements(machine, evaluate(machine, item.value, frame), frame)
             if more is None:
                 return None
             items.extend(more)
@@ -339,8 +350,10 @@ def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Object:
 
 
 def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Object:
-    value = evaluate(machine, node.value, frame)
-    return entry(machine, value, evaluate(machine, node.slice, frame), frame, node)
+    value, key = evaluate(machine, node.value, frame), evaluate(machine, node.slice, frame)
+    if isinstance(node.slice, ast.Slice) and isinstance(key, Unknown):
+        return some_of(machine, machine.settle(value))
+    return entry(machine, value, key, frame, node)
 
 
 def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Object:
@@ -434,9 +447,13 @@ def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Object:
 
 
 def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Object:
-    items = iterate(machine, evaluate(machine, node.value, frame), frame)
-    if frame.on_yield is None or items is None:
-        raise Raised("Unsupported", "yield from an unknown iterable")
+    from mfsdp_lint.readers.python.loops import yield_unknown
+
+    items = elements(machine, evaluate(machine, node.value, frame), frame)
+    if frame.on_yield is None:
+        return machine.unknown("yield")
+    if items is None or any(map(uncertain, items)):
+        return yield_unknown(machine, node, any_of(machine, items or ()), frame)
     for item in items:
         frame.on_yield(item)
     return None
@@ -447,31 +464,33 @@ def _await(machine: Machine, node: ast.Await, frame: Frame) -> Object:
     return machine.unknown("await")
 
 
-EVALUATORS: dict[type, Callable[[Machine, Any, Frame], Object]] = {
-    ast.Constant: _constant,
-    ast.Name: _name,
-    ast.Attribute: _attribute,
-    ast.Call: _call,
-    ast.BinOp: _binary,
-    ast.UnaryOp: _unary,
-    ast.BoolOp: _boolean,
-    ast.IfExp: _if_expression,
-    ast.Compare: _compare,
-    ast.Tuple: _tuple,
-    ast.List: _list,
-    ast.Set: _set,
-    ast.Dict: _dict,
-    ast.Subscript: _subscript,
-    ast.Slice: _slice,
-    ast.JoinedStr: _formatted,
-    ast.Lambda: _lambda,
-    ast.NamedExpr: _walrus,
-    ast.ListComp: comprehension,
-    ast.SetComp: comprehension,
-    ast.GeneratorExp: comprehension,
-    ast.DictComp: comprehension,
-    ast.Starred: _starred,
-    ast.Yield: _yield,
-    ast.YieldFrom: _yield_from,
-    ast.Await: _await,
-}
+EVALUATORS.update(
+    {
+        ast.Constant: _constant,
+        ast.Name: _name,
+        ast.Attribute: _attribute,
+        ast.Call: _call,
+        ast.BinOp: _binary,
+        ast.UnaryOp: _unary,
+        ast.BoolOp: _boolean,
+        ast.IfExp: _if_expression,
+        ast.Compare: _compare,
+        ast.Tuple: _tuple,
+        ast.List: _list,
+        ast.Set: _set,
+        ast.Dict: _dict,
+        ast.Subscript: _subscript,
+        ast.Slice: _slice,
+        ast.JoinedStr: _formatted,
+        ast.Lambda: _lambda,
+        ast.NamedExpr: _walrus,
+        ast.ListComp: comprehension,
+        ast.SetComp: comprehension,
+        ast.GeneratorExp: comprehension,
+        ast.DictComp: comprehension,
+        ast.Starred: _starred,
+        ast.Yield: _yield,
+        ast.YieldFrom: _yield_from,
+        ast.Await: _await,
+    }
+)

@@ -20,6 +20,7 @@ from mfsdp_lint.readers.python.machine import (
     own,
     template,
 )
+from mfsdp_lint.readers.python.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.objects import (
     MISSING,
     Choice,
@@ -235,8 +236,6 @@ def run_function(
     inner.code = function
     bind(machine, function, arguments, keywords, inner)
     if isinstance(function.node, ast.Lambda):
-        from mfsdp_lint.readers.python.expressions import evaluate
-
         return evaluate(machine, function.node.body, inner)
     if function.is_async:
         return machine.unknown(f"{function.name}()", not_none=True)
@@ -247,8 +246,6 @@ def run_function(
 
 def run_body(machine: Machine, function: Function, frame: Frame) -> Object:
     """Run a function's statements in its frame; what it returns."""
-    from mfsdp_lint.readers.python.blocks import run_block
-
     signal = run_block(machine, function.node.body, frame)
     return signal[1] if signal is not None and signal[0] == "return" else None
 
@@ -264,7 +261,9 @@ def _generator(machine: Machine, function: Function, frame: Frame) -> GeneratorC
 def is_generator(function: Function) -> bool:
     """Whether the function's own body (not that of a nested function) yields."""
     if function.is_generator is None:
-        function.is_generator = function.module.yields and _yields(function.node.body)
+        lines, node = function.module.yields, function.node
+        perhaps = lines is None or any(node.lineno <= line <= node.end_lineno for line in lines)
+        function.is_generator = perhaps and _yields(node.body)
     return function.is_generator
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from mfsdp_lint.readers.python.assignments import assign
 from mfsdp_lint.readers.python.attributes import get_attribute
-from mfsdp_lint.readers.python.blocks import head, run_block
+from mfsdp_lint.readers.python.blocks import head
 from mfsdp_lint.readers.python.branches import Signal, known_truth, perhaps, truth, undecided
 from mfsdp_lint.readers.python.calls import call
 from mfsdp_lint.readers.python.classes import ClassObject
 from mfsdp_lint.readers.python.containers import GeneratorCall
-from mfsdp_lint.readers.python.expressions import evaluate
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.objects import MISSING, External, Instance, Object, Partial
 
 

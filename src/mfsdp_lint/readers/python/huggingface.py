@@ -18,6 +18,7 @@ from mfsdp_lint.readers.python.classes import ClassObject, lookup
 from mfsdp_lint.readers.python.imports import resolve_global
 from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised, join, template
 from mfsdp_lint.readers.python.modules import Module
+from mfsdp_lint.readers.python.nodes import evaluate
 from mfsdp_lint.readers.python.objects import MISSING, Choice, Function, Instance, Object, Unknown
 from mfsdp_lint.upstream.huggingface import architecture
 
@@ -202,8 +203,6 @@ def _sources(machine: Machine, cls: ClassObject) -> set[str]:
 
 
 def _class_name(machine: Machine, node: ast.expr, cls: ClassObject) -> str:
-    from mfsdp_lint.readers.python.expressions import evaluate
-
     try:
         value = evaluate(machine, node, Frame(cls.module))
     except Raised:

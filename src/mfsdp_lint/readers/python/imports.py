@@ -14,7 +14,7 @@ from mfsdp_lint.readers.python.machine import Frame, Machine
 from mfsdp_lint.readers.python.modules import Module, relative_target, submodule
 from mfsdp_lint.readers.python.objects import MISSING, DictObject, EnumMember, External, Function, ListObject, Object
 
-READY = frozenset((ClassObject, Function, str, int, float, bool, type(None), EnumMember))
+READY = frozenset((ClassObject, Function, Module, External, str, int, float, bool, type(None), EnumMember))
 """Kinds of global values that need nothing more to be done before they are used."""
 
 

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.assignments import assign
-from mfsdp_lint.readers.python.blocks import BREAK, CONTINUE, Leave, head, run_block
+from mfsdp_lint.readers.python.blocks import BREAK, CONTINUE, Leave, head
 from mfsdp_lint.readers.python.branches import Signal, known_truth, undecided
 from mfsdp_lint.readers.python.containers import LONGEST, GeneratorCall, iterate, present, uncertain
-from mfsdp_lint.readers.python.expressions import evaluate
 from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.objects import MISSING, Choice, DictObject, Instance, IteratorObject, ListObject, Object
 
 LOOP_LIMIT = 20_000
@@ -202,6 +202,14 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
             lambda: _behind(machine, node, frame),
         )
     return _behind(machine, node, frame)
+
+
+def yield_unknown(machine: Machine, node: ast.YieldFrom, item: Object, frame: Frame) -> Object:
+    """`yield from` something that has an unknown number of elements, each of which may be `item`."""
+    name = ast.Name("<item>", ast.Load())
+    loop = ast.For(name, node.value, [ast.Expr(ast.Yield(name))], [])
+    _unknown_turns(machine, loop, frame, lambda: machine.put(frame, name.id, item))
+    return machine.unknown("yield")
 
 
 def _returned(machine: Machine, node: ast.expr | None, frame: Frame) -> Object:

@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.modules import Module, ModuleFinder
 from mfsdp_lint.readers.python.objects import (
     EITHER,
     MISSING,
+    Bound,
     Choice,
     DictObject,
     EnumMember,
@@ -23,6 +24,7 @@ from mfsdp_lint.readers.python.objects import (
     ListObject,
     Object,
     Option,
+    Partial,
     Unknown,
     Write,
     is_constant,
@@ -34,12 +36,18 @@ LOCAL_WAYS = 8
 FORK_LIMIT = 3
 FORCED_FORK_LIMIT = 6
 CHOICE_LIMIT = 12
+OBJECT_LIMIT = 64
 NEVER_OLD = 1 << 62
 HAZY = "<hazy>"
 """Key under `writes` of an object that something out of sight may have changed."""
+STRAY = "<stray>"
+"""Key under `writes` of a dictionary: the objects that were stored under keys that are not known."""
 
 
-IDENTITY = frozenset((EITHER, "<about>", "<equal>", "<alike>", "<not of>"))
+COPY_OF = "<copy of>"
+"""Key under `fields` of a copy of an unknown value: that value. As far as it was a constant, both are the same."""
+
+IDENTITY = frozenset((EITHER, COPY_OF, "<about>", "<equal>", "<alike>", "<not of>"))
 """Keys under `fields` of an unknown value that say what it is, and not what it holds."""
 
 SHARED = frozenset((str, int, float, bool, type(None), bytes, Function, EnumMember, External, Option))
@@ -279,14 +287,7 @@ class Machine:
         self, frame: Frame, node: ast.AST | None, focus: ast.AST | None, how: str, value: Object, earlier: Any
     ) -> Write:
         """The record of a write that happens now."""
-        frames: tuple[Any, ...] = ()
-        if self.tracing:
-            here: Frame | None = frame
-            chain = []
-            while here is not None and here.node is not None and here.caller is not None:
-                chain.append((here.caller.module, here.node, here.caller.function))
-                here = here.caller
-            frames = tuple(chain)
+        frames = _calls(frame) if self.tracing else ()
         self.clock += 1
         return Write(
             frame.module,
@@ -321,6 +322,10 @@ class Machine:
                 return known
             if type(value) is Option and value.default is not MISSING:
                 return value.default
+            if COPY_OF in value.fields:
+                original = value.fields[COPY_OF]
+                settled = self.settle(original)
+                return value if settled is original else settled
         return value
 
     def havoc(self, value: Object, seen: set[int] | None = None) -> None:
@@ -332,6 +337,8 @@ class Machine:
         match value:
             case Instance() | DictObject():
                 self.record(value, HAZY, True)
+                for item in value.writes.get(STRAY, ()):
+                    self.havoc(item, seen)
                 for key, item in list(value.fields.items()):
                     self.havoc(item, seen)
                     if not isinstance(item, (Instance, DictObject, ListObject)):
@@ -355,6 +362,17 @@ class Machine:
             case tuple():
                 for item in value:
                     self.havoc(item, seen)
+            case Bound(owner=owner):
+                self.havoc(owner, seen)
+            case Partial(arguments=arguments, keywords=keywords, function=function):
+                for item in (*arguments, *keywords.values(), function):
+                    self.havoc(item, seen)
+            case Function(closure=Frame(fields=fields), node=node, defaults=defaults):
+                # It may be called, and write what it closes over.
+                names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+                for item in (*defaults.values(), *(fields[name] for name in names if name in fields)):
+                    if isinstance(item, (Instance, DictObject, ListObject, Unknown)):
+                        self.havoc(item, seen)
 
     # -- copies ---------------------------------------------------------------------------------------------------
 
@@ -373,8 +391,13 @@ class Machine:
         elif kind is DictObject:
             result = DictObject({}, self.tick())
             result.made = value.made
-        elif kind is Unknown and value.fields:
-            result = Unknown(self.tick(), value.text, value.not_none)
+        elif kind is Unknown:
+            not_none = value.not_none or self.facts.fields.get(("not none", id(value))) is True
+            result = Unknown(self.tick(), value.text, not_none)
+            if not value.fields:
+                result.fields[COPY_OF] = value
+                copies[id(value)] = result
+                return result
         elif isinstance(value, ListObject):
             result = kind([], self.tick())
             copies[id(value)] = result
@@ -395,6 +418,16 @@ class Machine:
                 fields[key] = self.copy(item, copies)
         result.fields = fields
         return result
+
+
+def _calls(frame: Frame) -> tuple[Any, ...]:
+    """The calls that led to a frame, the last one first: in which module and function, and the node that calls."""
+    here: Frame | None = frame
+    chain = []
+    while here is not None and here.node is not None and here.caller is not None:
+        chain.append((here.caller.module, here.node, here.caller.function))
+        here = here.caller
+    return tuple(chain)
 
 
 class Template:
@@ -474,19 +507,24 @@ def own(value: Object, since: int) -> bool:
 
 def join(machine: Machine, values: list[Object]) -> Object:
     """A value that may be any of `values`."""
+    given = [option for value in values for option in (value.options if type(value) is Choice else (value,))]
     options: list[Object] = []
-    for value in values:
-        for option in value.options if isinstance(value, Choice) else (value,):
-            for known in options:
-                if option is known or identical(option, known):
-                    break
-            else:
-                options.append(option)
-    if len(options) == 1:
-        return options[0]
-    if len(options) > CHOICE_LIMIT:
-        return machine.unknown("", all(option is not None and option is not MISSING for option in options))
-    return Choice(tuple(options))
+    for option in given:
+        for known in options:
+            if option is known or identical(option, known):
+                break
+        else:
+            options.append(option)
+            if len(options) > CHOICE_LIMIT and (len(options) > OBJECT_LIMIT or not any(map(is_object, options))):
+                for one in given:
+                    machine.havoc(one)
+                return machine.unknown("", all(option is not None and option is not MISSING for option in given))
+    return options[0] if len(options) == 1 else Choice(tuple(options))
+
+
+def is_object(value: Object) -> bool:
+    """Whether a value is known to have attributes of its own, which may be written."""
+    return isinstance(value, Instance) or (isinstance(value, Unknown) and not IDENTITY.issuperset(value.fields))
 
 
 def identical(left: Object, right: Object) -> bool:

@@ -7,11 +7,10 @@ from typing import Any
 
 from mfsdp_lint.readers.python.assignments import assign_name
 from mfsdp_lint.readers.python.attributes import get_attribute
-from mfsdp_lint.readers.python.blocks import run_block
 from mfsdp_lint.readers.python.branches import Signal, branch, undecided
 from mfsdp_lint.readers.python.comparisons import equal
-from mfsdp_lint.readers.python.expressions import evaluate
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.objects import Choice, ListObject, Object, Unknown
 
 

@@ -7,6 +7,9 @@ from typing import Any
 
 from mfsdp_lint.readers.python.containers import (
     LONGEST,
+    any_of,
+    elements,
+    entries_of,
     hashable,
     iterate,
     make_set,
@@ -14,9 +17,10 @@ from mfsdp_lint.readers.python.containers import (
     present,
     set_entry,
     uncertain,
+    unseen_entry,
 )
 from mfsdp_lint.readers.python.limits import LONGEST_LIST, LONGEST_TEXT, can_format, is_small
-from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.machine import STRAY, Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.objects import (
     MISSING,
     Choice,
@@ -115,6 +119,9 @@ def _dict_method(
     node: Any,
 ) -> Object:
     hazy = bool(owner.writes.get("<hazy>"))
+    if hazy and name in ("values", "items"):
+        for value in owner.writes.get(STRAY, ()):
+            machine.havoc(value)  # who walks over them may write to them
     match name, arguments:
         case "get", [key, *rest]:
             fallback = rest[0] if rest else keywords.get("default")
@@ -184,10 +191,10 @@ def _get(machine: Machine, owner: DictObject, key: Object, fallback: Object) -> 
     if isinstance(key, Choice):
         return join(machine, [_get(machine, owner, option, fallback) for option in key.options])
     if not hashable(key):
-        return machine.unknown()
+        return any_of(machine, [*entries_of(machine, owner), fallback])
     found = owner.fields.get(key, MISSING)
     if found is MISSING:
-        return machine.unknown(str(key)) if owner.writes.get("<hazy>") else fallback
+        return unseen_entry(machine, owner, key, fallback) if owner.writes.get("<hazy>") else fallback
     if isinstance(found, Choice) and MISSING in found.options:
         return join(machine, [fallback if option is MISSING else option for option in found.options])
     return found
@@ -249,13 +256,15 @@ def _list_method(
             if name not in ("append", "extend", "insert", "remove", "clear", "sort", "reverse")
             else None
         )
+    if name in ("pop", "insert", "remove", "index", "count") and any(map(uncertain, items)):
+        return _of_uncertain(machine, owner, name, items)
     match name, arguments:
         case "append", [item]:
             machine.charge(len(items))
             machine.put(owner, "items", [*items, item])
             return None
         case "extend", [more]:
-            added = iterate(machine, more, frame)
+            added = elements(machine, more, frame)
             if added is not None and len(items) + len(added) > LONGEST_LIST:
                 added = None
             machine.put(owner, "items", None if added is None else items + added)
@@ -290,6 +299,18 @@ def _list_method(
             return None
     machine.put(owner, "items", None)
     return machine.unknown()
+
+
+def _of_uncertain(machine: Machine, owner: ListObject, name: str, items: list[Object]) -> Object:
+    """A method that goes by the places of elements, some of which may be missing."""
+    machine.doubts += 1
+    if name in ("pop", "remove"):
+        machine.put(owner, "items", [join(machine, [item, MISSING]) for item in items])
+    elif name == "insert":
+        machine.put(owner, "items", None)
+    if name == "pop":
+        return any_of(machine, items)
+    return None if name in ("insert", "remove") else machine.unknown("", not_none=True)
 
 
 def _search(machine: Machine, owner: ListObject, name: str, items: list[Object], item: Object) -> Object:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from mfsdp_lint.readers.python.outline import outline
 from mfsdp_lint.sources import Sources, Unreadable
 
 STDLIB = sys.stdlib_module_names
@@ -21,7 +22,7 @@ class Module:
     `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
     top level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did
     not run yet. `asked_for` says that it is one of the files to lint, `upstream` names the release whose source it
-    belongs to, `yields` that generators may be among its functions.
+    belongs to, `yields` are the lines that say so (None: any may), without which no function is a generator.
     """
 
     __slots__ = (
@@ -39,7 +40,7 @@ class Module:
         "yields",
     )
 
-    def __init__(self, path: str, name: str, tree: ast.Module, yields: bool = True) -> None:
+    def __init__(self, path: str, name: str, tree: ast.Module, yields: Sequence[int] | None = None) -> None:
         self.path = path
         self.yields = yields
         self.name = name
@@ -57,28 +58,37 @@ class Module:
         return f"Module({self.name})"
 
 
-_parsed: dict[str, tuple[str, ast.Module]] = {}
-"""The last tree of every file, with the text it was made from: proofs of fixes read mostly unchanged files again."""
+Parser = Callable[[str], ast.Module]
+
+_parsed: dict[tuple[str, Parser], tuple[str, ast.Module]] = {}
+"""The last trees of every file, with the text they are of: proofs of fixes read mostly unchanged files again."""
 
 
-def parse(path: str, text: str) -> ast.Module:
+def parse(path: str, text: str, parser: Parser = ast.parse) -> ast.Module:
     """The syntax tree of a file; raises Unreadable with the place where it is no Python."""
-    known = _parsed.get(path)
+    known = _parsed.get((path, parser))
     if known is not None and known[0] == text:
         return known[1]
-    tree = _parse(path, text)
-    _parsed[path] = (text, tree)
+    tree = _parse(path, text, parser)
+    _parsed[path, parser] = (text, tree)
     return tree
 
 
-def _parse(path: str, text: str) -> ast.Module:
+def _parse(path: str, text: str, parser: Parser) -> ast.Module:
     try:
-        return ast.parse(text, path)
+        return parser(text)
     except SyntaxError as error:
         raise Unreadable(path, error.lineno or 1, error.offset or 1, f"not valid Python: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
         reason = "nested too deeply" if isinstance(error, (RecursionError, MemoryError)) else str(error)
         raise Unreadable(path, 1, 1, f"not valid Python: {reason}") from None
+
+
+def _lines_with(word: str, text: str) -> list[int]:
+    if word not in text:
+        return []
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return [number for number, line in enumerate(lines, 1) if word in line]
 
 
 class ModuleFinder:
@@ -93,6 +103,7 @@ class ModuleFinder:
         self.search_path = tuple(search_path)
         self.by_path: dict[str, Module | None] = {}
         self.spellings: dict[str, str] = {}
+        self._absolute: dict[str, str] = {}
         self._roots: dict[str, tuple[str, ...]] = {}
         self._tops: dict[tuple[str, str], tuple[str, ...]] = {}
         self._found: dict[tuple[str, str], str | None] = {}
@@ -100,16 +111,18 @@ class ModuleFinder:
 
     def load(self, path: str, name: str | None = None) -> Module | None:
         """The module in a file, parsed once; None when it cannot be read or parsed."""
-        key = os.path.abspath(path)
+        key = self._absolute.get(path)
+        if key is None:
+            key = self._absolute[path] = os.path.abspath(path)
         if key not in self.by_path:
             path = self.spellings.get(key, path)
             try:
                 text = self.sources.text(path)
-                tree = parse(path, text)
+                tree = parse(path, text) if key in self.spellings else parse(path, text, outline)
             except Unreadable:
                 self.by_path[key] = None
             else:
-                module = Module(path, name or self.dotted_name(path, tree), tree, "yield" in text)
+                module = Module(path, name or self.dotted_name(path, tree), tree, _lines_with("yield", text))
                 module.asked_for = key in self.spellings
                 self.by_path[key] = module
         return self.by_path[key]

@@ -18,6 +18,8 @@ Object = Any
 """Any value of the evaluated program: a constant, a tuple, or one of the classes here."""
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
+UNREAD: Any = object()
+"""Stands for what was not looked at yet."""
 
 
 class Write(NamedTuple):
@@ -188,7 +190,7 @@ class Function:
     """A function of the program: its definition, the module it belongs to, and the names it closes over."""
 
     __slots__ = (
-        "closure", "cls", "constant", "defaults", "is_async", "is_generator", "module", "name", "node", "unwrapped",
+        "_constant", "closure", "cls", "defaults", "is_async", "is_generator", "module", "name", "node", "unwrapped",
     )  # fmt: skip
 
     def __init__(self, node: Any, module: Module, closure: Any, name: str, cls: Object = None) -> None:
@@ -200,17 +202,23 @@ class Function:
         self.defaults: dict[str, Object] = {}
         self.is_generator: bool | None = None
         self.is_async = isinstance(node, ast.AsyncFunctionDef)
-        self.constant = _constant_body(node)
         self.unwrapped: Object = None
+        self._constant: Object = UNREAD
 
     def __repr__(self) -> str:
         return f"Function({self.name})"
 
+    @property
+    def constant(self) -> Object:
+        """What a function returns that does nothing but return a constant; MISSING for any other."""
+        if self._constant is UNREAD:
+            self._constant = _constant_body(self.node)
+        return self._constant
+
 
 def _constant_body(node: Any) -> Object:
-    """What a function returns that does nothing but return a constant; MISSING for any other."""
     body = node.body
-    if type(node) is not ast.FunctionDef or len(body) > 2:
+    if not isinstance(node, ast.FunctionDef) or len(body) > 2:
         return MISSING
     last = body[-1]
     if len(body) == 2 and not (type(body[0]) is ast.Expr and type(body[0].value) is ast.Constant):

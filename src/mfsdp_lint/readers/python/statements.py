@@ -6,15 +6,16 @@ import ast
 from typing import Any
 
 from mfsdp_lint.readers.python.assignments import run_annotated, run_assign, run_augmented, run_delete, run_scope
-from mfsdp_lint.readers.python.blocks import BREAK, CONTINUE, RUNNERS, run_block
+from mfsdp_lint.readers.python.blocks import BREAK, CONTINUE
 from mfsdp_lint.readers.python.branches import Signal, branch, nothing
 from mfsdp_lint.readers.python.definitions import run_define_class, run_define_function
-from mfsdp_lint.readers.python.expressions import evaluate
 from mfsdp_lint.readers.python.handlers import run_assert, run_raise, run_try, run_with
 from mfsdp_lint.readers.python.imports import bind_import
 from mfsdp_lint.readers.python.loops import run_for, run_while
-from mfsdp_lint.readers.python.machine import Frame, Machine
+from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine
 from mfsdp_lint.readers.python.matching import run_match
+from mfsdp_lint.readers.python.nodes import RUNNERS, evaluate, run_block
+from mfsdp_lint.readers.python.outline import Unread, Unreadable
 
 
 def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> Signal:
@@ -37,6 +38,10 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> Signal:
     )
 
 
+def _unreadable(machine: Machine, node: Unreadable, frame: Frame) -> Signal:
+    raise CannotMerge
+
+
 def _import(machine: Machine, node: Any, frame: Frame) -> Signal:
     bind_import(machine, node, frame)
     return None
@@ -49,6 +54,8 @@ RUNNERS.update(
         ast.AugAssign: run_augmented,
         ast.Delete: run_delete,
         ast.FunctionDef: run_define_function,
+        Unread: run_define_function,
+        Unreadable: _unreadable,
         ast.AsyncFunctionDef: run_define_function,
         ast.ClassDef: run_define_class,
         ast.Global: run_scope,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mfsdp_lint.readers.python.machine import Frame, Machine
-from mfsdp_lint.readers.python.objects import Instance, Object
+from mfsdp_lint.readers.python.containers import any_of, some_of
+from mfsdp_lint.readers.python.machine import Frame, Machine, is_object
+from mfsdp_lint.readers.python.objects import DictObject, Instance, ListObject, Object, Unknown
 
 
 def unfollowed(
@@ -16,6 +17,7 @@ def unfollowed(
 
     machine.unfollowed += 1
     machine.doubts += 1
+    picked = _picked(machine, [*arguments, *keywords.values()])
     if not changes_nothing(name):
         machine.launched.extend(_configurations(machine, name, [*arguments, *keywords.values()]))
         if machine.tracing:
@@ -23,7 +25,23 @@ def unfollowed(
         for value in [*arguments, *keywords.values()]:
             machine.havoc(value)
         machine.suspect = None
-    return machine.unknown(f"{name}()")
+    result = machine.unknown(f"{name}()")
+    return any_of(machine, [*picked, result]) if picked else result
+
+
+def _picked(machine: Machine, values: list[Object]) -> list[Object]:
+    """What a function may pick of the objects in the lists that it is given: one of them, or some."""
+    found: list[Object] = []
+    for value in values:
+        items = tuple(value.fields.values()) if isinstance(value, DictObject) else value
+        items = value.items or () if isinstance(value, ListObject) else items
+        if not isinstance(items, (tuple, list)):
+            continue
+        machine.charge(len(items))
+        # Where all are unknown, they may be objects that nothing was written to so far.
+        if any(map(is_object, items)) or (items and all(isinstance(item, Unknown) for item in items)):
+            found += (*items, some_of(machine, items))
+    return found
 
 
 def _configurations(machine: Machine, name: str, values: list[Object]) -> list[tuple[Object, Object]]:

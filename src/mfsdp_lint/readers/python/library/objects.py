@@ -6,7 +6,7 @@ import ast
 import builtins
 from typing import Any
 
-from mfsdp_lint.readers.python.attributes import get_attribute, has_attribute, set_attribute
+from mfsdp_lint.readers.python.attributes import attributes_of, get_attribute, has_attribute, set_attribute
 from mfsdp_lint.readers.python.classes import ClassObject, lookup
 from mfsdp_lint.readers.python.library.registry import BUILTINS, models
 from mfsdp_lint.readers.python.machine import HAZY, Frame, Machine, Raised, join
@@ -30,7 +30,9 @@ def _getattr(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
             [_getattr(machine, [arguments[0], option, *arguments[2:]], {}, frame, node) for option in name.options],
         )
     if not isinstance(name, str):
-        return machine.unknown()
+        fields = getattr(machine.settle(arguments[0]), "fields", {})
+        parts = [part for part in fields.values() if isinstance(part, (Instance, Unknown))]
+        return join(machine, [*parts, *arguments[2:], machine.unknown()])
     if len(arguments) < 3:
         return get_attribute(machine, arguments[0], name, frame, node)
     owner = machine.settle(arguments[0])
@@ -117,7 +119,7 @@ def _identity(
 def _vars(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
     owner = machine.settle(arguments[0]) if arguments else None
     if isinstance(owner, Instance):
-        return DictObject(dict(owner.fields), machine.tick())
+        return attributes_of(owner)
     if isinstance(owner, Unknown):
         known = {
             name: value for name, value in owner.fields.items() if isinstance(name, str) and not name.startswith("<")

@@ -11,10 +11,21 @@ from typing import Any
 from mfsdp_lint.readers.python.attributes import get_attribute
 from mfsdp_lint.readers.python.branches import known_truth, truth
 from mfsdp_lint.readers.python.calls import call
-from mfsdp_lint.readers.python.containers import LONGEST, GeneratorCall, iterate, make_set, set_entry, uncertain
+from mfsdp_lint.readers.python.containers import (
+    LONGEST,
+    GeneratorCall,
+    any_of,
+    elements,
+    holds_objects,
+    iterate,
+    make_set,
+    make_tuple,
+    set_entry,
+    uncertain,
+)
 from mfsdp_lint.readers.python.library.registry import models, settled
 from mfsdp_lint.readers.python.limits import weighs_little
-from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
 from mfsdp_lint.readers.python.methods import method
 from mfsdp_lint.readers.python.objects import (
     MISSING,
@@ -34,9 +45,13 @@ def _elements(machine: Machine, arguments: list[Object], frame: Frame) -> list[O
     return iterate(machine, arguments[0], frame) if arguments else []
 
 
+def _perhaps_missing(machine: Machine, arguments: list[Object], frame: Frame) -> list[Object] | None:
+    return elements(machine, arguments[0], frame) if arguments else []
+
+
 @models("builtins.list")
 def _list(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    items = _elements(machine, arguments, frame)
+    items = _perhaps_missing(machine, arguments, frame)
     return ListObject(None if items is None else list(items), machine.tick())
 
 
@@ -59,7 +74,7 @@ def _iterator(machine: Machine, items: list[Object] | None, walked: list[Object]
 def _reversed(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
 ) -> Object:
-    items = _elements(machine, arguments, frame)
+    items = _perhaps_missing(machine, arguments, frame)
     return _iterator(machine, None if items is None else items[::-1], arguments)
 
 
@@ -70,14 +85,12 @@ def _iter(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
         return value
     if len(arguments) > 1:
         return machine.unknown("iter()", not_none=True)
-    return _iterator(machine, _elements(machine, arguments, frame), arguments)
+    return _iterator(machine, _perhaps_missing(machine, arguments, frame), arguments)
 
 
 @models("builtins.tuple")
 def _tuple(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    items = _elements(machine, arguments, frame)
-    unknown = items is None or not weighs_little(items)
-    return machine.unknown("tuple", not_none=True) if unknown else tuple(items or ())
+    return make_tuple(machine, _perhaps_missing(machine, arguments, frame))
 
 
 @models("builtins.set", "builtins.frozenset")
@@ -115,7 +128,7 @@ def sort(machine: Machine, items: list[Object], keywords: dict[str, Object], fra
     key = keywords.get("key")
     keys = settled(machine, items if key is None else [call(machine, key, [item], {}, None, frame) for item in items])
     if not all(is_constant(one) for one in keys) or is_symbolic(*keys):
-        return None
+        return [any_of(machine, items)] * len(items) if key is not None and holds_objects(items) else None
     order = sorted(
         range(len(items)), key=_Comparable(keys), reverse=truth(machine, keywords.get("reverse", False)) is True
     )
@@ -208,8 +221,9 @@ def _product(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 
 @models("itertools.chain")
 def _chain(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    columns = _columns(machine, arguments, frame)
-    return _iterator(machine, None if columns is None else list(itertools.chain(*columns)), arguments)
+    columns = [elements(machine, argument, frame) for argument in arguments]
+    found = None if None in columns else [item for column in columns for item in column or ()]
+    return _iterator(machine, found, arguments)
 
 
 @models("builtins.map")
@@ -238,10 +252,8 @@ def _filter(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
     for item in items or []:
         value = item if arguments[0] is None else call(machine, arguments[0], [item], {}, node, frame)
         known = known_truth(machine, value, frame, node)
-        if known is None:
-            return _iterator(machine, None, arguments[1:])
-        if known:
-            kept.append(item)
+        if known is not False:
+            kept.append(item if known else join(machine, [item, MISSING]))
     return _iterator(machine, None if items is None else kept, arguments[1:])
 
 
@@ -321,8 +333,9 @@ def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
     elif not isinstance(iterable, IteratorObject) or iterable.items is None or iterable.is_stale:
         return machine.unknown()
     elif any(map(uncertain, iterable.items)):
+        found = any_of(machine, [*iterable.items, *arguments[1:]])
         machine.put(iterable, "items", None)
-        return machine.unknown()
+        return found
     elif iterable.items:
         first, *rest = iterable.items
         machine.put(iterable, "items", rest)
