@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.exposed import with_exposed
 from mfsdp_lint.readers.python.machine import Machine
 from mfsdp_lint.readers.python.modules import Module, ModuleFinder, parse
 from mfsdp_lint.readers.python.objects import Function
+from mfsdp_lint.readers.python.room import with_room
 from mfsdp_lint.readers.python.settings import Spans
 from mfsdp_lint.recipe import Recipe
 from mfsdp_lint.sources import Problem, Sources, Unreadable
@@ -29,7 +30,6 @@ RELEVANT = re.compile(
 MOST_SET_ASIDE = 1_000_000
 """Objects of earlier readings that are kept without asking whether anybody needs them (about 100 MB)."""
 PYTHON_STACK = 20_000
-
 
 NOT_KNOWN = "yields no configuration that can be known"
 """What is said of a function that is there, and of which nothing else can be told without running it."""
@@ -65,10 +65,14 @@ def read_python(
     finder.spell([*paths, *(address.path for address in addresses)])
     machine = Machine(finder, knowledge, tracing)
     with _without_collection():
-        modules, unreadable = _load(finder, paths)
-        read = PythonRead(_recipes(machine, modules), unreadable)
-        if addresses:
-            _add_addressed(machine, addresses, read)
+        return with_room(lambda: _read(machine, paths, addresses))
+
+
+def _read(machine: Machine, paths: Sequence[str], addresses: Sequence[Address]) -> PythonRead:
+    modules, unreadable = _load(machine.finder, paths)
+    read = PythonRead(_recipes(machine, modules), unreadable)
+    if addresses:
+        _add_addressed(machine, addresses, read)
     return read
 
 
