@@ -314,6 +314,7 @@ def recipe(cfg, own) -> ConfigContainer:
         "functools.partial(switched, cfg)",
         "later",
         "Switch(cfg).on",
+        "(lambda: lambda: later())()",
     ],
 )
 def test_what_is_handed_to_code_out_of_sight_may_be_called_there(handed: str) -> None:

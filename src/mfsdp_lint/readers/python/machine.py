@@ -8,6 +8,7 @@ nothing that it did not make itself.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 from mfsdp_lint.readers.python.modules import Module, ModuleFinder
@@ -367,11 +368,10 @@ class Machine:
             case Partial(arguments=arguments, keywords=keywords, function=function):
                 for item in (*arguments, *keywords.values(), function):
                     self.havoc(item, seen)
-            case Function(closure=Frame(fields=fields), node=node, defaults=defaults):
+            case Function(closure=Frame(), defaults=defaults):
                 # It may be called, and write what it closes over.
-                names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-                for item in (*defaults.values(), *(fields[name] for name in names if name in fields)):
-                    if isinstance(item, (Instance, DictObject, ListObject, Unknown)):
+                for item in (*defaults.values(), *_closed_over(value)):
+                    if isinstance(item, (Instance, DictObject, ListObject, Unknown, Function)):
                         self.havoc(item, seen)
 
     # -- copies ---------------------------------------------------------------------------------------------------
@@ -418,6 +418,15 @@ class Machine:
                 fields[key] = self.copy(item, copies)
         result.fields = fields
         return result
+
+
+def _closed_over(function: Function) -> Iterator[Object]:
+    """What a function finds in those around it, by the names in its code."""
+    names = {inner.id for inner in ast.walk(function.node) if isinstance(inner, ast.Name)}
+    here: Frame | None = function.closure
+    while here is not None:
+        yield from (here.fields[name] for name in names if name in here.fields)
+        here = here.enclosing
 
 
 def _calls(frame: Frame) -> tuple[Any, ...]:
