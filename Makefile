@@ -31,9 +31,9 @@ demo: $(INSTALLED)
 	@echo '$$ mfsdp-lint --diff examples/'
 	@$(BIN)/mfsdp-lint --diff examples/ || [ $$? -eq 1 ]
 
-# Tests of the dry run take minutes, all others less than seconds: who is idle takes over from who is not.
+# Those of the dry run start processes of their own, and stay one after the other (their group).
 test: lint cache $(MEGATRON)
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 # Those with the real Megatron alone, which has an environment of its own.
 test-dry-run: $(CHECKS) $(MEGATRON)

@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytestmark = pytest.mark.xdist_group("dry-run")
 PYTHON = str(Path(os.environ.get("MFSDP_LINT_DRY_RUN_PYTHON", ".venv-dryrun/bin/python")).absolute())
 SRUN = Path(__file__).with_name("srun")
 

@@ -371,7 +371,7 @@ class Machine:
             case Function(closure=Frame(), defaults=defaults):
                 # It may be called, and write what it closes over.
                 for item in (*defaults.values(), *_closed_over(value)):
-                    if isinstance(item, (Instance, DictObject, ListObject, Unknown, Function)):
+                    if isinstance(item, (Instance, DictObject, ListObject, Unknown, Choice, Function)):
                         self.havoc(item, seen)
 
     # -- copies ---------------------------------------------------------------------------------------------------
