@@ -447,3 +447,32 @@ def recipe(cfg: ConfigContainer, flag, names) -> ConfigContainer:
 """
     )
     assert Known(False) not in {switch for _, switch, _ in ways(found["recipe"])}
+
+
+def test_a_list_with_elements_that_may_be_missing_matches_patterns_of_any_length() -> None:
+    text = """\
+def recipe(names) -> ConfigContainer:
+    cfg = common()
+    match [name for name in ["a"] if name in names]:
+        case [one]:
+            cfg.ddp.use_megatron_fsdp = True
+        case []:
+            pass
+    return cfg
+"""
+    variants = recipes(text)["recipe"].variants
+    assert {variant.value(SWITCH) for variant in variants} == {Known(True), Known(False)}
+
+
+def test_a_configuration_stays_one_when_code_out_of_sight_may_have_changed_it() -> None:
+    text = """\
+from elsewhere import train, watch
+
+
+def recipe(cfg: ConfigContainer):
+    cfg.ddp.use_megatron_fsdp = True
+    watch(cfg)
+    train(common())
+"""
+    (variant,) = recipes(text)["recipe"].variants
+    assert variant.value(SWITCH) == UNKNOWN

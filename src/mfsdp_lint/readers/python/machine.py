@@ -354,8 +354,11 @@ class Machine:
             case Unknown():
                 for one in value.fields.get(EITHER, ()):
                     self.havoc(one, seen)
-                for key in list(value.fields):
+                for key, part in list(value.fields.items()):
                     if key not in IDENTITY:
+                        if isinstance(part, (Unknown, DictObject)) and part.writes:
+                            # What was written is forgotten, but not that something was.
+                            self.record(value, key, next(iter(part.writes.values())))
                         self.drop(value, key)
             case Choice(options=options):
                 for option in options:

@@ -9,6 +9,7 @@ from mfsdp_lint.readers.python.assignments import assign_name
 from mfsdp_lint.readers.python.attributes import get_attribute
 from mfsdp_lint.readers.python.branches import Signal, branch, undecided
 from mfsdp_lint.readers.python.comparisons import equal
+from mfsdp_lint.readers.python.containers import uncertain
 from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
 from mfsdp_lint.readers.python.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.objects import Choice, ListObject, Object, Unknown
@@ -81,7 +82,9 @@ def matches(machine: Machine, subject: Object, pattern: Any, frame: Frame, node:
 
 
 def _match_sequence(machine: Machine, subject: Object, patterns: list[Any], frame: Frame, node: Any) -> bool | None:
-    if isinstance(subject, (Unknown, Choice)) or any(isinstance(one, ast.MatchStar) for one in patterns):
+    items = list(subject) if isinstance(subject, tuple) else subject.items if isinstance(subject, ListObject) else []
+    open_ended = any(isinstance(one, ast.MatchStar) for one in patterns) or any(map(uncertain, items or ()))
+    if open_ended or isinstance(subject, (Unknown, Choice)):
         for one in (
             inner
             for pattern in patterns
@@ -92,7 +95,6 @@ def _match_sequence(machine: Machine, subject: Object, patterns: list[Any], fram
         return None
     if not isinstance(subject, (tuple, ListObject)):
         return False
-    items = list(subject) if isinstance(subject, tuple) else subject.items
     if items is None:
         return None
     if len(items) != len(patterns):
