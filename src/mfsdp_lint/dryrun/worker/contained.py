@@ -2,10 +2,12 @@
 
 import ctypes
 import ipaddress
+import multiprocessing
 import os
 import resource
 import signal
 import sys
+import tempfile
 from typing import Any
 
 MARK = "MFSDP_LINT_DRY_RUN"
@@ -50,6 +52,18 @@ def die_with_parent() -> None:
         inherited = False
     if not inherited:
         raise SystemExit(1)
+
+
+def shorten_sockets() -> None:
+    """Lets `multiprocessing` name its sockets by a short way into the temporary folder, whose own path may be long.
+
+    The path of a socket has at most 107 characters (Linux), and saving a checkpoint opens some.
+    """
+    if sys.platform != "linux":
+        return
+    folder = os.open(tempfile.gettempdir(), os.O_RDONLY | os.O_DIRECTORY)
+    process: Any = multiprocessing.current_process()
+    process._config["tempdir"] = f"/proc/{os.getpid()}/fd/{folder}"
 
 
 def _limit_memory() -> None:

@@ -115,6 +115,7 @@ def be(question: Mapping[str, Any], rank: int, answers: str, number: int) -> Non
     os.setpgid(0, 0)
     faulthandler.enable()
     contained.die_with_parent()
+    contained.shorten_sockets()
     name = question["id"]
     started = time.monotonic()
     answer: dict[str, Any] = {"stage": "start", "error": None}
