@@ -7,12 +7,12 @@ Nothing of it is imported or called: an object is walked by its fields. Enum mem
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
+from mfsdp_lint.dryrun.worker.flat import fields_of  # the worker's own: it can import nothing of ours
 from mfsdp_lint.recipe import Setting, Variant
 from mfsdp_lint.resolve import WORLD_SIZE
 from mfsdp_lint.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value
@@ -118,18 +118,6 @@ def _below(path: str, value: object, depth: int, above: tuple[int, ...]) -> Iter
         yield f"{path}.__class__", Known(_named(type(value)))
         for key, inner in found.items():
             yield from _below(f"{path}.{key}", inner, depth + 1, (*above, id(value)))
-
-
-def fields_of(value: object) -> Mapping[str, object] | None:
-    """What an object consists of: its dataclass fields, and what else was written into it; None where it has none."""
-    if isinstance(value, type):
-        return None
-    own = getattr(value, "__dict__", None)
-    names = [field.name for field in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
-    if not names and not own:
-        return None
-    found = {name: getattr(value, name) for name in names if hasattr(value, name)}
-    return found | {name: each for name, each in (own or {}).items() if not name.startswith("_")}
 
 
 def plain_of(value: object, depth: int = 0) -> Value | None:

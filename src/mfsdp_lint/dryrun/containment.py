@@ -42,9 +42,9 @@ _OF_THE_DEVICES = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_HOME", "CU
 _OF_THE_CLUSTER = ("SLURM_", "SLURMD_", "PYXIS_", "ENROOT_", "XDG_RUNTIME_DIR")
 """How those begin by which srun finds its cluster, the allocation, and a container's image."""
 
-LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
+_LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
 
-SET = {
+_SET = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -53,7 +53,7 @@ SET = {
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
-    "GLOO_SOCKET_IFNAME": LOOPBACK,
+    "GLOO_SOCKET_IFNAME": _LOOPBACK,
     "CUDA_VISIBLE_DEVICES": "",
 }
 
@@ -141,11 +141,19 @@ def _directory(keep: str | None) -> Path:
     return directory
 
 
+def settings_for(devices: bool) -> dict[str, str]:
+    """The variables that every launch sets, whoever starts it; `devices` are kept to this machine, or not seen."""
+    if not devices:
+        return dict(_SET)
+    seen = {name: value for name, value in _SET.items() if name != "CUDA_VISIBLE_DEVICES"}
+    return {**seen, "NCCL_SOCKET_IFNAME": _LOOPBACK, "NCCL_IB_DISABLE": "1"}
+
+
 def _environment(directory: Path, mark: str, memory: int, devices: bool, cluster: bool) -> dict[str, str]:
     given = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     found = {
         **given,
-        **SET,
+        **settings_for(devices),
         # The home directory is another one; what the user installed below the real one stays within reach.
         "PYTHONUSERBASE": os.environ.get("PYTHONUSERBASE", os.path.expanduser("~/.local")),
         "HOME": str(directory / "home"),
@@ -156,9 +164,7 @@ def _environment(directory: Path, mark: str, memory: int, devices: bool, cluster
         "MFSDP_LINT_DRY_RUN_MEMORY": str(memory),
     }
     if devices:
-        del found["CUDA_VISIBLE_DEVICES"]
         found |= {name: os.environ[name] for name in _OF_THE_DEVICES if name in os.environ}
-        found |= {"NCCL_SOCKET_IFNAME": LOOPBACK, "NCCL_IB_DISABLE": "1"}
     if cluster:
         found |= {name: value for name, value in os.environ.items() if name.startswith(_OF_THE_CLUSTER)}
         found["MFSDP_LINT_DRY_RUN_PARENT"] = "any"

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.dryrun.containment import LOOPBACK, SET, WORKER
+from mfsdp_lint.dryrun.containment import WORKER, settings_for
 from mfsdp_lint.dryrun.device import Device
 from mfsdp_lint.dryrun.inventory import BRIDGE, PACKAGES, Installed
 from mfsdp_lint.dryrun.launchers import srun_line, torchrun_line
@@ -69,7 +69,7 @@ def writing(into: Path, timeout: float, device: Device, written: list[Job]) -> B
             device,
             _CHECKPOINTS,
             on=asdict(device),
-            environment=_environment(device),
+            environment=settings_for(device.is_gpu),
             packages=PACKAGES,
         )
         (directory / _JOB).write_text(json.dumps(document, indent=1), encoding="utf-8")
@@ -77,13 +77,6 @@ def writing(into: Path, timeout: float, device: Device, written: list[Job]) -> B
         return {question.name: _nothing("it is to be run elsewhere") for question in questions}, ()
 
     return by
-
-
-def _environment(device: Device) -> dict[str, str]:
-    if not device.is_gpu:
-        return dict(SET)
-    without = {name: value for name, value in SET.items() if name != "CUDA_VISIBLE_DEVICES"}
-    return {**without, "NCCL_SOCKET_IFNAME": LOOPBACK, "NCCL_IB_DISABLE": "1"}
 
 
 def answered(below: str, installed: Installed) -> tuple[By, Device]:

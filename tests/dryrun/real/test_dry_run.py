@@ -14,35 +14,9 @@ from typing import Any
 
 import pytest
 
+from tests.dryrun.real.running import FSDP, PYTHON, mfsdp_lint
+
 pytestmark = pytest.mark.xdist_group("dry-run")
-ROOT = Path(__file__).resolve().parents[3]
-PYTHON = str(Path(os.environ.get("MFSDP_LINT_DRY_RUN_PYTHON", ".venv-dryrun/bin/python")).absolute())
-
-FSDP = {
-    "dist.use_megatron_fsdp": True,
-    "ddp.use_megatron_fsdp": True,
-    "ddp.data_parallel_sharding_strategy": "optim_grads_params",
-    "ddp.overlap_grad_reduce": True,
-    "ddp.overlap_param_gather": True,
-    "checkpoint.ckpt_format": "fsdp_dtensor",
-    "comm_overlap": None,
-}
-
-
-def mfsdp_lint(*arguments: str, folder: Path) -> tuple[int, Any]:
-    """The exit code, and the document that was printed. Nothing may be left in the temporary folder."""
-    temporary = folder / "tmp"
-    temporary.mkdir(exist_ok=True)
-    done = subprocess.run(
-        [sys.executable, "-m", "mfsdp_lint", *arguments, "--python", PYTHON, "--output-format", "json"],
-        capture_output=True,
-        env={**os.environ, "TMPDIR": str(temporary)},
-        cwd=ROOT,
-        check=False,
-    )
-    assert list(temporary.iterdir()) == []
-    assert done.stdout, done.stderr.decode()
-    return done.returncode, json.loads(done.stdout)
 
 
 def by_name(document: Any) -> dict[str, Any]:
@@ -50,7 +24,7 @@ def by_name(document: Any) -> dict[str, Any]:
 
 
 def test_the_examples_do_what_the_linter_says_of_them(tmp_path: Path) -> None:
-    code, document = mfsdp_lint("dry-run", "examples", "--timeout", "300", folder=tmp_path)
+    code, document, _ = mfsdp_lint("dry-run", "examples", "--timeout", "300", folder=tmp_path)
     recipes = by_name(document)
     assert code == 1
     assert {name: recipe["verdict"] for name, recipe in recipes.items()} == {
@@ -69,7 +43,9 @@ def test_the_examples_do_what_the_linter_says_of_them(tmp_path: Path) -> None:
 
 
 def test_without_their_mistakes_the_examples_pass_and_what_they_save_can_be_loaded(tmp_path: Path) -> None:
-    code, document = mfsdp_lint("dry-run", "examples", "--fixed", "--checkpoint", "--timeout", "300", folder=tmp_path)
+    code, document, _ = mfsdp_lint(
+        "dry-run", "examples", "--fixed", "--checkpoint", "--timeout", "300", folder=tmp_path
+    )
     for recipe in document["recipes"]:
         assert recipe["verdict"] == "passed", json.dumps(recipe, indent=1)
     assert {name: recipe["verdict"] for name, recipe in by_name(document).items()} == {
@@ -83,7 +59,7 @@ def test_without_their_mistakes_the_examples_pass_and_what_they_save_can_be_load
 
 
 def test_a_check_carries_the_verdicts(tmp_path: Path) -> None:
-    code, document = mfsdp_lint("--confirm", "examples/llama3_8b_fsdp.py", folder=tmp_path)
+    code, document, _ = mfsdp_lint("--confirm", "examples/llama3_8b_fsdp.py", folder=tmp_path)
     assert code == 1
     assert [finding["confirmed"] for finding in document["findings"]] == [
         {
@@ -105,7 +81,7 @@ def test_silent_mistakes_show_beside_plain_ddp(tmp_path: Path) -> None:
     files = [tmp_path / f"{name}.json" for name in settings]
     for file in files:
         file.write_text(json.dumps(settings[file.stem]))
-    code, document = mfsdp_lint("dry-run", *map(str, files), folder=tmp_path)
+    code, document, _ = mfsdp_lint("dry-run", *map(str, files), folder=tmp_path)
     recipes = by_name(document)
     assert code == 1
     assert {name: recipe["verdict"] for name, recipe in recipes.items()} == {
@@ -126,7 +102,7 @@ VERIFIED = {
 
 
 def test_no_rule_is_contradicted_by_its_own_examples(tmp_path: Path) -> None:
-    code, document = mfsdp_lint("rules", "--verify", "--select", ",".join(sorted(VERIFIED)), folder=tmp_path)
+    code, document, _ = mfsdp_lint("rules", "--verify", "--select", ",".join(sorted(VERIFIED)), folder=tmp_path)
     assert code == 0
     assert {rule["code"]: rule["agreement"] for rule in document["rules"]} == dict.fromkeys(VERIFIED, "agreement")
 

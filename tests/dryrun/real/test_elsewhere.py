@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("dry-run")
-PYTHON = str(Path(os.environ.get("MFSDP_LINT_DRY_RUN_PYTHON", ".venv-dryrun/bin/python")).absolute())
-SRUN = Path(__file__).with_name("srun")
+from tests.dryrun.real.running import FSDP, mfsdp_lint
 
-FSDP = {
-    "dist.use_megatron_fsdp": True,
-    "ddp.use_megatron_fsdp": True,
-    "ddp.data_parallel_sharding_strategy": "optim_grads_params",
-    "ddp.overlap_grad_reduce": True,
-    "ddp.overlap_param_gather": True,
-    "checkpoint.ckpt_format": "fsdp_dtensor",
-    "comm_overlap": None,
-}
+pytestmark = pytest.mark.xdist_group("dry-run")
+SRUN = Path(__file__).with_name("srun")
 
 RECIPE = """
 import json
@@ -61,20 +50,9 @@ def broken() -> ConfigContainer:
 
 
 def dry_run(folder: Path, *arguments: str) -> tuple[int, Any, str]:
-    """The exit code, the document that was printed, and what was said beside it. Nothing may be left."""
-    temporary = folder / "tmp"
-    temporary.mkdir(exist_ok=True)
+    """In the folder, where srun is a program as well."""
     path = f"{SRUN.parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        [sys.executable, "-m", "mfsdp_lint", "dry-run", *arguments, "--python", PYTHON, "--output-format", "json"],
-        capture_output=True,
-        env={**os.environ, "TMPDIR": str(temporary), "PATH": path},
-        cwd=folder,
-        check=False,
-    )
-    assert list(temporary.iterdir()) == []
-    assert done.stdout, done.stderr.decode()
-    return done.returncode, json.loads(done.stdout), done.stderr.decode()
+    return mfsdp_lint("dry-run", *arguments, folder=folder, cwd=folder, PATH=path)
 
 
 def test_slurm_may_start_the_ranks(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
-ENVIRONMENT = "env."
+from . import variables
 
 Answer = dict[str, Any]
 
@@ -37,13 +37,7 @@ def _say(stream: Any, answer: Answer) -> None:
 def environment(settings: Mapping[str, Any], world_size: int) -> Iterator[None]:
     """The environment variables that the settings speak of, and the number of ranks."""
     before = dict(os.environ)
-    for path, value in settings.items():
-        if path.startswith(ENVIRONMENT):
-            name = path[len(ENVIRONMENT) :]
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = str(value)
+    variables.apply(settings, os.environ)
     os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": str(world_size)}
     try:
         yield

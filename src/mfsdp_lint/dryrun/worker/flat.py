@@ -24,7 +24,7 @@ def flat(config: Any) -> dict[str, Any]:
 
     Raises TypeError for what is no configuration.
     """
-    fields = _fields(config)
+    fields = fields_of(config)
     if fields is None or not {"model", "train"} <= set(fields):
         raise TypeError(f"it returns a {type(config).__name__}, and not a ConfigContainer")
     found: dict[str, Any] = {"known": {}, "set": []}
@@ -48,7 +48,7 @@ def _below(path: str, value: Any, depth: int, above: tuple[int, ...]) -> Iterato
     yield path, ...
     if depth == _DEEPEST or id(value) in above:
         return
-    inner = value if isinstance(value, Mapping) else _fields(value)
+    inner = value if isinstance(value, Mapping) else fields_of(value)
     if inner is None:
         return
     if not isinstance(value, Mapping):
@@ -58,8 +58,8 @@ def _below(path: str, value: Any, depth: int, above: tuple[int, ...]) -> Iterato
             yield from _below(f"{path}.{name}", each, depth + 1, (*above, id(value)))
 
 
-def _fields(value: Any) -> Mapping[str, Any] | None:
-    """What an object consists of: its dataclass fields, and what else was written into it."""
+def fields_of(value: Any) -> Mapping[str, Any] | None:
+    """What an object consists of: its dataclass fields, and what else was written into it; None where it has none."""
     if isinstance(value, type):
         return None
     own = getattr(value, "__dict__", None)

@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import contained, stubs
+from . import contained, stubs, variables
 from .failure import failure
 
 _GRACE = 5.0
@@ -60,10 +60,10 @@ def _prepare(device: str) -> tuple[str, ...]:
     from . import shim
 
     torch.set_num_threads(1)
+    shim.single_threaded_groups(torch)
     if device == "cpu":
         shim.install()
     else:
-        shim.single_threaded_groups(torch)
         local = int(os.environ["LOCAL_RANK"])
         # A cluster may show each of its tasks one GPU alone.
         torch.cuda.set_device(local if local < torch.cuda.device_count() else 0)
@@ -76,9 +76,8 @@ def _prepare(device: str) -> tuple[str, ...]:
 
 def _spawned(arguments: Sequence[str], number: int, question: Mapping[str, Any]) -> int:
     """A process for one question that imports everything anew, with the environment that its settings speak of."""
-    said = {path[4:]: value for path, value in question["settings"].items() if path.startswith("env.")}
-    environment = {name: value for name, value in os.environ.items() if name not in said}
-    environment |= {name: str(value) for name, value in said.items() if value is not None}
+    environment = dict(os.environ)
+    variables.apply(question["settings"], environment)
     start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
     command = [sys.executable, start, "question", *arguments, str(number)]
     return os.posix_spawn(sys.executable, command, environment, setpgroup=0)

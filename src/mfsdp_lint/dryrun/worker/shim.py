@@ -29,7 +29,6 @@ def install() -> None:
         devices,
         device_mesh,
         reductions,
-        single_threaded_groups,
     ):
         piece(torch)
 

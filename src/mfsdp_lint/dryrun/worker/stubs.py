@@ -98,11 +98,7 @@ class _Meta(type):
     """Of a stand-in class every attribute is another one, for annotations such as `te.ops.Sequential | None`."""
 
     def __getattr__(cls, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value = _class(name, cls.__module__)
-        setattr(cls, name, value)
-        return value
+        return _added(cls, name, cls.__module__)
 
     def __or__(cls, other: object) -> Any:
         return object
@@ -127,17 +123,22 @@ class _Stub(metaclass=_Meta):
         raise AttributeError(f"{type(self).__module__}.{type(self).__name__} is only stood in for")
 
 
+def _added(owner: Any, name: str, module: str) -> Any:
+    """A stand-in class as another attribute. Raises AttributeError for what Python itself looks for."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    value = _class(name, module)
+    setattr(owner, name, value)
+    return value
+
+
 def _class(name: str, module: str) -> Any:
     return _Meta(name, (_Stub,), {"__module__": module})
 
 
 class _Module(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value = _class(name, self.__name__)
-        setattr(self, name, value)
-        return value
+        return _added(self, name, self.__name__)
 
 
 def _module(name: str) -> types.ModuleType:
