@@ -183,7 +183,7 @@ def _try(machine: Machine, value: Object, outcome: bool, run: Callable[[], Signa
         signal = run()
         return signal, machine.changes(mark)
     except Raised as error:
-        machine.abandon(mark)
+        machine.doubts += 1
         return error
     except CannotMerge:
         return CannotMerge
@@ -256,7 +256,7 @@ def every_way(machine: Machine, run: Callable[[], Object], limit: int) -> Object
             try:
                 result = run()
             except Raised as raised:
-                machine.abandon(mark)
+                machine.doubts += 1
                 error = raised
                 result = MISSING
             way = machine.local

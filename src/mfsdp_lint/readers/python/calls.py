@@ -150,7 +150,7 @@ def _call_one_of(
         try:
             result = call(machine, option, arguments, keywords, node, frame)
         except Raised:
-            machine.abandon(mark)
+            machine.doubts += 1
         else:
             sides.append((("return", result), machine.changes(mark)))
         machine.rollback(mark)

@@ -189,7 +189,7 @@ def _connected(machine: Machine, nodes: list[ast.expr], is_and: bool, frame: Fra
             if not open_values:
                 raise
             # Reached only if the operands before it did not decide, and then the program stops here.
-            machine.abandon(mark)
+            machine.doubts += 1
             machine.rollback(mark)
             return _either(machine, open_values[:-1], open_values[-1], is_and)
         if open_values and (_has_effect(machine, mark, started) or _is_object(value)):
@@ -310,15 +310,15 @@ def _set(machine: Machine, node: ast.Set, frame: Frame) -> Object:
 
 
 def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Object] | None:
-    items: list[Object] = []
+    items: list[Object] | None = []
     for item in nodes:
+        more: list[Object] | None
         if isinstance(item, ast.Starred):
             more = elements(machine, evaluate(machine, item.value, frame), frame)
-            if more is None:
-                return None
-            items.extend(more)
         else:
-            items.append(evaluate(machine, item, frame))
+            more = [evaluate(machine, item, frame)]
+        # However many elements there may be, the others are worked out all the same: they may change things.
+        items = None if items is None or more is None else [*items, *more]
     return items
 
 

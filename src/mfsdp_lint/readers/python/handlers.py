@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +14,7 @@ from mfsdp_lint.readers.python.branches import Signal, known_truth, perhaps, tru
 from mfsdp_lint.readers.python.calls import call
 from mfsdp_lint.readers.python.classes import ClassObject
 from mfsdp_lint.readers.python.containers import GeneratorCall
-from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.machine import Frame, Machine, Place, Raised
 from mfsdp_lint.readers.python.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.objects import MISSING, External, Instance, Object, Partial
 
@@ -36,7 +36,8 @@ def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
     doubtful = -1
     signal: Signal = None
     error: Raised | None = None
-    outer, machine.abandoned = machine.abandoned, []
+    passed: list[Place] = []
+    outer, machine.passed = machine.passed, passed
     try:
         for statement in node.body:
             mark = len(machine.journal)
@@ -48,10 +49,10 @@ def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
                 doubtful = mark
             if signal is not None or error is not None:
                 break
+            if doubtful < 0:
+                passed.clear()
     finally:
-        abandoned, machine.abandoned = machine.abandoned, outer
-        if outer is not None:
-            outer.extend(abandoned or ())
+        machine.passed = outer
 
     def through() -> Signal:
         if error is None:
@@ -63,26 +64,25 @@ def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
 
     if doubtful < 0 or not node.handlers:
         return through()
-    return _maybe_handled(machine, node, frame, doubtful, abandoned or [], through)
+    return _maybe_handled(machine, node, frame, doubtful, passed, through)
 
 
 def _maybe_handled(
-    machine: Machine,
-    node: Any,
-    frame: Frame,
-    mark: int,
-    abandoned: list[dict[Any, Any]],
-    through: Callable[[], Signal],
+    machine: Machine, node: Any, frame: Frame, mark: int, passed: list[Place], through: Callable[[], Signal]
 ) -> Signal:
     """The body did something that may raise: either it ran through, or a handler did.
 
-    `abandoned` are the changes of those ways through the body that raise.
+    `passed` is what places held on ways through the body that were given up, or before they were written again.
     """
     done = machine.changes(mark)
+    outer, machine.passed = machine.passed, passed
     machine.rollback(mark)
+    machine.passed = outer
+    if outer is not None:
+        outer.extend(passed)
 
-    def redo(changes: dict[Any, Any], certain: bool) -> None:
-        for owner, fields, key, value in changes.values():
+    def redo(changes: Iterable[Place], certain: bool) -> None:
+        for owner, fields, key, value in changes:
             old = fields.get(key, MISSING)
             machine.journal.append((owner, fields, key, old))
             fields[key] = value if certain else perhaps(machine, owner, fields, key, old, value)
@@ -90,7 +90,7 @@ def _maybe_handled(
                 del fields[key]
 
     def ran() -> Signal:
-        redo(done, True)
+        redo(done.values(), True)
         return through()
 
     def handled(handlers: list[ast.ExceptHandler]) -> Signal:
@@ -104,8 +104,7 @@ def _maybe_handled(
                 lambda: handled(handlers[1:]),
             )
         # It may have been raised before or behind any write of the body.
-        for changes in (done, *abandoned):
-            redo(changes, False)
+        redo(reversed(passed), False)
         return _handle(machine, handlers[0], Raised("Exception", ""), frame)
 
     outcome = machine.unknown("an exception", not_none=True)

@@ -141,6 +141,10 @@ class _Facts:
         self.born = NEVER_OLD
 
 
+Place = tuple[Any, dict[Any, Any], Any, Any]
+"""Who owns it, the fields it is one of, its key there, and a value: the one it had before, has, or had in passing."""
+
+
 class Machine:
     """The state that all parts of the evaluator share.
 
@@ -153,7 +157,7 @@ class Machine:
         self.finder = finder
         self.knowledge = knowledge
         self.tracing = tracing
-        self.journal: list[tuple[Any, dict[Any, Any], Any, Any]] = []
+        self.journal: list[Place] = []
         self.memory: dict[Any, Any] = {}
         self.upstream_modules: dict[str, Any] = {}
         self.called: set[Function] = set()
@@ -166,7 +170,8 @@ class Machine:
         self.asked_environment = 0
         self.unfollowed = 0
         self.doubts = 0
-        self.abandoned: list[Any] | None = None
+        self.passed: list[Place] | None = None
+        """Inside the body of a `try`: what places held on the way through it, and hold no more."""
         self.suspect: Write | None = None
         """The call that is about to make everything within its reach unknown; told where calls are traced."""
         self.started = 0
@@ -211,12 +216,6 @@ class Machine:
         if self.steps > STEP_LIMIT:
             raise OutOfSteps
 
-    def abandon(self, mark: int) -> None:
-        """A way that raises is given up: an `except` around it finds what it has changed since `mark`."""
-        self.doubts += 1
-        if self.abandoned is not None:
-            self.abandoned.append(self.changes(mark))
-
     def charge(self, length: int) -> None:
         """Count the work of going through so many elements."""
         if length > 64:
@@ -258,15 +257,17 @@ class Machine:
 
     def rollback(self, mark: int) -> None:
         """Undo everything since the journal was `mark` entries long."""
-        journal = self.journal
+        journal, passed = self.journal, self.passed
         while len(journal) > mark:
-            _, fields, key, old = journal.pop()
+            owner, fields, key, old = journal.pop()
+            if passed is not None:
+                passed.append((owner, fields, key, fields.get(key, MISSING)))
             if old is MISSING:
                 fields.pop(key, None)
             else:
                 fields[key] = old
 
-    def changes(self, mark: int) -> dict[tuple[int, Any], tuple[Any, dict[Any, Any], Any, Any]]:
+    def changes(self, mark: int) -> dict[tuple[int, Any], Place]:
         """The state of every place written since `mark`, by place."""
         found = {}
         for owner, fields, key, _ in self.journal[mark:]:
