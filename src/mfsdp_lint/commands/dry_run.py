@@ -19,7 +19,8 @@ from mfsdp_lint.upstream.target import Target
 if TYPE_CHECKING:
     from mfsdp_lint.dryrun.command_line import Tree
     from mfsdp_lint.dryrun.execution import Executed
-    from mfsdp_lint.dryrun.place import Wanted
+    from mfsdp_lint.dryrun.place import Place, Wanted
+    from mfsdp_lint.dryrun.run import Means
 
 SUMMARY = (
     "Tries recipes out on a tiny model, with the Megatron that is installed, on a CPU or on GPUs: their settings go "
@@ -139,16 +140,47 @@ def _tree(arguments: argparse.Namespace, installed: Installed) -> Tree:
 
 def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tree: Tree | None) -> int:
     from mfsdp_lint.dryrun import jobs_report, report
-    from mfsdp_lint.dryrun.execution import Executed
     from mfsdp_lint.dryrun.place import place
-    from mfsdp_lint.dryrun.run import Means, Told, dry_run
-    from mfsdp_lint.dryrun.subject import Judge, can_be_tried, saving
+    from mfsdp_lint.dryrun.run import Told, dry_run
+    from mfsdp_lint.dryrun.subject import Judge, can_be_tried
     from mfsdp_lint.rules.load import load_rules
-    from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
     here = place(_wanted(arguments), installed)
+    front_end = _front_end(tree)
+    recipes, code = _recipes(arguments, target, installed, front_end)
+    judge = Judge(target, [rule for rule in load_rules() if rule.preset is None], here.device.decides, front_end)
+    asked = [(each, subject) for each in recipes for subject in judge.subjects([each.recipe])]
+    subjects = [replace(subject, learnt=each.learnt) for each, subject in asked if not each.why]
+    if arguments.findings:
+        subjects = [each for each in subjects if any(can_be_tried(found, *judge.trained) for found in each.violations)]
+    done = dry_run(subjects, judge, _means(arguments, installed, here, tree), progress(), here.by)
+    done.told += tuple(Told(subject, None, (), why=each.why) for each, subject in asked if each.why)
+    in_json = arguments.output_format == "json"
+    if here.jobs:
+        again = ["mfsdp-lint", "dry-run", *arguments.paths, *_options(arguments), "--answers", arguments.keep]
+        _write(jobs_report.document(here.jobs, again) if in_json else jobs_report.text(here.jobs, again))
+        return code
+    _write(report.document(done, installed, tree) if in_json else report.text(done, installed, tree))
+    words = {told.word for told in done.told}
+    if words & {"confirmed", "failed"}:
+        return 1
+    return 2 if code or not words & {"passed", "refuted"} else 0
+
+
+def _front_end(tree: Tree | None) -> str:
+    from mfsdp_lint.vocabulary.tables import COMMAND_LINE
+
+    return COMMAND_LINE if tree else "bridge"
+
+
+def _recipes(
+    arguments: argparse.Namespace, target: Target, installed: Installed, front_end: str
+) -> tuple[list[Executed], int]:
+    """What is to be tried, and the exit code if not all of it could be read."""
+    from mfsdp_lint.dryrun.execution import Executed
+    from mfsdp_lint.dryrun.subject import saving
+
     mappings = [path for path in arguments.paths if path.endswith(".json")]
-    front_end = COMMAND_LINE if tree else "bridge"
     recipes = [Executed(replace(_mapping(path), front_end=front_end)) for path in mappings]
     code = 0
     if others := [path for path in arguments.paths if path not in mappings]:
@@ -156,12 +188,13 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
         recipes += found
     if arguments.checkpoint:
         recipes = [replace(each, recipe=saving(each.recipe)) for each in recipes]
-    judge = Judge(target, [rule for rule in load_rules() if rule.preset is None], here.device.decides, front_end)
-    asked = [(each, subject) for each in recipes for subject in judge.subjects([each.recipe])]
-    subjects = [replace(subject, learnt=each.learnt) for each, subject in asked if not each.why]
-    if arguments.findings:
-        subjects = [each for each in subjects if any(can_be_tried(found, *judge.trained) for found in each.violations)]
-    means = Means(
+    return recipes, code
+
+
+def _means(arguments: argparse.Namespace, installed: Installed, here: Place, tree: Tree | None) -> Means:
+    from mfsdp_lint.dryrun.run import Means
+
+    return Means(
         installed.python,
         trains=arguments.tier != "introspect",
         device=here.device,
@@ -174,23 +207,10 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
         fixed=arguments.fixed,
         tree=tree,
     )
-    done = dry_run(subjects, judge, means, progress(), here.by)
-    done.told += tuple(Told(subject, None, (), why=each.why) for each, subject in asked if each.why)
-    if here.jobs:
-        again = ["mfsdp-lint", "dry-run", *arguments.paths, *_options(arguments), "--answers", arguments.keep]
-        if arguments.output_format == "json":
-            print(json.dumps(jobs_report.document(here.jobs, again), indent=2))
-        else:
-            sys.stdout.write(jobs_report.text(here.jobs, again))
-        return code
-    if arguments.output_format == "json":
-        print(json.dumps(report.document(done, installed, tree), indent=2))
-    else:
-        sys.stdout.write(report.text(done, installed, tree))
-    words = {told.word for told in done.told}
-    if words & {"confirmed", "failed"}:
-        return 1
-    return 2 if code or not words & {"passed", "refuted"} else 0
+
+
+def _write(report: str | dict[str, Any]) -> None:
+    sys.stdout.write(report if isinstance(report, str) else json.dumps(report, indent=2) + "\n")
 
 
 def _wanted(arguments: argparse.Namespace) -> Wanted:

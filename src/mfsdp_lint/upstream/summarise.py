@@ -33,6 +33,7 @@ class Watching(Machine):
     def begin(self, decisions: tuple[bool, ...]) -> None:
         self.forgotten: set[tuple[str, ...]] = set()
         super().begin(decisions)
+        self.configures = True  # a helper that makes no configuration is summarised as well
 
     def step(self) -> None:
         super().step()

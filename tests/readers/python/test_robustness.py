@@ -348,19 +348,24 @@ MEMORY = 600_000_000
 """Bytes that reading one of them may take more than was ever taken before it."""
 
 
-@pytest.mark.parametrize("text", EXPENSIVE.values(), ids=EXPENSIVE.keys())
-def test_an_expensive_program_ends_in_bounded_steps_and_memory(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def steps_of(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], int]:
+    """The names of a program's recipes, and how many steps it took to find them."""
     steps = 0
+    step = Machine.step
 
-    def step(machine: Machine) -> None:
+    def counted(self: Machine) -> None:
         nonlocal steps
         steps += 1
-        original(machine)
+        step(self)
 
-    original = Machine.step
-    monkeypatch.setattr(Machine, "step", step)
+    monkeypatch.setattr(Machine, "step", counted)
+    return [recipe.name for recipe in read(text).recipes], steps
+
+
+@pytest.mark.parametrize("text", EXPENSIVE.values(), ids=EXPENSIVE.keys())
+def test_an_expensive_program_ends_in_bounded_steps_and_memory(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = most_memory()
-    read(text)
+    _, steps = steps_of(text, monkeypatch)
     assert steps <= 4 * machine_module.STEP_LIMIT
     assert most_memory() - before < MEMORY
 
@@ -368,3 +373,47 @@ def test_an_expensive_program_ends_in_bounded_steps_and_memory(text: str, monkey
 def most_memory() -> int:
     """The most memory that this process has had, in bytes (Linux counts in KiB, macOS in bytes)."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+# What training code does: loops and branches over what nobody knows, deep into other functions, and no configuration.
+TRAINING = """\
+def turn(policy, batches):
+    for batch in batches:
+        if policy.ready(batch):
+            for part in batch.split(policy.size):
+                policy.step(part) if part.valid else policy.skip(part)
+        else:
+            policy.state = policy.reload(batch)
+
+
+def train(policy, loader, epochs):
+    for epoch in epochs:
+        for batches in loader(epoch):
+            try:
+                turn(policy, batches)
+            except ValueError:
+                policy.log(epoch)
+"""
+FOUR_TIMES = "\n".join(f"    train(policy, loader, epochs_{number})" for number in range(4))
+
+
+def test_what_touches_no_configuration_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"{FRAME}\n{TRAINING}\ndef experiment(policy, loader):\n{FOUR_TIMES}\n    return policy.model"
+    names, steps = steps_of(text, monkeypatch)
+    assert names == []
+    assert steps <= 2 * machine_module.PATIENCE
+
+
+def test_what_made_a_configuration_is_followed_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = "    for number in range(3_000):\n        cfg.model.size = number\n    return cfg"
+    names, steps = steps_of(f"{FRAME}\ndef recipe():\n    cfg = ConfigContainer()\n{loop}", monkeypatch)
+    assert names == ["recipe"]
+    assert steps > machine_module.PATIENCE
+
+
+def test_and_so_is_what_writes_settings_of_one_that_is_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = "    for number in range(3_000):\n        cfg.ddp.bucket_size = number"
+    first = "    cfg.ddp.use_megatron_fsdp = True\n"
+    names, steps = steps_of(f"def recipe(cfg):\n{first}{loop}", monkeypatch)
+    assert names == ["recipe"]
+    assert steps > machine_module.PATIENCE

@@ -38,6 +38,8 @@ from mfsdp_lint.readers.python.objects import (
     Super,
     Unknown,
 )
+from mfsdp_lint.vocabulary import NAMES
+from mfsdp_lint.vocabulary.deciding import BY_SECTION
 
 
 def get_attribute(machine: Machine, value: Object, name: str, frame: Frame, node: Any = None) -> Object:
@@ -325,6 +327,11 @@ def _class_has(machine: Machine, cls: Object, name: str) -> bool | None:
     return None if opaque(machine, cls) else False
 
 
+def _is_section(value: Unknown) -> bool:
+    """Whether an unknown object is called like a section of a configuration."""
+    return value.text.rpartition(".")[2] in BY_SECTION
+
+
 def set_attribute(
     machine: Machine,
     target: Object,
@@ -355,6 +362,7 @@ def set_attribute(
         if settled is not target:
             set_attribute(machine, settled, name, value, frame, node, focus, how)
         else:
+            machine.configures = machine.configures or (name in NAMES and _is_section(target))
             write(machine, target, name, value, frame, node, focus, how)
             for one in target.fields.get(EITHER, ()):
                 possible = join(machine, [value, one.fields[name] if name in one.fields else machine.unknown(name)])

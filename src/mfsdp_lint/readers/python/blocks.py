@@ -59,16 +59,16 @@ def bound_names(statement: ast.AST) -> list[str]:
 
 def isolated(machine: Machine, make: Callable[[], Object]) -> Object:
     """Evaluate something outside of any recipe: what it makes is shared, and nothing undoes it."""
-    saved = machine.journal, machine.passed, machine.facts, machine.trial, machine.steps, machine.called, machine.local
+    saved = machine.journal, machine.written, machine.facts, machine.trial, machine.steps, machine.called, machine.local
     shared = machine.changed_shared
-    machine.journal, machine.passed, machine.trial, machine.local, machine.steps = [], None, 0, None, 0
+    machine.journal, machine.written, machine.trial, machine.local, machine.steps = [], None, 0, None, 0
     machine.facts = type(machine.facts)()
     machine.module_level += 1
     try:
         return make()
     finally:
         machine.module_level -= 1
-        machine.journal, machine.passed, machine.facts, machine.trial, machine.steps = saved[:5]
+        machine.journal, machine.written, machine.facts, machine.trial, machine.steps = saved[:5]
         machine.called, machine.local = saved[5:]
         machine.changed_shared = shared
 

@@ -43,12 +43,14 @@ def instantiate(
 ) -> Object:
     """`cls(*arguments, **keywords)`. Raises Raised where Python would."""
     from mfsdp_lint.readers.python.calls import call
+    from mfsdp_lint.readers.python.entries import is_container
 
     if is_enum(machine, cls):
         return _member_by_value(machine, cls, arguments)
     if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
         return DictObject(dict(keywords), machine.tick())
     instance = Instance(cls, machine.tick(), machine.note(frame, node, None, "default", None, None))
+    machine.configures = machine.configures or is_container(machine, instance)
     constructor, owner = lookup(machine, cls, "__init__")
     if isinstance(constructor, Function) and not (
         has_fields(machine, cls) and _generated_is_nearer(machine, cls, owner)

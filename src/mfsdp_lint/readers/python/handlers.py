@@ -33,26 +33,26 @@ def run_try(machine: Machine, node: Any, frame: Frame) -> Signal:
 
 def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
     before = machine.doubts
-    doubtful = -1
+    doubtful = since = -1
     signal: Signal = None
     error: Raised | None = None
-    passed: list[Place] = []
-    outer, machine.passed = machine.passed, passed
+    outermost = machine.written is None
+    written: list[Place] = machine.written if machine.written is not None else []
+    machine.written = written
     try:
         for statement in node.body:
-            mark = len(machine.journal)
+            mark, behind = len(machine.journal), len(written)
             try:
                 signal = run_block(machine, [statement], frame)
             except Raised as raised:
                 error = raised
             if doubtful < 0 and machine.doubts != before:
-                doubtful = mark
+                doubtful, since = mark, behind
             if signal is not None or error is not None:
                 break
-            if doubtful < 0:
-                passed.clear()
     finally:
-        machine.passed = outer
+        if outermost:
+            machine.written = None
 
     def through() -> Signal:
         if error is None:
@@ -64,22 +64,18 @@ def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
 
     if doubtful < 0 or not node.handlers:
         return through()
-    return _maybe_handled(machine, node, frame, doubtful, passed, through)
+    return _maybe_handled(machine, node, frame, doubtful, written[since:], through)
 
 
 def _maybe_handled(
-    machine: Machine, node: Any, frame: Frame, mark: int, passed: list[Place], through: Callable[[], Signal]
+    machine: Machine, node: Any, frame: Frame, mark: int, written: list[Place], through: Callable[[], Signal]
 ) -> Signal:
     """The body did something that may raise: either it ran through, or a handler did.
 
-    `passed` is what places held on ways through the body that were given up, or before they were written again.
+    `written` is all that the body wrote: on ways that were given up as well, and what was written over again.
     """
     done = machine.changes(mark)
-    outer, machine.passed = machine.passed, passed
     machine.rollback(mark)
-    machine.passed = outer
-    if outer is not None:
-        outer.extend(passed)
 
     def redo(changes: Iterable[Place], certain: bool) -> None:
         for owner, fields, key, value in changes:
@@ -104,7 +100,7 @@ def _maybe_handled(
                 lambda: handled(handlers[1:]),
             )
         # It may have been raised before or behind any write of the body.
-        redo(reversed(passed), False)
+        redo(written, False)
         return _handle(machine, handlers[0], Raised("Exception", ""), frame)
 
     outcome = machine.unknown("an exception", not_none=True)

@@ -238,8 +238,7 @@ def _blur(machine: Machine, mark: int) -> None:
         new: Any = None if key == "items" and isinstance(owner, ListObject) else machine.unknown(str(key))
         if isinstance(owner, (DictObject, Instance)) and (value is MISSING or before[place] is MISSING):
             new = join(machine, [new, MISSING])
-        machine.journal.append((owner, fields, key, fields.get(key, MISSING)))
-        fields[key] = new
+        machine.place(owner, fields, key, new)
         if isinstance(owner, DictObject):
             machine.record(owner, "<hazy>", True)
 

@@ -31,7 +31,11 @@ from mfsdp_lint.readers.python.objects import (
     is_constant,
 )
 
-STEP_LIMIT = 40_000
+STEP_LIMIT = 80_000
+"""Steps of all ways through an entry point."""
+PATIENCE = 2_000
+"""Those of them that may pass before it makes or changes any configuration (the recipe or script of six releases that
+takes longest makes 922). Training code, tests and tools are full of functions that never do."""
 DEPTH_LIMIT = 60
 LOCAL_WAYS = 8
 FORK_LIMIT = 3
@@ -148,6 +152,7 @@ Place = tuple[Any, dict[Any, Any], Any, Any]
 class Machine:
     """The state that all parts of the evaluator share.
 
+    `configures` says that the entry point made a configuration, or wrote a setting of one that came from outside.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
     `variables` are the variables of the process environment that programs asked for (`asked_environment` times);
     `changed_shared` says that this way changed something that modules share, so that helpers may do other than before.
@@ -170,8 +175,8 @@ class Machine:
         self.asked_environment = 0
         self.unfollowed = 0
         self.doubts = 0
-        self.passed: list[Place] | None = None
-        """Inside the body of a `try`: what places held on the way through it, and hold no more."""
+        self.written: list[Place] | None = None
+        """Inside the body of a `try`: all that was written there, on whichever way."""
         self.suspect: Write | None = None
         """The call that is about to make everything within its reach unknown; told where calls are traced."""
         self.started = 0
@@ -180,15 +185,19 @@ class Machine:
     # -- one way through a program --------------------------------------------------------------------------------
 
     def begin(self, decisions: tuple[bool, ...]) -> None:
-        """Start one way through an entry point, taking the given sides of its first undecided branches."""
+        """Start one way through an entry point, taking the given sides of its first undecided branches (the first way
+        takes none of them).
+        """
         self.finish()
+        if not decisions:
+            self.steps = 0
+            self.configures = False
         self.started = self.clock
         self.decisions = decisions
         self.taken: list[tuple[bool, str]] = []
         self.facts = _Facts()
         self.environment = DictObject({}, self.tick())
         self.launched: list[tuple[Object, Object]] = []
-        self.steps = 0
         self.depth = 0
         self.changed_shared = False
         self.trial = 0
@@ -213,7 +222,7 @@ class Machine:
     def step(self) -> None:
         """Count one statement, call or turn of a loop; raises OutOfSteps past the limit."""
         self.steps += 1
-        if self.steps > STEP_LIMIT:
+        if self.steps > PATIENCE and (not self.configures or self.steps > STEP_LIMIT):
             raise OutOfSteps
 
     def charge(self, length: int) -> None:
@@ -223,11 +232,16 @@ class Machine:
 
     # -- writing and undoing --------------------------------------------------------------------------------------
 
-    def put(self, owner: Any, key: Any, value: Object) -> None:
-        """Write one attribute, entry or local name of `owner`."""
-        fields = owner.fields
+    def place(self, owner: Any, fields: dict[Any, Any], key: Any, value: Any) -> None:
+        """Write one of the fields of `owner`, so that it can be undone."""
         self.journal.append((owner, fields, key, fields.get(key, MISSING)))
         fields[key] = value
+        if self.written is not None:
+            self.written.append((owner, fields, key, value))
+
+    def put(self, owner: Any, key: Any, value: Object) -> None:
+        """Write one attribute, entry or local name of `owner`."""
+        self.place(owner, owner.fields, key, value)
         if owner.born <= self.started:
             self.changed_shared = True
 
@@ -236,6 +250,8 @@ class Machine:
         fields = owner.fields
         if key in fields:
             self.journal.append((owner, fields, key, fields.pop(key)))
+            if self.written is not None:
+                self.written.append((owner, fields, key, MISSING))
 
     def drop_entry(self, owner: Any, key: Any) -> None:
         """Remove one entry of a dictionary, so that undoing it brings it back in its place."""
@@ -251,17 +267,13 @@ class Machine:
 
     def record(self, owner: Any, key: Any, write: Any) -> None:
         """Remember who wrote `key` of `owner`."""
-        writes = owner.writes
-        self.journal.append((owner, writes, key, writes.get(key, MISSING)))
-        writes[key] = write
+        self.place(owner, owner.writes, key, write)
 
     def rollback(self, mark: int) -> None:
         """Undo everything since the journal was `mark` entries long."""
-        journal, passed = self.journal, self.passed
+        journal = self.journal
         while len(journal) > mark:
-            owner, fields, key, old = journal.pop()
-            if passed is not None:
-                passed.append((owner, fields, key, fields.get(key, MISSING)))
+            _, fields, key, old = journal.pop()
             if old is MISSING:
                 fields.pop(key, None)
             else:

@@ -13,7 +13,7 @@ from typing import Any
 from mfsdp_lint.addresses import Address
 from mfsdp_lint.readers.python import class_recipes, entries
 from mfsdp_lint.readers.python.exposed import with_exposed
-from mfsdp_lint.readers.python.machine import Machine
+from mfsdp_lint.readers.python.machine import PATIENCE, Machine
 from mfsdp_lint.readers.python.modules import Module, ModuleFinder, parse
 from mfsdp_lint.readers.python.objects import Function
 from mfsdp_lint.readers.python.room import with_room
@@ -144,6 +144,8 @@ def _recipes(machine: Machine, modules: Sequence[Module]) -> list[Recipe]:
         called.update(machine.called - {entry.function})
         if recipe is not None:
             found[(recipe.path, recipe.line, recipe.name)] = with_exposed(machine, entry, recipe, spans)
+        elif machine.steps > PATIENCE:
+            gc.collect(0)  # much was made, for nothing; only what is new is looked at
 
     for module in modules:
         for entry in entries.functions(machine, module):
