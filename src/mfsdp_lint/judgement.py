@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mfsdp_lint.finding import Finding
 from mfsdp_lint.holding import holds_for, told
 from mfsdp_lint.reading import Question, Read, read
 from mfsdp_lint.recipe import Recipe, Span
-from mfsdp_lint.rules.check import violations
+from mfsdp_lint.rules.check import Hits, hits, violations_of
 from mfsdp_lint.rules.findings import Cause, causes
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.sources import Problem, Sources, Unreadable
@@ -31,6 +31,7 @@ class Judgement:
     """What the files come to, as `sources` has them. Suppressed causes are there, and marked.
 
     `recipes` are those of every reading for another version; `distinct_recipes` counts those of the newest one alone.
+    `readings` and `hits` are what a judgement of other texts may take over.
     """
 
     sources: Sources
@@ -39,6 +40,8 @@ class Judgement:
     problems: tuple[Problem, ...]
     remarks: tuple[str, ...] = ()
     distinct_recipes: int = 0
+    readings: Mapping[tuple[str, str], Read] = field(default_factory=dict, repr=False)
+    hits: Mapping[Target, Hits] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +68,22 @@ class Judge:
         """Whether a path is one of the files that the user asked to lint."""
         return path in self._paths
 
-    def __call__(self, sources: Sources) -> Judgement:
+    def __call__(self, sources: Sources, before: Judgement | None = None) -> Judgement:
         """Reads every file, judges every recipe, and marks what comments suppress.
+
+        `before` is what the same question came to for other texts, perhaps by other rules.
 
         Of several versions each is judged by itself, and what they come to is put together: recipes are there once for
         every reading, so that a fix is proved in all of them, and a finding says for which versions it holds.
         """
         targets = self.question.targets
-        readings = self._readings(sources)
-        broken = [
-            violation
+        readings = self._readings(sources, {} if before is None else before.readings)
+        known = before.hits if before is not None else {}
+        fired = {
+            target: hits(readings[_reading(target)].recipes, target, self.rules, self.theirs, known.get(target))
             for target in targets
-            for violation in violations(readings[_reading(target)].recipes, target, self.rules, self.theirs)
-        ]
+        }
+        broken = [violation for target in targets for violation in violations_of(fired[target])]
         found = causes(broken)
         if len(targets) > 1:
             found = [told(cause, [holds_for(each) for each in cause.violations]) for cause in found]
@@ -89,13 +95,15 @@ class Judge:
             problems=(*dict.fromkeys(each for reading in readings.values() for each in reading.problems), *malformed),
             remarks=tuple(dict.fromkeys(each for reading in readings.values() for each in reading.remarks)),
             distinct_recipes=len(readings[_reading(self.target)].recipes),
+            readings=readings,
+            hits=fired,
         )
 
-    def _readings(self, sources: Sources) -> dict[tuple[str, str], Read]:
+    def _readings(self, sources: Sources, before: Mapping[tuple[str, str], Read]) -> dict[tuple[str, str], Read]:
         """What is read for every target; those that read the same data share it."""
         firsts = {_reading(target): target for target in reversed(self.question.targets)}
         return {
-            key: read(replace(self.question, target=target, also=()), sources)
+            key: read(replace(self.question, target=target, also=()), sources, before=before.get(key))
             for key, target in reversed(firsts.items())
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from mfsdp_lint import overrides
 from mfsdp_lint.addresses import Address, ask
@@ -14,6 +15,9 @@ from mfsdp_lint.overrides import Overrides
 from mfsdp_lint.recipe import Recipe
 from mfsdp_lint.sources import Problem, Sources, Unreadable
 from mfsdp_lint.upstream.target import Target, UnknownVersion
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.again import Before
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +50,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The recipes, what could not be read or is not there, and what else is worth saying."""
+    """The recipes, what could not be read or is not there, and what else is worth saying.
+
+    `python` is for a later reading of the same question.
+    """
 
     recipes: tuple[Recipe, ...]
     problems: tuple[Problem, ...]
     remarks: tuple[str, ...] = ()
+    python: Before | None = None
 
 
 def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
@@ -71,14 +79,16 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
     return asking, asked.problems
 
 
-def read(question: Question, sources: Sources, *, tracing: bool = False) -> Read:
+def read(question: Question, sources: Sources, *, tracing: bool = False, before: Read | None = None) -> Read:
     """The recipes of all files and addresses, as they are under the overrides.
 
-    With `tracing`, origins know the calls that led to them, which takes longer.
+    With `tracing`, origins know the calls that led to them, which takes longer. `before` is what the same question gave
+    for other texts: recipes that these make no difference for are taken over.
     """
     recipes: list[Recipe] = []
     problems: list[Problem] = []
     remarks = [*question.remarks]
+    again = None
     python = [file.path for file in question.files if file.kind == "python"]
     if python or question.addresses:
         from mfsdp_lint.readers.python.read import read_python
@@ -92,7 +102,9 @@ def read(question: Question, sources: Sources, *, tracing: bool = False) -> Read
             question.search_path,
             addresses=question.addresses,
             tracing=tracing,
+            before=None if before is None else before.python,
         )
+        again = found.again
         recipes += found.recipes
         problems += [*(error.problem for error in found.unreadable), *found.missing]
         remarks += knowledge.remarks()
@@ -101,7 +113,7 @@ def read(question: Question, sources: Sources, *, tracing: bool = False) -> Read
             recipes += _read_yaml(file.path, sources, question.target, problems)
     remarks += overrides.misspelt(recipes, question.overrides)
     recipes = [overrides.override(recipe, question.overrides) for recipe in recipes]
-    return Read(tuple(recipes), tuple(problems), tuple(remarks))
+    return Read(tuple(recipes), tuple(problems), tuple(remarks), again)
 
 
 def _read_yaml(path: str, sources: Sources, target: Target, problems: list[Problem]) -> Iterator[Recipe]:

@@ -51,7 +51,7 @@ class Repair:
 
     def _evaluate(self, unsafe: bool) -> Evaluate:
         def evaluate(texts: Mapping[str, str]) -> Judged:
-            return self._judged(self.judge(self.judgement.sources.with_texts(texts)), unsafe)
+            return self._judged(self.judge(self.judgement.sources.with_texts(texts), self.judgement), unsafe)
 
         return evaluate
 

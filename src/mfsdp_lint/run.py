@@ -59,7 +59,7 @@ def run(options: Options) -> Outcome:
             patch = _patch(texts, judgement.sources)
         else:
             problems += _write(texts, judgement.sources)
-        judgement = judge(judgement.sources.with_texts(texts)) if texts else judgement
+        judgement = judge(judgement.sources.with_texts(texts), judgement) if texts else judgement
     found = _fixable(judgement, judge, codes, edits=options.output_format in _SHOW_EDITS and not options.diff)
     found = where_it_holds(found, judgement, judge)
     if options.confirm:
@@ -150,7 +150,7 @@ def _by_every_rule(judgement: Judgement, judge: Judge) -> tuple[Judgement, Judge
     if judge.rules == judge.every_rule:
         return judgement, judge
     everything = replace(judge, rules=judge.every_rule)
-    return everything(judgement.sources), everything
+    return everything(judgement.sources, judgement), everything
 
 
 def _about_files(problems: Iterable[Problem], codes: frozenset[str]) -> list[Finding]:

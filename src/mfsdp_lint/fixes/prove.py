@@ -346,6 +346,8 @@ def _wrote(chosen: Mapping[int, tuple[Edit, ...]], origin: Origin | None) -> lis
 
 
 def _differences(before: Variant, after: Variant) -> list[str]:
+    if before is after:
+        return []
     paths = dict.fromkeys((*before.settings, *after.settings))
     return [path for path in paths if not _equal(before.value(path), after.value(path))]
 

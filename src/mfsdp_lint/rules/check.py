@@ -77,6 +77,33 @@ class Hit:
     assignment: Assignment | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The rules that fire in each of some recipes, in their order: `of` holds them by the recipe's id."""
+
+    recipes: Sequence[Recipe]
+    target: Target
+    rules: Sequence[Rule]
+    theirs: Theirs
+    of: Mapping[int, tuple[Hit, ...]]
+
+
+def hits(
+    recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], theirs: Theirs, before: Hits | None = None
+) -> Hits:
+    """Which rules fire; for recipes that were looked at `before`, by the same rules, that is known."""
+    known = before.of if before is not None and before.rules == rules else {}
+    agendas: dict[str, Agenda] = {}
+    found = {}
+    for recipe in recipes:
+        front_end = recipe.front_end
+        if front_end not in agendas:
+            agendas[front_end] = agenda(rules, Site(target, front_end))
+        one = known.get(id(recipe))
+        found[id(recipe)] = tuple(_hits(recipe, agendas[front_end], target, theirs)) if one is None else one
+    return Hits(recipes, target, rules, theirs, found)
+
+
 def violations(
     recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], theirs: Theirs, *, every: bool = False
 ) -> list[Violation]:
@@ -84,8 +111,13 @@ def violations(
 
     Of rules that say the same of a variant only the strongest is kept, unless `every` one is wanted.
     """
-    hits = list(_hits(recipes, target, rules, theirs))
-    writes = _Writes(recipes, hits)
+    return violations_of(hits(recipes, target, rules, theirs), every=every)
+
+
+def violations_of(found: Hits, *, every: bool = False) -> list[Violation]:
+    """What the rules that fire come to."""
+    fired = [hit for recipe in found.recipes for hit in found.of[id(recipe)]]
+    writes = _Writes(found.recipes, fired)
     return [
         Violation(
             rule=hit.rule,
@@ -94,11 +126,11 @@ def violations(
             variant=hit.variant,
             seen=hit.seen,
             witnesses=hit.witnesses,
-            primary=_primary(hit, writes, theirs),
+            primary=_primary(hit, writes, found.theirs),
             remedy=_remedy(hit),
-            target=target,
+            target=found.target,
         )
-        for hit in (hits if every else strongest(hits, rules))
+        for hit in (fired if every else strongest(fired, found.rules))
     ]
 
 
@@ -133,22 +165,17 @@ def _hits_of_writes(recipe: Recipe, views: Views, asked: Agenda, theirs: Theirs)
             yield Hit(rule, case, recipe, views.written, seen, (assignment.path,), assignment)
 
 
-def _hits(recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], theirs: Theirs) -> Iterator[Hit]:
-    agendas: dict[str, Agenda] = {}
-    for recipe in recipes:
-        site = Site(target, recipe.front_end)
-        if site.front_end not in agendas:
-            agendas[site.front_end] = agenda(rules, site)
-        asked = agendas[site.front_end]
-        shown = set()
-        for variant in (*recipe.variants, *recipe.exposed):
-            views = Views(variant, site)
-            for hit in (*hits_of(recipe, views, asked), *_hits_of_writes(recipe, views, asked, theirs)):
-                # What a caller may turn on is worth a word if it fails, or belongs to what is said anyway.
-                if variant.exposed and hit.case.severity == "info" and hit.rule.code not in shown:
-                    continue
-                shown.add(hit.rule.code)
-                yield hit
+def _hits(recipe: Recipe, asked: Agenda, target: Target, theirs: Theirs) -> Iterator[Hit]:
+    site = Site(target, recipe.front_end)
+    shown = set()
+    for variant in (*recipe.variants, *recipe.exposed):
+        views = Views(variant, site)
+        for hit in (*hits_of(recipe, views, asked), *_hits_of_writes(recipe, views, asked, theirs)):
+            # What a caller may turn on is worth a word if it fails, or belongs to what is said anyway.
+            if variant.exposed and hit.case.severity == "info" and hit.rule.code not in shown:
+                continue
+            shown.add(hit.rule.code)
+            yield hit
 
 
 class _Writes:

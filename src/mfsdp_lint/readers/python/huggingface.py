@@ -185,7 +185,7 @@ def _registered(machine: Machine, function: Function, word: str = "") -> Iterato
         texts = ((path, _text(machine, path)) for path in _python_files(package))
         machine.memory[key] = [(path, text) for path, text in texts if REGISTRY in text]
     for path, text in machine.memory[key]:
-        module = machine.finder.load(path) if word in text else None
+        module = machine.finder.load_for(function.module.path, path) if word in text else None
         if module is not None:
             yield from _classes(machine, module)
 

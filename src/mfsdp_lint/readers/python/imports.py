@@ -119,7 +119,7 @@ def _run_decorators(machine: Machine, module: Module) -> None:
 
 def _package_member(machine: Machine, module: Module, name: str) -> Object:
     folder = os.path.dirname(module.path)
-    found = submodule(machine.finder, os.path.join(folder, name), f"{module.name}.{name}")
+    found = submodule(machine.finder, module, os.path.join(folder, name), f"{module.name}.{name}")
     return MISSING if found is None else found
 
 
@@ -206,7 +206,7 @@ def _source(machine: Machine, node: ast.ImportFrom, module: Module) -> tuple[Mod
     package = module.name.split(".")
     package = package[: len(package) - node.level + (1 if module.is_package else 0)]
     name = ".".join([*package, *([node.module] if node.module else [])])
-    return submodule(machine.finder, target, name), name
+    return submodule(machine.finder, module, target, name), name
 
 
 def _from_import(machine: Machine, node: ast.ImportFrom, name: str, module: Module) -> Object:
@@ -222,6 +222,7 @@ def _from_import(machine: Machine, node: ast.ImportFrom, name: str, module: Modu
         if node.level:
             member = submodule(
                 machine.finder,
+                module,
                 os.path.join(relative_target(module, node.level, node.module), name),
                 f"{source_name}.{name}",
             )

@@ -12,6 +12,8 @@ from mfsdp_lint.readers.python.outline import outline
 from mfsdp_lint.sources import Sources, Unreadable
 
 STDLIB = sys.stdlib_module_names
+PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+"""A file may be valid for another one."""
 PROJECT_MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 SOURCE_FOLDERS = ("", "src")
 
@@ -78,10 +80,10 @@ def _parse(path: str, text: str, parser: Parser) -> ast.Module:
     try:
         return parser(text)
     except SyntaxError as error:
-        raise Unreadable(path, error.lineno or 1, error.offset or 1, f"not valid Python: {error.msg}") from None
+        raise Unreadable(path, error.lineno or 1, error.offset or 1, f"not valid {PYTHON}: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
         reason = "nested too deeply" if isinstance(error, (RecursionError, MemoryError)) else str(error)
-        raise Unreadable(path, 1, 1, f"not valid Python: {reason}") from None
+        raise Unreadable(path, 1, 1, f"not valid {PYTHON}: {reason}") from None
 
 
 def _lines_with(word: str, text: str) -> list[int]:
@@ -108,6 +110,8 @@ class ModuleFinder:
         self._tops: dict[tuple[str, str], tuple[str, ...]] = {}
         self._found: dict[tuple[str, str], str | None] = {}
         self._entries: dict[str, frozenset[str]] = {}
+        self.uses: dict[str, set[str]] = {}
+        """The files that each file reached by its imports."""
 
     def load(self, path: str, name: str | None = None) -> Module | None:
         """The module in a file, parsed once; None when it cannot be read or parsed."""
@@ -134,7 +138,13 @@ class ModuleFinder:
     def resolve(self, name: str, importer: str) -> Module | None:
         """The module that `import name` in the file `importer` means, if its source is at hand."""
         path = self.find(name, importer)
-        return self.load(path, name) if path else None
+        return self.load_for(importer, path, name) if path else None
+
+    def load_for(self, importer: str, path: str, name: str | None = None) -> Module | None:
+        """The module in a file that another file makes use of."""
+        module = self.load(path, name)
+        self.uses.setdefault(importer, set()).add(path if module is None else module.path)
+        return module
 
     def find(self, name: str, importer: str) -> str | None:
         """The file of a dotted module name (a package's `__init__.py`)."""
@@ -256,9 +266,9 @@ def relative_target(module: Module, level: int, name: str | None) -> str:
     return os.path.join(folder, *name.split(".")) if name else folder
 
 
-def submodule(finder: ModuleFinder, target: str, name: str) -> Module | None:
+def submodule(finder: ModuleFinder, importer: Module, target: str, name: str) -> Module | None:
     """The module in `target` (a path without suffix): a package or a file."""
     for candidate in (os.path.join(target, "__init__.py"), target + ".py"):
         if finder.sources.exists(candidate):
-            return finder.load(candidate, name)
+            return finder.load_for(importer.path, candidate, name)
     return None

@@ -5,17 +5,17 @@ from __future__ import annotations
 import gc
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from mfsdp_lint.addresses import Address
 from mfsdp_lint.readers.python import class_recipes, entries
+from mfsdp_lint.readers.python.again import Before, Different, Key, Tried, key_of, together
 from mfsdp_lint.readers.python.exposed import with_exposed
 from mfsdp_lint.readers.python.machine import PATIENCE, Machine
 from mfsdp_lint.readers.python.modules import Module, ModuleFinder, parse
-from mfsdp_lint.readers.python.objects import Function
 from mfsdp_lint.readers.python.room import with_room
 from mfsdp_lint.readers.python.settings import Spans
 from mfsdp_lint.recipe import Recipe
@@ -38,11 +38,12 @@ NOT_KNOWN = "yields no configuration that can be known"
 @dataclass(frozen=True, slots=True)
 class PythonRead:
     """What was read: the recipes in the order of the files, the files that could not be read, and what was addressed
-    but is not there."""
+    but is not there; `again` is for a later reading of the same files."""
 
     recipes: list[Recipe]
     unreadable: list[Unreadable]
     missing: list[Problem] = field(default_factory=list)
+    again: Before | None = None
 
 
 def read_python(
@@ -53,24 +54,37 @@ def read_python(
     *,
     addresses: Sequence[Address] = (),
     tracing: bool = False,
+    before: Before | None = None,
 ) -> PythonRead:
     """The recipes of Python files, and those that addresses name.
 
     `knowledge` is what is known of upstream packages whose source is not at hand; `search_path` are folders with such
     source. A file that cannot be read or parsed is listed and does not stop the others. With `tracing`, origins know
-    the calls that led to them.
+    the calls that led to them. `before` is an earlier reading of the same files, with the same knowledge: recipes that
+    no change of texts since then can reach are taken over.
     """
     sys.setrecursionlimit(max(sys.getrecursionlimit(), PYTHON_STACK))
-    finder = ModuleFinder(sources, search_path)
-    finder.spell([*paths, *(address.path for address in addresses)])
-    machine = Machine(finder, knowledge, tracing)
+
+    def machine() -> Machine:
+        finder = ModuleFinder(sources, search_path)
+        finder.spell([*paths, *(address.path for address in addresses)])
+        return Machine(finder, knowledge, tracing)
+
     with _without_collection():
-        return with_room(lambda: _read(machine, paths, addresses))
+        if before is not None and not addresses:
+            with suppress(Different):
+                return with_room(lambda: _read(machine(), paths, (), before))
+        return with_room(lambda: _read(machine(), paths, addresses, None))
 
 
-def _read(machine: Machine, paths: Sequence[str], addresses: Sequence[Address]) -> PythonRead:
+def _read(machine: Machine, paths: Sequence[str], addresses: Sequence[Address], before: Before | None) -> PythonRead:
+    sources = machine.finder.sources
+    kept = {} if before is None else before.unchanged(sources)
     modules, unreadable = _load(machine.finder, paths)
-    read = PythonRead(_recipes(machine, modules), unreadable)
+    reading = _Reading(machine, modules, kept)
+    recipes = reading.recipes()
+    uses = machine.finder.uses if before is None else together(before.uses, machine.finder.uses)
+    read = PythonRead(recipes, unreadable, again=Before(sources, reading.tried, uses))
     if addresses:
         _add_addressed(machine, addresses, read)
     return read
@@ -132,41 +146,62 @@ def _load(finder: ModuleFinder, paths: Sequence[str]) -> tuple[list[Module], lis
     return modules, unreadable
 
 
-def _recipes(machine: Machine, modules: Sequence[Module]) -> list[Recipe]:
-    spans = Spans(machine)
-    found: dict[tuple[str, int, str], Recipe] = {}
-    called: set[Function] = set()
-    later: list[entries.Entry] = []
+class _Reading:
+    """The entry points of all files, run in their order; `kept` are those of files that need no reading again."""
 
-    def add(entry: entries.Entry) -> None:
+    def __init__(self, machine: Machine, modules: Sequence[Module], kept: Mapping[str, list[Tried]]) -> None:
+        self.machine = machine
+        self.spans = Spans(machine)
+        self.kept = kept
+        self.tried = {
+            each.path: kept[each.path] if each.path in kept else list(_entry_points(machine, each)) for each in modules
+        }
+        self.called: set[Key] = set()
+
+    def recipes(self) -> list[Recipe]:
+        """Raises Different where a kept entry point has to run that did not run before."""
+        early = [each for tried in self.tried.values() for each in tried if not each.late]
+        late = [each for tried in self.tried.values() for each in tried if each.late]
+        ran = [self._ran(each) for each in early]
+        # Helpers are judged with the recipes that call them; by themselves only where none does.
+        ran += [self._ran(each) for each in late if not self._is_called(each) and entries.may_configure(each.entry)]
+        found = {(each.path, each.line, each.name): each for each in ran if each is not None}
+        order = {path: position for position, path in enumerate(self.tried)}
+        return sorted(found.values(), key=lambda recipe: (order[recipe.path], recipe.line, recipe.name))
+
+    def _is_called(self, tried: Tried) -> bool:
+        assert tried.entry.function is not None
+        return key_of(tried.entry.function) in self.called
+
+    def _ran(self, tried: Tried) -> Recipe | None:
+        if not tried.ran:
+            if tried.path in self.kept:
+                raise Different
+            self._run(tried)
+        self.called |= tried.called
+        return tried.recipe
+
+    def _run(self, tried: Tried) -> None:
+        machine, entry = self.machine, tried.entry
         machine.called = set()
-        recipe = entries.run(machine, entry, spans)
-        called.update(machine.called - {entry.function})
+        recipe = entries.run(machine, entry, self.spans)
+        tried.ran = True
+        tried.called = frozenset(key_of(each) for each in machine.called if each is not entry.function)
         if recipe is not None:
-            found[(recipe.path, recipe.line, recipe.name)] = with_exposed(machine, entry, recipe, spans)
+            tried.recipe = with_exposed(machine, entry, recipe, self.spans)
         elif machine.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
 
-    for module in modules:
-        for entry in entries.functions(machine, module):
-            if entry.name.startswith("_") or entries.needs_arguments(entry):
-                later.append(entry)
-            else:
-                add(entry)
-        for entry in entries.partials(machine, module):
-            if entries.needs_arguments(entry):
-                later.append(entry)
-            else:
-                add(entry)
-        later += class_recipes.methods(machine, module)
-        for entry in entries.module_configurations(machine, module):
-            add(entry)
-        main = entries.script(machine, module)
-        if main is not None:
-            add(main)
-    # Helpers are judged with the recipes that call them; by themselves only where none does.
-    for entry in later:
-        if entry.function not in called and entries.may_configure(entry):
-            add(entry)
-    order = {module.path: position for position, module in enumerate(modules)}
-    return sorted(found.values(), key=lambda recipe: (order[recipe.path], recipe.line, recipe.name))
+
+def _entry_points(machine: Machine, module: Module) -> Iterator[Tried]:
+    for entry in entries.functions(machine, module):
+        yield Tried(module.path, entry, late=entry.name.startswith("_") or entries.needs_arguments(entry))
+    for entry in entries.partials(machine, module):
+        yield Tried(module.path, entry, late=entries.needs_arguments(entry))
+    for entry in class_recipes.methods(machine, module):
+        yield Tried(module.path, entry, late=True)
+    for entry in entries.module_configurations(machine, module):
+        yield Tried(module.path, entry)
+    main = entries.script(machine, module)
+    if main is not None:
+        yield Tried(module.path, main)

@@ -1,0 +1,135 @@
+"""Reading changed texts again: what they make no difference for is taken over, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from mfsdp_lint.readers.python.read import PythonRead, read_python
+from mfsdp_lint.recipe import Origin, Span
+from mfsdp_lint.sources import Sources
+
+CONFIG = """\
+from dataclasses import dataclass, field
+
+@dataclass
+class Model:
+    size: int = 1
+
+@dataclass
+class ConfigContainer:
+    model: Model = field(default_factory=Model)
+"""
+FILES: Mapping[str, str] = {
+    "config.py": CONFIG,
+    "common.py": """\
+from config import ConfigContainer
+
+def base(size):
+    cfg = ConfigContainer()
+    cfg.model.size = size
+    return cfg
+
+def larger(cfg):
+    cfg.model.size += 1
+    return cfg
+""",
+    "family/__init__.py": "from .small import small\n",
+    "family/small.py": "# recipes\nfrom common import base, larger\n\ndef small():\n    return larger(base(2))\n",
+    "derived.py": "# recipes\nimport family\n\ndef derived():\n    return family.small()\n",
+    "alone.py": "from config import ConfigContainer\n\ndef alone():\n    return ConfigContainer()\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "family").mkdir()
+    for path, text in FILES.items():
+        (tmp_path / path).write_text(text, encoding="utf-8")
+
+
+def settings(read: PythonRead) -> dict[str, list[Any]]:
+    return {
+        recipe.qualified_name: [
+            (variant.when, [(path, variant.value(path), _places(variant.origin(path))) for path in variant.settings])
+            for variant in recipe.variants
+        ]
+        for recipe in read.recipes
+    }
+
+
+def _places(origin: Origin | None) -> list[Span]:
+    return [] if origin is None else [origin.span, *_places(origin.earlier)]
+
+
+def again(**changes: tuple[str, str]) -> tuple[set[str], dict[str, list[Any]], dict[str, list[Any]]]:
+    """The recipes that were taken over when texts were replaced in files, all recipes, and those of a reading anew."""
+    paths = sorted(FILES)
+    sources = Sources()
+    first = read_python(paths, sources)
+    texts = {}
+    for name, (old, new) in changes.items():
+        path = f"{name.replace('__', '/')}.py"
+        assert old in FILES[path]
+        texts[path] = FILES[path].replace(old, new)
+    changed = sources.with_texts(texts)
+    second = read_python(paths, changed, before=first.again)
+    kept = {recipe.name for recipe in second.recipes if any(recipe is other for other in first.recipes)}
+    return kept, settings(second), settings(read_python(paths, Sources(texts)))
+
+
+def test_where_nothing_has_changed_everything_is_taken_over() -> None:
+    kept, found, anew = again()
+    assert kept == {"small", "derived", "alone"}
+    assert found == anew
+
+
+def test_a_changed_recipe_is_read_again_and_so_is_what_builds_on_it() -> None:
+    kept, found, anew = again(family__small=("base(2)", "base(5)"))
+    assert kept == {"alone"}
+    assert found == anew
+
+
+def test_a_changed_helper_reaches_recipes_through_other_files() -> None:
+    kept, found, anew = again(common=("+= 1", "+= 7"))
+    assert kept == {"alone"}
+    assert found == anew
+
+
+def test_what_everything_imports_leaves_nothing_as_it_was() -> None:
+    kept, found, anew = again(config=("size: int = 1", "size: int = 9"))
+    assert kept == set()
+    assert found == anew
+
+
+def test_a_file_that_nobody_imports_changes_itself_alone() -> None:
+    kept, found, anew = again(alone=("return Conf", "cfg = Conf"), derived=("()\n", "()  # nothing\n"))
+    assert kept == {"small"}
+    assert found == anew
+    assert not any(name.endswith("alone") for name in found)
+
+
+def test_a_helper_that_is_no_longer_called_is_a_recipe_of_its_own_in_a_file_that_did_not_change() -> None:
+    kept, found, anew = again(family__small=("larger(base(2))", "base(2)"))
+    assert "common.larger" in found
+    assert kept == set()
+    assert found == anew
+
+
+def test_a_recipe_that_another_file_begins_to_call_is_still_one_unless_it_is_a_helper() -> None:
+    kept, found, anew = again(alone=("return ConfigContainer()", "from derived import derived\n    return derived()"))
+    assert kept == {"small", "derived"}
+    assert found == anew
+
+
+def test_a_file_that_cannot_be_read_any_more_is_told() -> None:
+    paths = sorted(FILES)
+    sources = Sources()
+    first = read_python(paths, sources)
+    second = read_python(paths, sources.with_texts({"common.py": "def base(:\n"}), before=first.again)
+    assert [error.path for error in second.unreadable] == ["common.py"]
+    assert settings(second) == settings(read_python(paths, Sources({"common.py": "def base(:\n"})))
