@@ -154,7 +154,7 @@ class Builder:
         return instance
 
     def _base(self, base: Node, made: int | None) -> Instance:
-        self.machine.configures = True
+        self.machine.found_configuration()
         if base[0] == "hf":
             template = self.knowledge.provider(self.machine, base[1], base[2] or None)
             instance = self.machine.copy(template)

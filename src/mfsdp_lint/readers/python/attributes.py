@@ -362,7 +362,8 @@ def set_attribute(
         if settled is not target:
             set_attribute(machine, settled, name, value, frame, node, focus, how)
         else:
-            machine.configures = machine.configures or (name in NAMES and _is_section(target))
+            if name in NAMES and _is_section(target):
+                machine.found_configuration()
             write(machine, target, name, value, frame, node, focus, how)
             for one in target.fields.get(EITHER, ()):
                 possible = join(machine, [value, one.fields[name] if name in one.fields else machine.unknown(name)])

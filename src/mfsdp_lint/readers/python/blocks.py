@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from mfsdp_lint.readers.python.branches import Signal
 from mfsdp_lint.readers.python.containers import GeneratorCall
-from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
+from mfsdp_lint.readers.python.machine import MODULE_STEPS, CannotMerge, Frame, Machine, OutOfSteps, Raised
 from mfsdp_lint.readers.python.nodes import run_block
 from mfsdp_lint.readers.python.objects import Object
 
@@ -59,18 +59,21 @@ def bound_names(statement: ast.AST) -> list[str]:
 
 def isolated(machine: Machine, make: Callable[[], Object]) -> Object:
     """Evaluate something outside of any recipe: what it makes is shared, and nothing undoes it."""
-    saved = machine.journal, machine.written, machine.facts, machine.trial, machine.steps, machine.called, machine.local
-    shared = machine.changed_shared
+    saved = {name: getattr(machine, name) for name in _OF_A_WAY}
     machine.journal, machine.written, machine.trial, machine.local, machine.steps = [], None, 0, None, 0
+    machine.limit = MODULE_STEPS
     machine.facts = type(machine.facts)()
     machine.module_level += 1
     try:
         return make()
     finally:
         machine.module_level -= 1
-        machine.journal, machine.written, machine.facts, machine.trial, machine.steps = saved[:5]
-        machine.called, machine.local = saved[5:]
-        machine.changed_shared = shared
+        for name, value in saved.items():
+            setattr(machine, name, value)
+
+
+_OF_A_WAY = ("journal", "written", "facts", "trial", "steps", "limit", "called", "local", "changed_shared")
+"""What the machine knows of the way that it is on."""
 
 
 def head(node: ast.stmt) -> str:

@@ -19,7 +19,7 @@ from mfsdp_lint.readers.python.classes import (
     mro,
     opaque,
 )
-from mfsdp_lint.readers.python.machine import HAZY, Frame, Machine, Raised
+from mfsdp_lint.readers.python.machine import HAZY, STEP_LIMIT, Frame, Machine, Raised
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
     MISSING,
@@ -50,7 +50,8 @@ def instantiate(
     if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
         return DictObject(dict(keywords), machine.tick())
     instance = Instance(cls, machine.tick(), machine.note(frame, node, None, "default", None, None))
-    machine.configures = machine.configures or is_container(machine, instance)
+    if machine.limit < STEP_LIMIT and is_container(machine, instance):
+        machine.found_configuration()
     constructor, owner = lookup(machine, cls, "__init__")
     if isinstance(constructor, Function) and not (
         has_fields(machine, cls) and _generated_is_nearer(machine, cls, owner)

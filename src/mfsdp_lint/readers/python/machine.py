@@ -33,9 +33,11 @@ from mfsdp_lint.readers.python.objects import (
 
 STEP_LIMIT = 80_000
 """Steps of all ways through an entry point."""
-PATIENCE = 2_000
+PATIENCE = 1_000
 """Those of them that may pass before it makes or changes any configuration (the recipe or script of six releases that
-takes longest makes 922). Training code, tests and tools are full of functions that never do."""
+takes longest takes 375). Training code, tests and tools are full of functions that never do."""
+MODULE_STEPS = 40_000
+"""Steps of what recipes share: the top level of a module, a decorated definition, the provider of a model."""
 DEPTH_LIMIT = 60
 LOCAL_WAYS = 8
 FORK_LIMIT = 3
@@ -152,7 +154,7 @@ Place = tuple[Any, dict[Any, Any], Any, Any]
 class Machine:
     """The state that all parts of the evaluator share.
 
-    `configures` says that the entry point made a configuration, or wrote a setting of one that came from outside.
+    `limit` is how many `steps` there may be now.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
     `variables` are the variables of the process environment that programs asked for (`asked_environment` times);
     `changed_shared` says that this way changed something that modules share, so that helpers may do other than before.
@@ -191,7 +193,7 @@ class Machine:
         self.finish()
         if not decisions:
             self.steps = 0
-            self.configures = False
+            self.limit = PATIENCE
         self.started = self.clock
         self.decisions = decisions
         self.taken: list[tuple[bool, str]] = []
@@ -222,8 +224,12 @@ class Machine:
     def step(self) -> None:
         """Count one statement, call or turn of a loop; raises OutOfSteps past the limit."""
         self.steps += 1
-        if self.steps > PATIENCE and (not self.configures or self.steps > STEP_LIMIT):
+        if self.steps > self.limit:
             raise OutOfSteps
+
+    def found_configuration(self) -> None:
+        """A configuration was made, or a setting of one from outside was written: the rest is worth following."""
+        self.limit = STEP_LIMIT
 
     def charge(self, length: int) -> None:
         """Count the work of going through so many elements."""
