@@ -194,3 +194,23 @@ def test_the_ways_through_a_recipe_are_told_once_however_many_versions_take_them
     )
     (finding,) = running.run(Options(paths=("recipe.py",), target_bridge=">=0.4,<0.5")).findings
     assert finding.message == "zarr when old (holds for megatron-bridge 0.4.0 to 0.4.2)"
+
+
+def test_what_was_used_in_place_of_a_version_is_said_after_a_fix_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The recipe that the remark is about is not read again for the fix of another one."""
+    monkeypatch.chdir(tmp_path)
+    Path("upstream.py").write_text(
+        "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n\n"
+        "def upstream():\n    return llama3_8b_pretrain_config()\n",
+        encoding="utf-8",
+    )
+    Path("own.py").write_text(
+        "def own(cfg):\n    cfg.dist.use_megatron_fsdp = cfg.ddp.use_megatron_fsdp = True\n"
+        "    cfg.checkpoint.ckpt_format = 'torch_dist'\n    cfg.checkpoint.save = 'here'\n    return cfg\n",
+        encoding="utf-8",
+    )
+    outcome = running.run(Options(paths=(".",), target_bridge="0.6.1", fix=True, unsafe_fixes=True))
+    assert "fsdp_dtensor" in Path("own.py").read_text(encoding="utf-8")
+    assert any("those of 0.6.0 were used" in remark for remark in outcome.remarks)

@@ -87,7 +87,8 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
     """
     recipes: list[Recipe] = []
     problems: list[Problem] = []
-    remarks = [*question.remarks]
+    # What is taken over was worth the same remarks.
+    remarks = [*question.remarks, *(() if before is None else before.remarks)]
     again = None
     python = [file.path for file in question.files if file.kind == "python"]
     if python or question.addresses:
