@@ -78,7 +78,7 @@ class Judge:
         """
         targets = self.question.targets
         readings = self._readings(sources, {} if before is None else before.readings)
-        known = before.hits if before is not None else {}
+        known = {} if before is None else before.hits
         fired = {
             target: hits(readings[_reading(target)].recipes, target, self.rules, self.theirs, known.get(target))
             for target in targets

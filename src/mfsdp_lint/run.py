@@ -36,10 +36,7 @@ class Outcome:
 
     def text(self, path: str) -> str | None:
         """The text of a file, for the reports; None where it cannot be read."""
-        try:
-            return self.sources.text(path)
-        except Unreadable:
-            return None
+        return self.sources.text_or_none(path)
 
 
 def run(options: Options) -> Outcome:

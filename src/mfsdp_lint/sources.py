@@ -76,6 +76,13 @@ class Sources:
         changed = self._overlay.get(self._key(path))
         return self._decoded(path).text if changed is None else changed
 
+    def text_or_none(self, path: str) -> str | None:
+        """The text of a file; None where it cannot be read."""
+        try:
+            return self.text(path)
+        except Unreadable:
+            return None
+
     def with_texts(self, texts: Mapping[str, str]) -> Sources:
         """The same sources with (more) texts in front of the files."""
         other = Sources.__new__(Sources)

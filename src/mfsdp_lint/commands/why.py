@@ -12,7 +12,7 @@ from mfsdp_lint.options import UsageError
 from mfsdp_lint.overrides import ENVIRONMENT
 from mfsdp_lint.reading import question, read
 from mfsdp_lint.recipe import Recipe
-from mfsdp_lint.sources import Sources, Unreadable
+from mfsdp_lint.sources import Sources
 from mfsdp_lint.story import stories
 
 SUMMARY = (
@@ -45,21 +45,15 @@ def main(arguments: argparse.Namespace) -> int:
     recipe = _only(found.recipes, arguments.address)
     path = _setting(recipe, arguments.setting)
 
-    def text(path: str) -> str | None:
-        try:
-            return sources.text(path)
-        except Unreadable:
-            return None
-
     from mfsdp_lint.reports import why
 
     told = stories(recipe, path, asked.target)
     if arguments.output_format == "json":
         import json
 
-        print(json.dumps(why.document(recipe, told, asked.target, text), indent=2))
+        print(json.dumps(why.document(recipe, told, asked.target, sources.text_or_none), indent=2))
     else:
-        sys.stdout.write(why.render(recipe, told, text))
+        sys.stdout.write(why.render(recipe, told, sources.text_or_none))
     return 0
 
 

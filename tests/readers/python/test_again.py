@@ -10,20 +10,10 @@ import pytest
 from mfsdp_lint.readers.python.read import PythonRead, read_python
 from mfsdp_lint.recipe import Origin, Span
 from mfsdp_lint.sources import Sources
+from tests.readers.python.samples import FRAME
 
-CONFIG = """\
-from dataclasses import dataclass, field
-
-@dataclass
-class Model:
-    size: int = 1
-
-@dataclass
-class ConfigContainer:
-    model: Model = field(default_factory=Model)
-"""
 FILES: Mapping[str, str] = {
-    "config.py": CONFIG,
+    "config.py": FRAME,
     "common.py": """\
 from config import ConfigContainer
 
@@ -101,7 +91,7 @@ def test_a_changed_helper_reaches_recipes_through_other_files() -> None:
 
 
 def test_what_everything_imports_leaves_nothing_as_it_was() -> None:
-    kept, found, anew = again(config=("size: int = 1", "size: int = 9"))
+    kept, found, anew = again(config=("size: object = 1", "size: object = 9"))
     assert kept == set()
     assert found == anew
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from unittest import mock
 
 from hypothesis import HealthCheck, event, given, settings, target
 
-from mfsdp_lint.readers.python.machine import STEP_LIMIT, Machine
+from mfsdp_lint.readers.python.machine import STEP_LIMIT
 from tests.readers.python.agreement import evaluate, examine, snapshot
 from tests.readers.python.programs import Program, programs, write
+from tests.readers.python.samples import counted
 
 CI = settings(max_examples=300, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -30,8 +30,8 @@ def test_what_is_said_of_a_program_holds_when_python_runs_it(program: Program) -
 def test_a_second_reading_says_the_same_in_as_many_steps(program: Program) -> None:
     readings = []
     for _ in range(2):
-        with mock.patch.object(Machine, "step", autospec=True, side_effect=Machine.step) as step:
-            readings.append((snapshot(evaluate(program.text)), step.call_count))
+        with counted() as steps:
+            readings.append((snapshot(evaluate(program.text)), steps.count))
     assert readings[0] == readings[1]
     assert readings[0][1] <= 4 * STEP_LIMIT
 

@@ -15,23 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mfsdp_lint.readers.python import machine as machine_module
-from mfsdp_lint.readers.python.machine import Machine
 from mfsdp_lint.readers.python.read import PythonRead, read_python
 from mfsdp_lint.sources import Sources
 from tests.readers.python.programs import write
+from tests.readers.python.samples import FRAME, counted
 
 PATH = "recipes/sample.py"
-FRAME = """\
-from dataclasses import dataclass, field
-
-@dataclass
-class Model:
-    size: object = 1
-
-@dataclass
-class ConfigContainer:
-    model: Model = field(default_factory=Model)
-"""
 
 
 def read(text: str, path: str = PATH) -> PythonRead:
@@ -348,24 +337,16 @@ MEMORY = 600_000_000
 """Bytes that reading one of them may take more than was ever taken before it."""
 
 
-def steps_of(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], int]:
+def steps_of(text: str) -> tuple[list[str], int]:
     """The names of a program's recipes, and how many steps it took to find them."""
-    steps = 0
-    step = Machine.step
-
-    def counted(self: Machine) -> None:
-        nonlocal steps
-        steps += 1
-        step(self)
-
-    monkeypatch.setattr(Machine, "step", counted)
-    return [recipe.name for recipe in read(text).recipes], steps
+    with counted() as steps:
+        return [recipe.name for recipe in read(text).recipes], steps.count
 
 
 @pytest.mark.parametrize("text", EXPENSIVE.values(), ids=EXPENSIVE.keys())
-def test_an_expensive_program_ends_in_bounded_steps_and_memory(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_expensive_program_ends_in_bounded_steps_and_memory(text: str) -> None:
     before = most_memory()
-    _, steps = steps_of(text, monkeypatch)
+    _, steps = steps_of(text)
     assert steps <= 4 * machine_module.STEP_LIMIT
     assert most_memory() - before < MEMORY
 
@@ -397,23 +378,23 @@ def train(policy, loader, epochs):
 FOUR_TIMES = "\n".join(f"    train(policy, loader, epochs_{number})" for number in range(4))
 
 
-def test_what_touches_no_configuration_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_touches_no_configuration_is_given_up_soon() -> None:
     text = f"{FRAME}\n{TRAINING}\ndef experiment(policy, loader):\n{FOUR_TIMES}\n    return policy.model"
-    names, steps = steps_of(text, monkeypatch)
+    names, steps = steps_of(text)
     assert names == []
     assert steps <= 2 * machine_module.PATIENCE
 
 
-def test_what_made_a_configuration_is_followed_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_made_a_configuration_is_followed_for_longer() -> None:
     loop = "    for number in range(3_000):\n        cfg.model.size = number\n    return cfg"
-    names, steps = steps_of(f"{FRAME}\ndef recipe():\n    cfg = ConfigContainer()\n{loop}", monkeypatch)
+    names, steps = steps_of(f"{FRAME}\ndef recipe():\n    cfg = ConfigContainer()\n{loop}")
     assert names == ["recipe"]
     assert steps > machine_module.PATIENCE
 
 
-def test_and_so_is_what_writes_settings_of_one_that_is_handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_and_so_is_what_writes_settings_of_one_that_is_handed_in() -> None:
     loop = "    for number in range(3_000):\n        cfg.ddp.bucket_size = number"
     first = "    cfg.ddp.use_megatron_fsdp = True\n"
-    names, steps = steps_of(f"def recipe(cfg):\n{first}{loop}", monkeypatch)
+    names, steps = steps_of(f"def recipe(cfg):\n{first}{loop}")
     assert names == ["recipe"]
     assert steps > machine_module.PATIENCE

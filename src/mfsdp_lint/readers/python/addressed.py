@@ -10,7 +10,8 @@ from difflib import get_close_matches
 from mfsdp_lint.addresses import Address
 from mfsdp_lint.readers.python.class_recipes import method
 from mfsdp_lint.readers.python.classes import ClassObject, mro, namespace
-from mfsdp_lint.readers.python.entries import Entry, is_container, positional_given, script
+from mfsdp_lint.readers.python.configurations import is_container
+from mfsdp_lint.readers.python.entries import Entry, positional_given, script
 from mfsdp_lint.readers.python.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.machine import Machine
 from mfsdp_lint.readers.python.modules import Module, parse

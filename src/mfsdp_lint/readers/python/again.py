@@ -6,13 +6,13 @@ what it gave before: proofs of fixes change few files of many.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from mfsdp_lint.readers.python.entries import Entry
 from mfsdp_lint.readers.python.objects import Function
 from mfsdp_lint.recipe import Recipe
-from mfsdp_lint.sources import Sources, Unreadable
+from mfsdp_lint.sources import Sources
 
 Key = tuple[str, int, str]
 """A function: its file, its line and its name."""
@@ -44,41 +44,29 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """A reading: its texts, the entry points of every file that was asked for, and the files that each file `uses`."""
+    """A reading: its texts, the entry points of every file that was asked for, and the `users` of every file."""
 
     sources: Sources
-    tried: Mapping[str, list[Tried]] = field(default_factory=dict)
-    uses: Mapping[str, Iterable[str]] = field(default_factory=dict)
+    tried: Mapping[str, list[Tried]]
+    users: Mapping[str, set[str]]
 
     def unchanged(self, sources: Sources) -> dict[str, list[Tried]]:
         """The entry points of the files for which other texts make no difference."""
-        same = {path: _text(self.sources, path) == _text(sources, path) for path in (*self.tried, *_files(self.uses))}
-        return {path: tried for path, tried in self.tried.items() if all(same[each] for each in self._reached(path))}
-
-    def _reached(self, path: str) -> set[str]:
-        found, pending = {path}, [path]
+        affected = {
+            path for path in {*self.tried, *self.users} if self.sources.text_or_none(path) != sources.text_or_none(path)
+        }
+        pending = [*affected]
         while pending:
-            more = set(self.uses.get(pending.pop(), ())) - found
-            found |= more
+            more = self.users.get(pending.pop(), set()) - affected
+            affected |= more
             pending += more
-        return found
+        return {path: tried for path, tried in self.tried.items() if path not in affected}
 
 
-def together(*uses: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
-    """The files that each file uses in any of several readings."""
+def together(*readings: Mapping[str, set[str]]) -> dict[str, set[str]]:
+    """The users that each file has in any of several readings."""
     found: dict[str, set[str]] = {}
-    for each in uses:
-        for path, used in each.items():
-            found.setdefault(path, set()).update(used)
+    for users in readings:
+        for path, more in users.items():
+            found.setdefault(path, set()).update(more)
     return found
-
-
-def _files(uses: Mapping[str, Iterable[str]]) -> set[str]:
-    return {path for each in uses.values() for path in each}
-
-
-def _text(sources: Sources, path: str) -> str | None:
-    try:
-        return sources.text(path)
-    except Unreadable:
-        return None

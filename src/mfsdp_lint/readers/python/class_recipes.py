@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from mfsdp_lint.readers.python.classes import ENUM_BASES, ClassObject, has_base, mro, namespace
-from mfsdp_lint.readers.python.entries import SECTIONS, Entry, needs_arguments, says_container
+from mfsdp_lint.readers.python.configurations import SECTIONS
+from mfsdp_lint.readers.python.entries import Entry, needs_arguments, says_container
 from mfsdp_lint.readers.python.imports import resolve_global
 from mfsdp_lint.readers.python.machine import Machine
 from mfsdp_lint.readers.python.modules import Module

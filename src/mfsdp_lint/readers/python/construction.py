@@ -19,6 +19,7 @@ from mfsdp_lint.readers.python.classes import (
     mro,
     opaque,
 )
+from mfsdp_lint.readers.python.configurations import is_container
 from mfsdp_lint.readers.python.machine import HAZY, STEP_LIMIT, Frame, Machine, Raised
 from mfsdp_lint.readers.python.objects import (
     CONSTANTS,
@@ -43,7 +44,6 @@ def instantiate(
 ) -> Object:
     """`cls(*arguments, **keywords)`. Raises Raised where Python would."""
     from mfsdp_lint.readers.python.calls import call
-    from mfsdp_lint.readers.python.entries import is_container
 
     if is_enum(machine, cls):
         return _member_by_value(machine, cls, arguments)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mfsdp_lint.readers.python.attributes import class_names
 from mfsdp_lint.readers.python.branches import one_of
 from mfsdp_lint.readers.python.calls import call
 from mfsdp_lint.readers.python.classes import ClassObject
+from mfsdp_lint.readers.python.configurations import CONTAINER, SECTIONS, is_container
 from mfsdp_lint.readers.python.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
 from mfsdp_lint.readers.python.modules import Module
@@ -31,28 +31,6 @@ from mfsdp_lint.values import Plain
 
 RUN_LIMIT = 16
 """Ways through one entry point that are looked at."""
-
-CONTAINER = "ConfigContainer"
-SECTIONS = {
-    "model",
-    "ddp",
-    "dist",
-    "checkpoint",
-    "optimizer",
-    "train",
-    "mixed_precision",
-    "comm_overlap",
-    "rng",
-    "env_vars",
-}
-"""Parts of the configuration that tell a changed unknown object apart from any other."""
-
-
-def is_container(machine: Machine, value: Object) -> bool:
-    """Whether an object is a configuration container (Megatron-Bridge's ConfigContainer or a class derived from it)."""
-    if not isinstance(value, Instance) or isinstance(value.cls, Choice):
-        return False
-    return any(name.rpartition(".")[2] == CONTAINER for name in class_names(machine, value.cls))
 
 
 @dataclass(frozen=True, slots=True)

@@ -310,16 +310,17 @@ def _set(machine: Machine, node: ast.Set, frame: Frame) -> Object:
 
 
 def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Object] | None:
-    items: list[Object] | None = []
+    items: list[Object] = []
+    known = True
     for item in nodes:
-        more: list[Object] | None
         if isinstance(item, ast.Starred):
             more = elements(machine, evaluate(machine, item.value, frame), frame)
+            # However many elements these are, the others are worked out all the same: they may change things.
+            known = known and more is not None
+            items.extend(more or ())
         else:
-            more = [evaluate(machine, item, frame)]
-        # However many elements there may be, the others are worked out all the same: they may change things.
-        items = None if items is None or more is None else [*items, *more]
-    return items
+            items.append(evaluate(machine, item, frame))
+    return items if known else None
 
 
 def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Object:

@@ -9,6 +9,7 @@ from typing import Any
 from mfsdp_lint.readers.python.binding import bind
 from mfsdp_lint.readers.python.branches import Side, merge
 from mfsdp_lint.readers.python.classes import ClassObject
+from mfsdp_lint.readers.python.configurations import is_container
 from mfsdp_lint.readers.python.containers import GeneratorCall
 from mfsdp_lint.readers.python.machine import (
     DEPTH_LIMIT,
@@ -154,7 +155,6 @@ def _run_all(
 def one_configuration(machine: Machine, value: Object, text: str) -> Object:
     """Of several configurations that a call may return, one on each way: what is done to it is done to that one."""
     from mfsdp_lint.readers.python.branches import one_of
-    from mfsdp_lint.readers.python.entries import is_container
 
     if not isinstance(value, Choice) or not all(is_container(machine, option) for option in value.options):
         return value

@@ -80,6 +80,7 @@ def _maybe_handled(
     def redo(changes: Iterable[Place], certain: bool) -> None:
         for owner, fields, key, value in changes:
             old = fields.get(key, MISSING)
+            # Not by `place`: a `try` around this one has it among what was written already.
             machine.journal.append((owner, fields, key, old))
             fields[key] = value if certain else perhaps(machine, owner, fields, key, old, value)
             if fields[key] is MISSING:

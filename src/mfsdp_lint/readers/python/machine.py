@@ -255,9 +255,8 @@ class Machine:
         """Remove one attribute, entry or local name of `owner`."""
         fields = owner.fields
         if key in fields:
-            self.journal.append((owner, fields, key, fields.pop(key)))
-            if self.written is not None:
-                self.written.append((owner, fields, key, MISSING))
+            self.place(owner, fields, key, MISSING)
+            del fields[key]
 
     def drop_entry(self, owner: Any, key: Any) -> None:
         """Remove one entry of a dictionary, so that undoing it brings it back in its place."""

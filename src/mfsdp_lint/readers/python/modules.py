@@ -110,8 +110,8 @@ class ModuleFinder:
         self._tops: dict[tuple[str, str], tuple[str, ...]] = {}
         self._found: dict[tuple[str, str], str | None] = {}
         self._entries: dict[str, frozenset[str]] = {}
-        self.uses: dict[str, set[str]] = {}
-        """The files that each file reached by its imports."""
+        self.users: dict[str, set[str]] = {}
+        """The files that reached each file by their imports."""
 
     def load(self, path: str, name: str | None = None) -> Module | None:
         """The module in a file, parsed once; None when it cannot be read or parsed."""
@@ -143,7 +143,7 @@ class ModuleFinder:
     def load_for(self, importer: str, path: str, name: str | None = None) -> Module | None:
         """The module in a file that another file makes use of."""
         module = self.load(path, name)
-        self.uses.setdefault(importer, set()).add(path if module is None else module.path)
+        self.users.setdefault(path if module is None else module.path, set()).add(importer)
         return module
 
     def find(self, name: str, importer: str) -> str | None:

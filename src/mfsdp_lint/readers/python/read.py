@@ -83,8 +83,8 @@ def _read(machine: Machine, paths: Sequence[str], addresses: Sequence[Address], 
     modules, unreadable = _load(machine.finder, paths)
     reading = _Reading(machine, modules, kept)
     recipes = reading.recipes()
-    uses = machine.finder.uses if before is None else together(before.uses, machine.finder.uses)
-    read = PythonRead(recipes, unreadable, again=Before(sources, reading.tried, uses))
+    users = machine.finder.users if before is None else together(before.users, machine.finder.users)
+    read = PythonRead(recipes, unreadable, again=Before(sources, reading.tried, users))
     if addresses:
         _add_addressed(machine, addresses, read)
     return read

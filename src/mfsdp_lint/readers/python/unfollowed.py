@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mfsdp_lint.readers.python.configurations import is_container
 from mfsdp_lint.readers.python.containers import any_of, some_of
 from mfsdp_lint.readers.python.machine import Frame, Machine, is_object
 from mfsdp_lint.readers.python.objects import DictObject, Instance, ListObject, Object, Unknown
@@ -45,8 +46,6 @@ def _picked(machine: Machine, values: list[Object]) -> list[Object]:
 
 
 def _configurations(machine: Machine, name: str, values: list[Object]) -> list[tuple[Object, Object]]:
-    from mfsdp_lint.readers.python.entries import is_container
-
     return [
         (value, machine.copy(value)) for value in values if isinstance(value, Instance) and is_container(machine, value)
     ]
