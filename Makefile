@@ -46,8 +46,8 @@ lint: $(CHECKS)
 
 # What is generated from the rule files: their pages, and the schema that editors check them with.
 docs: $(CHECKS)
-	$(BIN)/python -m mfsdp_lint.rules.schema
-	$(BIN)/python -m mfsdp_lint.rules.pages
+	$(BIN)/python -m mfsdp_lint.tools.rule_schema
+	$(BIN)/python -m mfsdp_lint.tools.rule_pages
 
 cache: $(UPSTREAM)
 
@@ -89,7 +89,7 @@ verify: $(INSTALLED) $(MEGATRON)
 # make upstream VERSION=0.6.0 SINCE=0.5.1 BRIDGE_CLONE=... CORE_CLONE=...
 upstream: snapshot
 	$(BIN)/python scripts/unpack_release.py $(SINCE) $(BRIDGE_CLONE) $(CORE_CLONE) $(CACHE)/release-$(SINCE)
-	$(BIN)/python -m mfsdp_lint.vocabulary.generate --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
+	$(BIN)/python -m mfsdp_lint.tools.vocabulary.generate --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
 	$(BIN)/python scripts/index_modules.py $(BRIDGE_CLONE)
 	$(BIN)/python scripts/make_startup_tables.py $(VERSION)=$(CACHE)/release-$(VERSION)/bridge:$(CACHE)/release-$(VERSION)/core
 	$(BIN)/python scripts/drift.py $(SINCE) $(VERSION) --old $(CACHE)/release-$(SINCE)/bridge $(CACHE)/release-$(SINCE)/core \
@@ -99,8 +99,8 @@ upstream: snapshot
 snapshot: $(CHECKS)
 	$(BIN)/python scripts/unpack_release.py $(VERSION) $(BRIDGE_CLONE) $(CORE_CLONE) $(CACHE)/release-$(VERSION)
 	$(BIN)/mfsdp-lint snapshot $(CACHE)/release-$(VERSION)/bridge --core $(CACHE)/release-$(VERSION)/core \
-		--release $(VERSION) -o src/mfsdp_lint/upstream/data/bridge-$(VERSION).snapshot
-	$(BIN)/python scripts/compare_snapshot.py src/mfsdp_lint/upstream/data/bridge-$(VERSION).snapshot \
+		--release $(VERSION) -o src/mfsdp_lint/snapshots/data/bridge-$(VERSION).snapshot
+	$(BIN)/python scripts/compare_snapshot.py src/mfsdp_lint/snapshots/data/bridge-$(VERSION).snapshot \
 		$(CACHE)/release-$(VERSION)/bridge $(CACHE)/release-$(VERSION)/core
 
 clean:

@@ -1,6 +1,6 @@
 """Puts the rules, the vocabulary and the steps of start-up into the wheel as one data file each.
 
-See `compile.py` beside either loader.
+`mfsdp_lint.tools.compile` makes them.
 """
 
 from __future__ import annotations
@@ -20,23 +20,11 @@ class CustomBuildHook(BuildHookInterface[Any]):
         if version == "editable":
             return
         sys.path.insert(0, str(Path(self.root, "src")))
-        from mfsdp_lint.rules import compile as rules
-        from mfsdp_lint.rules.load import COMPILED as RULES
-        from mfsdp_lint.upstream import compile as startup
-        from mfsdp_lint.upstream.startup import COMPILED as STARTUP
-        from mfsdp_lint.vocabulary import compile as vocabulary
-        from mfsdp_lint.vocabulary.load import COMPILED as VOCABULARY
+        from mfsdp_lint.tools.compile import compiled
 
         self._scratch = tempfile.TemporaryDirectory()
-        for compiled in (RULES, STARTUP, VOCABULARY):
-            scratch = Path(self._scratch.name, compiled.parent.name)
-            scratch.mkdir()
-            build_data["force_include"][str(scratch / compiled.name)] = str(
-                compiled.relative_to(Path(self.root, "src"))
-            )
-        rules.write(Path(self._scratch.name, "rules", RULES.name), Path(self.root, "rules"))
-        startup.write(Path(self._scratch.name, "upstream", STARTUP.name))
-        vocabulary.write(Path(self._scratch.name, "vocabulary", VOCABULARY.name))
+        for file, place in compiled(Path(self.root, "rules"), Path(self._scratch.name)).items():
+            build_data["force_include"][str(file)] = str(place.relative_to(Path(self.root, "src")))
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if version != "editable":

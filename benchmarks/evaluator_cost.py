@@ -34,8 +34,8 @@ def parse_seconds(files: list[str]) -> float:
 
 
 def evaluate_seconds(files: list[str], search_path: list[str]) -> tuple[float, int]:
+    from mfsdp_lint.inputs.sources import Sources
     from mfsdp_lint.readers.python.read import read_python
-    from mfsdp_lint.sources import Sources
 
     start = time.process_time()
     read = read_python(files, Sources(), None, search_path)

@@ -21,12 +21,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.values import Unknown, describe
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.recipe import Recipe
-from mfsdp_lint.sources import Sources
-from mfsdp_lint.upstream.knowledge import Knowledge
-from mfsdp_lint.upstream.snapshot import Snapshot
-from mfsdp_lint.values import Unknown, describe
+from mfsdp_lint.snapshots.knowledge import Knowledge
+from mfsdp_lint.snapshots.snapshot import Snapshot
 
 FOLDERS = ("recipes", "perf_recipes", "diffusion/recipes")
 

@@ -24,17 +24,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.rules.applicability import Site
+from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.core.values import Value, describe
 from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
-from mfsdp_lint.upstream.knowledge import DATA
-from mfsdp_lint.upstream.snapshot import Snapshot
-from mfsdp_lint.upstream.target import resolve_target
-from mfsdp_lint.values import Value, describe
+from mfsdp_lint.snapshots.knowledge import DATA
+from mfsdp_lint.snapshots.snapshot import Snapshot
+from mfsdp_lint.tools.vocabulary.sections import bridge_sections
+from mfsdp_lint.tools.vocabulary.trees import Folder, Source
+from mfsdp_lint.versions.target import resolve_target
 from mfsdp_lint.vocabulary import NAMES
-from mfsdp_lint.vocabulary.making.sections import bridge_sections
-from mfsdp_lint.vocabulary.making.trees import Folder, Source
 
 ALIKE = 0.6
 """How like the old line a new one has to be to be shown (difflib's ratio)."""

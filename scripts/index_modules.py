@@ -1,4 +1,4 @@
-"""Which public names of Megatron-Bridge which release has: makes src/mfsdp_lint/upstream/data/modules.json.
+"""Which public names of Megatron-Bridge which release has: makes src/mfsdp_lint/detect/modules.json.
 
     python scripts/index_modules.py CLONE
 
@@ -14,10 +14,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from mfsdp_lint.upstream.releases import RELEASES
+from mfsdp_lint.versions.releases import RELEASES
 
 ROOT = "src/megatron/bridge/"
-OUTPUT = Path(__file__).parents[1] / "src/mfsdp_lint/upstream/data/modules.json"
+OUTPUT = Path(__file__).parents[1] / "src/mfsdp_lint/detect/modules.json"
 
 
 def main(clone: str) -> None:

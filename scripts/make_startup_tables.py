@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make src/mfsdp_lint/upstream/startup-tables.json: what start-up copies from where to where, per Bridge version.
+"""Make src/mfsdp_lint/startup/startup-tables.json: what start-up copies from where to where, per Bridge version.
 
     make_startup_tables.py 0.5.1=BRIDGE_TREE:MEGATRON_LM_TREE …
 
@@ -24,7 +24,7 @@ import types
 from pathlib import Path
 from typing import Any
 
-OUT = Path(__file__).resolve().parents[1] / "src" / "mfsdp_lint" / "upstream" / "startup-tables.json"
+OUT = Path(__file__).resolve().parents[1] / "src" / "mfsdp_lint" / "startup" / "startup-tables.json"
 
 
 def bridge_file(tree: Path, name: str) -> Path:

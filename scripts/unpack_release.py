@@ -15,7 +15,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from mfsdp_lint.upstream.releases import RELEASES
+from mfsdp_lint.versions.releases import RELEASES
 
 FOLDERS = {"bridge": ("src", "scripts"), "core": ("megatron",)}
 """What is looked at of each tree."""
@@ -41,7 +41,7 @@ def main() -> int:
     options = parser.parse_args()
     release = next((release for release in RELEASES if release.bridge == options.version), None)
     if release is None:
-        print(f"{options.version}: write its commits into src/mfsdp_lint/upstream/releases.py first", file=sys.stderr)
+        print(f"{options.version}: write its commits into src/mfsdp_lint/versions/releases.py first", file=sys.stderr)
         return 2
     unpack(options.bridge, release.commit, FOLDERS["bridge"], options.folder / "bridge")
     unpack(options.core, release.core_commit, FOLDERS["core"], options.folder / "core")

@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mfsdp_lint.finding import SEVERITIES, Finding
-from mfsdp_lint.judgement import Judge
-from mfsdp_lint.options import Options
-from mfsdp_lint.reading import question
+from mfsdp_lint.core.finding import SEVERITIES, Finding
+from mfsdp_lint.engine.judge import Judge
+from mfsdp_lint.engine.read import question
+from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.sources import Sources
 
 FOLDERS = (
     "megatron/bridge/recipes",

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint import __version__, run
+from mfsdp_lint import __version__
 from mfsdp_lint.cli import main
+from mfsdp_lint.engine import run
 
 WRONG_FORMAT = "ddp:\n  use_megatron_fsdp: true\ncheckpoint:\n  ckpt_format: torch_dist\n  save: /results\n"
 RIGHT_FORMAT = WRONG_FORMAT.replace("torch_dist", "fsdp_dtensor")

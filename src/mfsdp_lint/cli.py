@@ -61,8 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     from importlib import import_module
 
-    from mfsdp_lint.arguments import parser_for
-    from mfsdp_lint.options import UsageError
+    from mfsdp_lint.commands.arguments import parser_for
+    from mfsdp_lint.inputs.options import UsageError
 
     _never_fail_to_print()
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else DEFAULT_COMMAND

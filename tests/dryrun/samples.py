@@ -9,7 +9,7 @@ from mfsdp_lint.dryrun.outcome import DONE, Failure, Measured, Outcome, Settings
 from mfsdp_lint.dryrun.plain import recipe_of
 from mfsdp_lint.dryrun.subject import Judge, Subject
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.upstream.target import resolve_target
+from mfsdp_lint.versions.target import resolve_target
 
 FSDP: Mapping[str, Any] = {
     "dist.use_megatron_fsdp": True,

@@ -12,6 +12,8 @@ import pytest
 
 from mfsdp_lint.cli import main
 from mfsdp_lint.commands import dry_run
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.detect import with_core
 from mfsdp_lint.dryrun import confirm as of_a_check
 from mfsdp_lint.dryrun.command_line import command_lines, question, tree_at
 from mfsdp_lint.dryrun.containment import contained
@@ -21,11 +23,9 @@ from mfsdp_lint.dryrun.outcome import Outcome, Settings
 from mfsdp_lint.dryrun.plain import Given, recipe_of
 from mfsdp_lint.dryrun.subject import Judge, Subject, can_be_tried
 from mfsdp_lint.dryrun.verify import verify_command_line
-from mfsdp_lint.options import UsageError
+from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.readers.yaml import read_yaml
-from mfsdp_lint.recipe import Recipe
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.upstream.detect import with_core
 from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 from tests.dryrun.samples import PASSED, failed, refuses
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from mfsdp_lint.addresses import Address
+from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.dryrun.execution import _executed, not_read
 from mfsdp_lint.dryrun.plain import given
 from mfsdp_lint.dryrun.worker.execute import _module
 from mfsdp_lint.dryrun.worker.flat import flat
-from mfsdp_lint.recipe import Recipe, Setting, Variant
-from mfsdp_lint.sources import Problem
-from mfsdp_lint.values import UNKNOWN
+from mfsdp_lint.inputs.addresses import Address
+from mfsdp_lint.inputs.sources import Problem
 
 
 class Impl(enum.Enum):

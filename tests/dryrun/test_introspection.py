@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.introspection import Validation, confirm, validate
 from mfsdp_lint.dryrun.outcome import Outcome, Settings
-from mfsdp_lint.finding import Confirmation
 from tests.dryrun.samples import FSDP, JUDGE, PASSED, WRONG_FORMAT, failed, only_fsdp_dtensor, refuses, subject
 
 SAVES = {**FSDP, "checkpoint.save": "/results"}

@@ -13,7 +13,7 @@ from mfsdp_lint.dryrun import setup
 from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.inventory import PACKAGES, Gpu, Installed
 from mfsdp_lint.dryrun.worker.inventory import gpus
-from mfsdp_lint.options import UsageError
+from mfsdp_lint.inputs.options import UsageError
 
 H100 = Gpu("NVIDIA H100 80GB HBM3", (9, 0))
 A100 = Gpu("NVIDIA A100", (8, 0))

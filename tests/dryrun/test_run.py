@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.introspection import Refusal, Validation
 from mfsdp_lint.dryrun.outcome import Failure, Outcome
 from mfsdp_lint.dryrun.run import Told
 from mfsdp_lint.dryrun.trials import Result
-from mfsdp_lint.finding import Confirmation
 from tests.dryrun.samples import FSDP, PASSED, failed, subject, trained
 
 ASKED = subject({**FSDP, "ddp.data_parallel_sharding_strategy": "zero3"})

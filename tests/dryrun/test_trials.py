@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun import trials
 from mfsdp_lint.dryrun.batch import Batch
 from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.outcome import Outcome, Settings
 from mfsdp_lint.dryrun.ranks import launched
 from mfsdp_lint.dryrun.subject import tier_of
-from mfsdp_lint.finding import Confirmation
 from tests.dryrun.samples import FSDP, JUDGE, failed, subject, trained
 
 PLAIN = trained(moments=200, sums=(680.0, 680.0))

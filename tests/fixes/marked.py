@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mfsdp_lint.core.recipe import How, Origin
 from mfsdp_lint.fixes.edits import Text
-from mfsdp_lint.recipe import How, Origin
 
 
 def marked(text: str, path: str = "recipe.py", how: How = "assigned") -> tuple[str, Origin]:

@@ -13,12 +13,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from mfsdp_lint.finding import Severity
+from mfsdp_lint.core.finding import Severity
+from mfsdp_lint.core.recipe import How, Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.plan import FixRequest, Need
 from mfsdp_lint.fixes.prove import Broken, Judged
 from mfsdp_lint.fixes.statements import PythonFile, parse
-from mfsdp_lint.recipe import How, Origin, Recipe, Setting, Span, Variant
-from mfsdp_lint.values import Known, Plain
 
 Settings = dict[str, Setting]
 FSDP, FORMAT, AVERAGE = "ddp.use_megatron_fsdp", "checkpoint.ckpt_format", "ddp.average_in_collective"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
+from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.edits import Text, apply_all
 from mfsdp_lint.fixes.plan import FixRequest, Need, plan
-from mfsdp_lint.recipe import Origin, Recipe, Setting, Variant
-from mfsdp_lint.values import Known, Plain
 
 CONNECTIONS = "env.CUDA_DEVICE_MAX_CONNECTIONS"
 WRITE = 'os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"'

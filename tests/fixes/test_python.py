@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from mfsdp_lint.finding import Edit
+from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import python
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.fixes.statements import PythonFile, parse
-from mfsdp_lint.recipe import Origin
-from mfsdp_lint.values import Plain
 from tests.fixes.marked import marked
 
 

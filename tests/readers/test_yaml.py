@@ -13,13 +13,13 @@ import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mfsdp_lint.lines import Lines
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Origin, Recipe
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
+from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers import yaml_nodes
 from mfsdp_lint.readers.yaml import SECTIONS, compose_documents, read_yaml
 from mfsdp_lint.readers.yaml_nodes import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence
-from mfsdp_lint.recipe import Origin, Recipe
-from mfsdp_lint.sources import Unreadable
-from mfsdp_lint.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 
 RECIPES = Path(__file__).parent.parent / "recipes"
 

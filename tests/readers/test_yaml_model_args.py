@@ -6,9 +6,9 @@ from textwrap import dedent
 
 import pytest
 
+from mfsdp_lint.core.recipe import Origin, Recipe
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.readers.yaml import read_yaml
-from mfsdp_lint.recipe import Origin, Recipe
-from mfsdp_lint.values import NOT_NONE, UNKNOWN, Known, Value
 
 
 class At:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from textwrap import dedent
 
-from mfsdp_lint.finding import AffectedRecipe, Edit, Finding, Fix, Note, Suppression
-from mfsdp_lint.recipe import Span
-from mfsdp_lint.reports.summary import Summary
-from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.core.finding import AffectedRecipe, Edit, Finding, Fix, Note, Suppression
+from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.results.summary import Summary
+from mfsdp_lint.versions.target import Target
 
 TARGET = Target(bridge="0.3.1", core="0.16.1", reason="the newest on the package index", assumed=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mfsdp_lint.recipe import Span
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import concise
 from tests.reports.samples import FORMAT, SUMMARY, SUPPRESSED, UNSHARDED
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from mfsdp_lint.finding import Confirmation
+from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.reports import concise, full, github
 from mfsdp_lint.reports import json as json_report
 from mfsdp_lint.reports.confirmation import told

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from textwrap import dedent
 
-from mfsdp_lint.finding import Edit, Finding, Fix
-from mfsdp_lint.recipe import Span
+from mfsdp_lint.core.finding import Edit, Finding, Fix
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import full
-from mfsdp_lint.reports.summary import Summary, summary_line
+from mfsdp_lint.results.summary import Summary, summary_line
 from tests.reports.samples import FILES, FORMAT, SUMMARY, SUPPRESSED, TARGET, UNSHARDED, WITH_FIX
 
 NOTHING = Summary(TARGET, files=0, recipes=0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mfsdp_lint.finding import Finding, Severity
-from mfsdp_lint.recipe import Span
+from mfsdp_lint.core.finding import Finding, Severity
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import github
 from tests.reports.samples import FORMAT, SUMMARY, SUPPRESSED, UNSHARDED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as stdlib_json
 from typing import Any
 
-from mfsdp_lint.finding import Finding
+from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.reports import json
 from tests.reports.samples import SUMMARY, SUPPRESSED, UNSHARDED, WITH_FIX
 

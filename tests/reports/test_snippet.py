@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mfsdp_lint.recipe import Span
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports.snippet import lines_of, snippet
 
 

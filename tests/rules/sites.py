@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 
-from mfsdp_lint.recipe import Recipe, Setting, Variant
-from mfsdp_lint.rules.applicability import Site
+from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.model import Example, Rule
-from mfsdp_lint.values import Known, Plain
 
 SITES = sites()
 DEFAULT = "0.3.1"

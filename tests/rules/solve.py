@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from mfsdp_lint.recipe import Setting, Variant
-from mfsdp_lint.rules.nodes import Comparison, Constant, Either, Junction, Node, Not, Test
-from mfsdp_lint.values import NOT_NONE, Known, Plain, Value
+from mfsdp_lint.conditions.nodes import Comparison, Constant, Either, Junction, Node, Not, Test
+from mfsdp_lint.core.recipe import Setting, Variant
+from mfsdp_lint.core.values import NOT_NONE, Known, Plain, Value
 
 Assignment = Mapping[str, Plain]
 Pool = Mapping[str, tuple[Plain, ...]]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from mfsdp_lint.finding import Finding
-from mfsdp_lint.recipe import Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.values import NOT_NONE, Known, NotNone, OneOf, Plain, Unknown, Value
 from mfsdp_lint.rules.check import violations
 from mfsdp_lint.rules.findings import Cause, causes, check
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.upstream.target import resolve_target
-from mfsdp_lint.values import NOT_NONE, Known, NotNone, OneOf, Plain, Unknown, Value
+from mfsdp_lint.versions.target import resolve_target
 
 TARGET = resolve_target("0.3.1")
 FORMAT = "checkpoint.ckpt_format"

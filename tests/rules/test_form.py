@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
+from mfsdp_lint.core.plaindata import write_json
 from mfsdp_lint.rules import load
-from mfsdp_lint.rules.compile import write
 from mfsdp_lint.rules.form import RuleError, read_rule
 from mfsdp_lint.rules.load import load_rules
+from mfsdp_lint.tools.compile import rules_data
 
 RULE = """
 code: TEAM001
@@ -110,7 +111,7 @@ def test_a_file_that_is_no_yaml_is_named(tmp_path: Path) -> None:
 
 def test_the_compiled_rules_are_the_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = tmp_path / "compiled.json"
-    write(compiled)
+    write_json(compiled, rules_data())
     from_checkout = load_rules()
     monkeypatch.setattr(load, "CHECKOUT", tmp_path / "nowhere")
     monkeypatch.setattr(load, "COMPILED", compiled)

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.conditions.nodes import Junction, Node, Not
+from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.values import Known, Plain, Value
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.recipe import Recipe, Setting, Variant
-from mfsdp_lint.rules.applicability import Site
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Case, Rule
-from mfsdp_lint.rules.nodes import Junction, Node, Not
 from mfsdp_lint.rules.views import Views
-from mfsdp_lint.sources import Sources
-from mfsdp_lint.upstream.knowledge import load_knowledge
-from mfsdp_lint.values import Known, Plain, Value
+from mfsdp_lint.snapshots.knowledge import load_knowledge
 from tests.rules.sites import SITES, where, with_components
 from tests.rules.solve import Assignment, pool_of, solutions
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from mfsdp_lint.conditions.applicability import FRONT_ENDS, Site
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.yaml import read_yaml
-from mfsdp_lint.recipe import Recipe
-from mfsdp_lint.rules.applicability import FRONT_ENDS, Site
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule
-from mfsdp_lint.sources import Sources
-from mfsdp_lint.upstream.knowledge import load_knowledge
+from mfsdp_lint.snapshots.knowledge import load_knowledge
 from tests.rules.sites import DEFAULT, SITES, recipe_of, where, where_of
 
 RULES = load_rules()

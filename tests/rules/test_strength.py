@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.values import Known
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.form import RuleError
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
-from mfsdp_lint.upstream.target import resolve_target
-from mfsdp_lint.values import Known
+from mfsdp_lint.versions.target import resolve_target
 
 RULE = """
 code: TEAM{number:03}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mfsdp_lint.values import NONE, NOT_NONE, UNKNOWN, Known, Value
+from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.vocabulary.columns import at, column_of, decode, encode, runs_of
 
 VERSIONS = ["0.12.0", "0.12.3", "0.14.0", "0.17.1", "0.19.0", "head"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mfsdp_lint.values import NOT_NONE, UNKNOWN, Known, Value
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.vocabulary.flags import Flag
 
 FORMATS = ("torch", "torch_dist", "fsdp_dtensor")

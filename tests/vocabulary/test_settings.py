@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.values import NONE, UNKNOWN, Known, Value
+from mfsdp_lint.core.plaindata import write_json
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
+from mfsdp_lint.tools.compile import vocabulary_data
+from mfsdp_lint.tools.vocabulary.generate import DECIDING_FILE, deciding
 from mfsdp_lint.vocabulary import NAMES, SETTINGS, default, table
-from mfsdp_lint.vocabulary.compile import write
 from mfsdp_lint.vocabulary.entry import Entry, VocabularyError, read_entry
-from mfsdp_lint.vocabulary.generate import DECIDING_FILE, deciding
 from mfsdp_lint.vocabulary.load import COMPILED, raw_data, reviewed
 from mfsdp_lint.vocabulary.tables import Table, opposite
 
@@ -77,11 +78,11 @@ def test_the_table_is_read_only_when_it_is_asked_for() -> None:
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
     assert "mfsdp_lint.vocabulary.deciding" in loaded
-    assert not loaded & {"yaml", "json", "mfsdp_lint.vocabulary.tables", "mfsdp_lint.values"}
+    assert not loaded & {"yaml", "json", "mfsdp_lint.vocabulary.tables", "mfsdp_lint.core.values"}
 
 
 def test_compiled_it_is_small_and_says_the_same(tmp_path: Path) -> None:
-    write(tmp_path / COMPILED.name)
+    write_json(tmp_path / COMPILED.name, vocabulary_data())
     text = (tmp_path / COMPILED.name).read_text(encoding="utf-8")
     assert len(text) < 200_000
     assert json.loads(text) == raw_data()

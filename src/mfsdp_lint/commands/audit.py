@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from mfsdp_lint.arguments import add_output, add_what_is_read, options_from, tell
-from mfsdp_lint.reading import question, read
-from mfsdp_lint.recipe import Recipe
-from mfsdp_lint.sources import Sources
-from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.engine.read import question, read
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.versions.target import Target
 
 SUMMARY = "Shows what every recipe really configures, defaults and helpers included."
 

@@ -7,9 +7,9 @@ import os
 import sys
 from typing import Any
 
-from mfsdp_lint.arguments import add_what_is_read, comma_separated, options_from
-from mfsdp_lint.options import OUTPUT_FORMATS, PRESETS, OutputFormat
-from mfsdp_lint.run import Outcome, run
+from mfsdp_lint.commands.arguments import add_what_is_read, comma_separated, options_from
+from mfsdp_lint.engine.run import Outcome, run
+from mfsdp_lint.inputs.options import OUTPUT_FORMATS, PRESETS, OutputFormat
 
 SUMMARY = "Finds and fixes FSDP mistakes in Megatron-Bridge recipes, before the run."
 
@@ -69,7 +69,7 @@ def _terminal_shows_color() -> bool:
 
 def _print_patch(outcome: Outcome) -> None:
     """The patch goes out as bytes: a file's own encoding and line ends must arrive as they are."""
-    from mfsdp_lint.reports.summary import summary_line
+    from mfsdp_lint.results.summary import summary_line
 
     sys.stdout.flush()
     sys.stdout.buffer.write(outcome.patch)

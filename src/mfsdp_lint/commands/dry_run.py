@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mfsdp_lint.arguments import options_from, tell
+from mfsdp_lint.commands.arguments import options_from, tell
+from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.dryrun.inventory import Installed, look
 from mfsdp_lint.dryrun.progress import progress
-from mfsdp_lint.options import UsageError
-from mfsdp_lint.recipe import Recipe
-from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.versions.target import Target
 
 if TYPE_CHECKING:
     from mfsdp_lint.dryrun.command_line import Tree
@@ -139,10 +139,11 @@ def _tree(arguments: argparse.Namespace, installed: Installed) -> Tree:
 
 
 def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tree: Tree | None) -> int:
-    from mfsdp_lint.dryrun import jobs_report, report
     from mfsdp_lint.dryrun.place import place
     from mfsdp_lint.dryrun.run import Told, dry_run
     from mfsdp_lint.dryrun.subject import Judge, can_be_tried
+    from mfsdp_lint.reports import dry_run as report
+    from mfsdp_lint.reports import dry_run_jobs as jobs_report
     from mfsdp_lint.rules.load import load_rules
 
     here = place(_wanted(arguments), installed)
@@ -237,10 +238,10 @@ def _read(
 ) -> tuple[list[Executed], int]:
     """The recipes of files, at the installed versions, and the exit code if not all could be read."""
     from mfsdp_lint.dryrun.execution import Executed, Execution, execute, not_read
-    from mfsdp_lint.overrides import override
-    from mfsdp_lint.reading import question, read
-    from mfsdp_lint.sources import Sources
-    from mfsdp_lint.upstream.target import nearest
+    from mfsdp_lint.engine.read import question, read
+    from mfsdp_lint.inputs.sources import Sources
+    from mfsdp_lint.readers.overrides import override
+    from mfsdp_lint.versions.target import nearest
 
     given: dict[str, Any] = {**vars(arguments), "output_format": None, "paths": tuple(paths)}
     given |= {"target_bridge": target.bridge, "target_core": target.core, "target_torch": target.torch}
@@ -286,8 +287,8 @@ def _options(arguments: argparse.Namespace) -> Iterator[str]:
 
 def _mapping(path: str) -> Recipe:
     """The settings in a file of JSON. Raises UsageError."""
-    from mfsdp_lint.configuration import NotAConfiguration
     from mfsdp_lint.dryrun.plain import recipe_of
+    from mfsdp_lint.judging.configuration import NotAConfiguration
 
     try:
         with open(path, encoding="utf-8") as stream:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from mfsdp_lint.options import UsageError
+from mfsdp_lint.inputs.options import UsageError
 
 if TYPE_CHECKING:
     from mfsdp_lint.vocabulary.find import Found

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from mfsdp_lint.configuration import variant_of
-from mfsdp_lint.finding import Finding
-from mfsdp_lint.options import UsageError
-from mfsdp_lint.recipe import Variant
+from mfsdp_lint.conditions.applicability import FRONT_ENDS
+from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.judging.configuration import variant_of
+from mfsdp_lint.judging.verdict import Verdict, bench
 from mfsdp_lint.reports.settings import json_value
-from mfsdp_lint.rules.applicability import FRONT_ENDS
-from mfsdp_lint.upstream.target import Target, UnknownVersion, core_version, resolve_target
-from mfsdp_lint.upstream.versions import VersionError, numbers
-from mfsdp_lint.verdicts import Verdict, bench
+from mfsdp_lint.versions.ranges import VersionError, numbers
+from mfsdp_lint.versions.target import Target, UnknownVersion, core_version, resolve_target
 
 SUMMARY = "Judges configurations that are given as JSON, one a line, and says what start-up makes of them."
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mfsdp_lint.arguments import comma_separated
+from mfsdp_lint.commands.arguments import comma_separated
 
 if TYPE_CHECKING:
     from mfsdp_lint.rules.model import Rule
@@ -35,10 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints them. Raises UsageError for a configuration, or a rule of its own, that is not right."""
-    from mfsdp_lint.options import merge, read_configuration
+    from mfsdp_lint.inputs.options import merge, read_configuration
     from mfsdp_lint.reports.rule import table
     from mfsdp_lint.rules.extend import rules_for
-    from mfsdp_lint.selection import selected
+    from mfsdp_lint.rules.selection import selected
 
     every = rules_for(merge({}, read_configuration(arguments.config)).extend_rules)
     codes = selected([rule.code for rule in every], arguments.select, ())

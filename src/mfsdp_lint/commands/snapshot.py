@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from mfsdp_lint.options import UsageError
+from mfsdp_lint.inputs.options import UsageError
 
 SUMMARY = "Makes a snapshot of a Megatron-Bridge source tree. Nothing in the tree is imported or run."
 
@@ -24,9 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Makes the snapshot and writes it; 0. Raises UsageError."""
-    from mfsdp_lint.sources import atomic_write
-    from mfsdp_lint.upstream.make_snapshot import NoSource, make_snapshot
-    from mfsdp_lint.upstream.snapshot import Snapshot
+    from mfsdp_lint.inputs.sources import atomic_write
+    from mfsdp_lint.snapshots.making.make import NoSource, make_snapshot
+    from mfsdp_lint.snapshots.snapshot import Snapshot
 
     say = (lambda text: print(text, file=sys.stderr)) if arguments.verbose else (lambda text: None)
     try:

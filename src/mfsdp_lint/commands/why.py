@@ -7,13 +7,13 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from mfsdp_lint.arguments import add_output, add_what_is_read, options_from, tell
-from mfsdp_lint.options import UsageError
-from mfsdp_lint.overrides import ENVIRONMENT
-from mfsdp_lint.reading import question, read
-from mfsdp_lint.recipe import Recipe
-from mfsdp_lint.sources import Sources
-from mfsdp_lint.story import stories
+from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.engine.read import question, read
+from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.overrides import ENVIRONMENT
+from mfsdp_lint.results.story import stories
 
 SUMMARY = (
     "Tells how one setting of a recipe came to its value: every write in order, what overwrote what, and start-up."

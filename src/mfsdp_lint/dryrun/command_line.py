@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mfsdp_lint.core.values import Known
+from mfsdp_lint.detect import with_core
+from mfsdp_lint.detect.places import Places
+from mfsdp_lint.detect.tree import CORE, core_at
 from mfsdp_lint.dryrun.containment import Contained
 from mfsdp_lint.dryrun.outcome import Outcome, Settings
 from mfsdp_lint.dryrun.plain import Given
 from mfsdp_lint.dryrun.validator import Validator, talking
-from mfsdp_lint.options import UsageError
-from mfsdp_lint.upstream.detect import with_core
-from mfsdp_lint.upstream.detect.places import Places
-from mfsdp_lint.upstream.detect.tree import CORE, core_at
-from mfsdp_lint.upstream.target import Target, UnknownVersion, core_version, nearest
-from mfsdp_lint.values import Known
+from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.versions.target import Target, UnknownVersion, core_version, nearest
 from mfsdp_lint.vocabulary import table
 from mfsdp_lint.vocabulary.tables import ENVIRONMENT, opposite
 

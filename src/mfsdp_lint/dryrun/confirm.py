@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mfsdp_lint.core.finding import Confirmation, Finding
 from mfsdp_lint.dryrun.command_line import tree_at
 from mfsdp_lint.dryrun.device import Device
 from mfsdp_lint.dryrun.introspection import inconclusive
 from mfsdp_lint.dryrun.inventory import Installed, look
 from mfsdp_lint.dryrun.run import Means, dry_run
 from mfsdp_lint.dryrun.subject import Judge, Subject, can_be_tried
-from mfsdp_lint.finding import Confirmation, Finding
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause
 from mfsdp_lint.rules.model import Confirm, Rule
-from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.versions.target import Target
 from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
 BRIDGE = "bridge"

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mfsdp_lint.options import UsageError
+from mfsdp_lint.inputs.options import UsageError
 
 WORKER = Path(__file__).with_name("worker")
 

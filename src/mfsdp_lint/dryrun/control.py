@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from mfsdp_lint.conditions.language import Condition
+from mfsdp_lint.core.values import Known, OneOf
 from mfsdp_lint.dryrun.outcome import Settings
 from mfsdp_lint.rules.check import Violation
-from mfsdp_lint.rules.conditions import Condition
-from mfsdp_lint.values import Known, OneOf
 
 _FACTS = ("run.", "startup.", "write.")
 """Paths that are no settings."""

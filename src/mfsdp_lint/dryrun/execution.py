@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.addresses import Address
-from mfsdp_lint.configuration import NotAConfiguration, variant_of
+from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.dryrun.containment import MEMORY, contained
 from mfsdp_lint.dryrun.outcome import Failure, failure_from
 from mfsdp_lint.dryrun.plain import given
 from mfsdp_lint.dryrun.ranks import IMPORTS
+from mfsdp_lint.inputs.addresses import Address
+from mfsdp_lint.inputs.sources import Problem
+from mfsdp_lint.judging.configuration import NotAConfiguration, variant_of
 from mfsdp_lint.readers.python.read import NOT_KNOWN
-from mfsdp_lint.recipe import Recipe, Variant
-from mfsdp_lint.sources import Problem
 
 _QUESTION = "execute.json"
 _ANSWERS = "answers/execute.json"

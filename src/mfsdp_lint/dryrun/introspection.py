@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.control import controls_of, pinned
 from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Failure, Outcome, Settings
-from mfsdp_lint.finding import Confirmation
 from mfsdp_lint.rules.check import Violation
 
 Ask = Callable[[Settings], Outcome]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from mfsdp_lint.dryrun.containment import WORKER
 from mfsdp_lint.dryrun.device import A_CLUSTER, CPU, Device, Tier
-from mfsdp_lint.options import UsageError
-from mfsdp_lint.upstream.target import Target, UnknownVersion, bridge_version, core_version, resolve_target
+from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.versions.target import Target, UnknownVersion, bridge_version, core_version, resolve_target
 
 _CORE_NEEDS = ("torch", "megatron-core", "numpy", "einops", "psutil", "packaging")
 _BRIDGE_NEEDS = (

@@ -15,7 +15,7 @@ from mfsdp_lint.dryrun.inventory import BRIDGE, PACKAGES, Installed
 from mfsdp_lint.dryrun.launchers import srun_line, torchrun_line
 from mfsdp_lint.dryrun.outcome import Failure, Outcome
 from mfsdp_lint.dryrun.ranks import Answers, By, Question, Tell, job, limit, read
-from mfsdp_lint.options import UsageError
+from mfsdp_lint.inputs.options import UsageError
 
 _CHECKPOINTS = "checkpoints"
 _JOB = "job.json"

@@ -11,7 +11,7 @@ from mfsdp_lint.dryrun.device import A_CLUSTER, CPU, Device
 from mfsdp_lint.dryrun.inventory import Installed
 from mfsdp_lint.dryrun.jobs import Job, answered, empty, writing
 from mfsdp_lint.dryrun.ranks import By, launched
-from mfsdp_lint.options import UsageError
+from mfsdp_lint.inputs.options import UsageError
 
 
 @dataclass(frozen=True, slots=True)

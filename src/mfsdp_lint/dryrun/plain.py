@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mfsdp_lint.configuration import variant_of
-from mfsdp_lint.recipe import Recipe, Variant
-from mfsdp_lint.resolve import WORLD_SIZE
-from mfsdp_lint.values import Known, NotNone, OneOf, Unknown
-from mfsdp_lint.verdicts import CONFIGURATION
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.values import Known, NotNone, OneOf, Unknown
+from mfsdp_lint.judging.configuration import variant_of
+from mfsdp_lint.judging.verdict import CONFIGURATION
+from mfsdp_lint.startup.resolve import WORLD_SIZE
 
 _FACTS = ("run.", "startup.", "write.")
 

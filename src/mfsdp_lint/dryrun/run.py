@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal
 
+from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun import introspection, trials
 from mfsdp_lint.dryrun.batch import Batch, Key
 from mfsdp_lint.dryrun.command_line import Tree, command_lines
@@ -20,9 +21,8 @@ from mfsdp_lint.dryrun.ranks import IMPORTS, By, launched
 from mfsdp_lint.dryrun.subject import Judge, Subject, without_environment
 from mfsdp_lint.dryrun.trials import Result, Run, Trial
 from mfsdp_lint.dryrun.validator import Asked, NoAnswer, validator
-from mfsdp_lint.finding import Confirmation
 from mfsdp_lint.rules.check import Violation
-from mfsdp_lint.upstream.target import nearest
+from mfsdp_lint.versions.target import nearest
 
 Word = Literal["passed", "failed", "confirmed", "refuted", "inconclusive"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.values import NONE, UNKNOWN
 from mfsdp_lint.dryrun.introspection import SAVE
 from mfsdp_lint.dryrun.outcome import Settings
 from mfsdp_lint.dryrun.plain import Given, given, recipe_of
-from mfsdp_lint.overrides import override, parse
-from mfsdp_lint.recipe import Recipe, Variant
+from mfsdp_lint.readers.overrides import override, parse
 from mfsdp_lint.rules.check import Violation, violations
 from mfsdp_lint.rules.model import Confirm, Rule
-from mfsdp_lint.upstream.target import Target
-from mfsdp_lint.values import NONE, UNKNOWN
+from mfsdp_lint.versions.target import Target
 from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
 

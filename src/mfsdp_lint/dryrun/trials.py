@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.batch import Batch, Key
 from mfsdp_lint.dryrun.comparison import (
     TOLERANCE,
@@ -20,7 +21,6 @@ from mfsdp_lint.dryrun.introspection import SAVE, Judge, inconclusive
 from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Outcome, Settings
 from mfsdp_lint.dryrun.proxy import Proxy, base_of, proxy_of
-from mfsdp_lint.finding import Confirmation
 from mfsdp_lint.rules.check import Violation
 
 _16_BITS = ("mixed_precision", "mixed_precision.bf16", "mixed_precision.fp16", "model.bf16", "model.fp16")

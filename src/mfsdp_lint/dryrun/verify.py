@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.dryrun.command_line import Tree
 from mfsdp_lint.dryrun.device import Tier
 from mfsdp_lint.dryrun.introspection import Refusal
@@ -20,10 +21,9 @@ from mfsdp_lint.dryrun.outcome import Failure
 from mfsdp_lint.dryrun.plain import recipe_of
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
 from mfsdp_lint.dryrun.subject import Judge, Subject, tier_of
-from mfsdp_lint.rules.applicability import Site
 from mfsdp_lint.rules.model import Confirm, Example, Rule
 from mfsdp_lint.rules.views import Views
-from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.versions.target import Target
 from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
 Agreement = Literal["agreement", "disagreement", "undecidable"]

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from mfsdp_lint.finding import Edit
-from mfsdp_lint.lines import Lines
-from mfsdp_lint.recipe import Span
+from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Span
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 

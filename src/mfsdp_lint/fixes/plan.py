@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from mfsdp_lint.finding import Edit, Safety, Severity
+from mfsdp_lint.core.finding import Edit, Safety, Severity
+from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.core.values import Known, Plain, same
 from mfsdp_lint.fixes import python
 from mfsdp_lint.fixes.edits import OverlapError, merge
 from mfsdp_lint.fixes.statements import PythonFile, Scope, blocks
 from mfsdp_lint.fixes.statements import parse as parse_python
-from mfsdp_lint.recipe import Origin, Recipe, Span, Variant
-from mfsdp_lint.values import Known, Plain, same
 
 Texts = Callable[[str], str]
 """The text of a file, by its path."""

@@ -11,12 +11,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mfsdp_lint.finding import SEVERITIES, Edit, Severity
+from mfsdp_lint.core.finding import SEVERITIES, Edit, Severity
+from mfsdp_lint.core.recipe import Origin, Recipe, Variant
+from mfsdp_lint.core.values import Known, Value, same
 from mfsdp_lint.fixes import statements
 from mfsdp_lint.fixes.edits import OverlapError, apply_all, merge
 from mfsdp_lint.fixes.plan import FixRequest, Plan, Texts, is_yaml
-from mfsdp_lint.recipe import Origin, Recipe, Variant
-from mfsdp_lint.values import Known, Value, same
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from mfsdp_lint.finding import Edit
+from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import items, roots, spelling
 from mfsdp_lint.fixes.statements import PythonFile, Scope, Statement, delete, insert_after, insert_before
-from mfsdp_lint.recipe import Origin
-from mfsdp_lint.values import Plain
 
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.concrete import Range, Write

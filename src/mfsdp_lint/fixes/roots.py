@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.fixes.spelling import usual_quote
 from mfsdp_lint.fixes.statements import PythonFile, Scope, Statement, walk_scope
-from mfsdp_lint.recipe import Origin
 
 
 @dataclass(frozen=True, slots=True)

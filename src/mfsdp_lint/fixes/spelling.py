@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
+from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes.statements import PythonFile
-from mfsdp_lint.values import Plain
 
 
 def spell(value: Plain, quote: str = '"') -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mfsdp_lint.finding import Edit
+from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.fixes.edits import LINE_END, Text
 
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef

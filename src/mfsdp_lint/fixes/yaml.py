@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import yaml
 
-from mfsdp_lint.finding import Edit
+from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import items
 from mfsdp_lint.fixes.edits import Text
-from mfsdp_lint.recipe import Origin
-from mfsdp_lint.values import Plain
 
 Assignments = Sequence[tuple[str, Plain]]
 

@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from mfsdp_lint.lines import Lines
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.readers.yaml_nodes import (
     MAX_DEPTH,
     Alias,
@@ -25,9 +27,7 @@ from mfsdp_lint.readers.yaml_nodes import (
     check_syntax,
     compose_documents,
 )
-from mfsdp_lint.recipe import Origin, Recipe, Setting, Variant
-from mfsdp_lint.upstream.target import DEFAULT_TARGET
-from mfsdp_lint.values import NOT_NONE, UNKNOWN, Known, Plain, Value
+from mfsdp_lint.versions.target import DEFAULT_TARGET
 from mfsdp_lint.vocabulary.entry import Versions
 
 __all__ = ["SECTIONS", "compose_documents", "read_value", "read_yaml"]

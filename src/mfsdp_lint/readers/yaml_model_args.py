@@ -17,11 +17,11 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.readers.yaml import MODEL_ARGS, Document, target_of
 from mfsdp_lint.readers.yaml_nodes import Mapping, Node, Scalar
 from mfsdp_lint.readers.yaml_nodes import Sequence as Items
-from mfsdp_lint.recipe import Origin, Recipe, Setting, Variant
-from mfsdp_lint.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.vocabulary import table
 from mfsdp_lint.vocabulary.entry import COMMAND_LINE_SECTIONS, Versions
 from mfsdp_lint.vocabulary.flags import Flag

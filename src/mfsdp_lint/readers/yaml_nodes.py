@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 from yaml import events
 
-from mfsdp_lint.lines import Lines
-from mfsdp_lint.sources import Unreadable
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.inputs.sources import Unreadable
 
 MAX_DEPTH = 100
 """Levels of nesting; a configuration has fewer than ten."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mfsdp_lint.finding import Finding
-from mfsdp_lint.reports.printable import printable
-from mfsdp_lint.reports.summary import Summary, summary_line
+from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.results.printable import printable
+from mfsdp_lint.results.summary import Summary, summary_line
 
 
 def render(findings: Sequence[Finding], summary: Summary) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mfsdp_lint.finding import Confirmation
+from mfsdp_lint.core.finding import Confirmation
 
 _LINES = 3
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from textwrap import fill
 
-from mfsdp_lint.values import UNKNOWN, Value, describe, spell
+from mfsdp_lint.core.values import UNKNOWN, Value, describe, spell
 from mfsdp_lint.vocabulary.entry import COMMAND_LINE_SECTIONS, Entry
 from mfsdp_lint.vocabulary.flags import Flag
 from mfsdp_lint.vocabulary.tables import COMMAND_LINE, ENVIRONMENT, Table

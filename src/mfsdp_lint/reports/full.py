@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mfsdp_lint.finding import Edit, Finding, Fix, Severity, Stage
-from mfsdp_lint.recipe import Span
+from mfsdp_lint.core.finding import Edit, Finding, Fix, Severity, Stage
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.confirmation import told
-from mfsdp_lint.reports.printable import printable, shorten
 from mfsdp_lint.reports.snippet import Lines, Row, lines_of, snippet
-from mfsdp_lint.reports.summary import Summary, summary_line
+from mfsdp_lint.results.printable import printable, shorten
+from mfsdp_lint.results.summary import Summary, summary_line
 
 WHEN: dict[Stage, str] = {
     "startup": "at start-up",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Sequence
 
-from mfsdp_lint.finding import SEVERITIES, Finding, Severity
+from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
 from mfsdp_lint.reports.confirmation import told
 from mfsdp_lint.reports.full import WHEN
-from mfsdp_lint.reports.printable import count, printable, shorten
-from mfsdp_lint.reports.summary import Summary, summary_line
+from mfsdp_lint.results.printable import count, printable, shorten
+from mfsdp_lint.results.summary import Summary, summary_line
 
 ANNOTATIONS = 10
 """GitHub shows this many of each kind a step, and drops the rest without a word."""

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from mfsdp_lint.finding import Edit, Finding, Fix
+from mfsdp_lint.core.finding import Edit, Finding, Fix
 from mfsdp_lint.reports import confirmation
 from mfsdp_lint.reports.settings import target_document
-from mfsdp_lint.reports.summary import Summary
+from mfsdp_lint.results.summary import Summary
 
 
 def render(findings: Sequence[Finding], summary: Summary) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import fill, indent
 
+from mfsdp_lint.core.values import Plain, spell
 from mfsdp_lint.rules.model import Case, Example, Rule
-from mfsdp_lint.values import Plain, spell
 
 WIDTH = 110
 

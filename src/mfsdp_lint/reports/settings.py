@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
-from mfsdp_lint.recipe import Origin, Recipe, Setting, Span
-from mfsdp_lint.upstream.target import Target
-from mfsdp_lint.values import UNKNOWN, Known, OneOf, Plain, Value
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span
+from mfsdp_lint.core.values import UNKNOWN, Known, OneOf, Plain, Value
+from mfsdp_lint.versions.target import Target
 from mfsdp_lint.vocabulary import SETTINGS
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from mfsdp_lint.lines import split_lines
-from mfsdp_lint.recipe import Span
+from mfsdp_lint.core.lines import split_lines
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.printable import printable, width
+from mfsdp_lint.results.printable import printable, width
 
 Lines = Callable[[str], "list[str]"]
 """The lines of a file, without their ends; empty where the file is not at hand."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mfsdp_lint.overrides import COMMAND_LINE
-from mfsdp_lint.recipe import Call, Origin, Recipe, Span
+from mfsdp_lint.core.recipe import Call, Origin, Recipe, Span
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, OneOf, Value, describe
+from mfsdp_lint.readers.overrides import COMMAND_LINE
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.reports.printable import printable
 from mfsdp_lint.reports.settings import origin_document, recipe_document, span_document, target_document, value_document
 from mfsdp_lint.reports.snippet import Lines, lines_of
-from mfsdp_lint.resolve import Change
-from mfsdp_lint.story import Step, Story
-from mfsdp_lint.upstream.target import Target
-from mfsdp_lint.values import NONE, UNKNOWN, Known, OneOf, Value, describe
+from mfsdp_lint.results.printable import printable
+from mfsdp_lint.results.story import Step, Story
+from mfsdp_lint.startup.resolve import Change
+from mfsdp_lint.versions.target import Target
 
 _STEP = "  "
 _LONGEST = 96

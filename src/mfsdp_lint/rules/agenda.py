@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mfsdp_lint.rules.applicability import Site
-from mfsdp_lint.rules.conditions import Condition
+from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.conditions.language import Condition
+from mfsdp_lint.conditions.nodes import Junction, Node
 from mfsdp_lint.rules.model import Case, Rule, Sees
-from mfsdp_lint.rules.nodes import Junction, Node
 from mfsdp_lint.rules.views import Views
 
 

@@ -6,17 +6,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from mfsdp_lint.finding import Safety, Severity
-from mfsdp_lint.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.conditions.language import Condition
+from mfsdp_lint.core.finding import Safety, Severity
+from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.core.values import Known, Plain, same
 from mfsdp_lint.rules.agenda import Agenda, agenda
-from mfsdp_lint.rules.applicability import Site
-from mfsdp_lint.rules.conditions import Condition
 from mfsdp_lint.rules.model import Case, FixSpec, Rule
 from mfsdp_lint.rules.strength import stronger
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.rules.writes import Assignment, broken
-from mfsdp_lint.upstream.target import Target
-from mfsdp_lint.values import Known, Plain, same
+from mfsdp_lint.versions.target import Target
 
 Theirs = Callable[[str], bool]
 """Whether a path is one of the files that the user asked to lint."""

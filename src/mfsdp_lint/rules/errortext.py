@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from mfsdp_lint.recipe import Variant
-from mfsdp_lint.values import Known
+from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.values import Known
 
 _HOLE = re.compile(r"\{(\*|\w+(?:\.\w+)+)\}")
 

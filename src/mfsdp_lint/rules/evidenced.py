@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mfsdp_lint.rules.applicability import Site
-from mfsdp_lint.upstream.target import RELEASES, Target
+from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.versions.target import RELEASES, Target
 
 BRIDGE = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
 """The newest release of every line of Megatron-Bridge (the oldest of 0.2), and the development branch."""

@@ -8,12 +8,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mfsdp_lint.finding import SEVERITIES, AffectedRecipe, Finding, Note, Safety, Severity
-from mfsdp_lint.recipe import Origin, Recipe, Span
+from mfsdp_lint.core.finding import SEVERITIES, AffectedRecipe, Finding, Note, Safety, Severity
+from mfsdp_lint.core.recipe import Origin, Recipe, Span
+from mfsdp_lint.core.values import Known, OneOf, Value, describe
 from mfsdp_lint.rules.check import Theirs, Violation, violations
 from mfsdp_lint.rules.model import Rule
-from mfsdp_lint.upstream.target import Target
-from mfsdp_lint.values import Known, OneOf, Value, describe
+from mfsdp_lint.versions.target import Target
 
 _MOST_WAYS_NAMED = 3
 

@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
-from mfsdp_lint.finding import Severity, Stage
-from mfsdp_lint.rules.applicability import Applicability, parse_applicability
-from mfsdp_lint.rules.byversion import ByVersion
-from mfsdp_lint.rules.conditions import SECTIONS, Condition, ConditionError, Terms, parse, parse_value
+from mfsdp_lint.conditions.applicability import Applicability, parse_applicability
+from mfsdp_lint.conditions.byversion import ByVersion
+from mfsdp_lint.conditions.expressions import Expression
+from mfsdp_lint.conditions.language import SECTIONS, Condition, ConditionError, Terms, parse, parse_value
+from mfsdp_lint.core.finding import Severity, Stage
+from mfsdp_lint.core.values import Plain
 from mfsdp_lint.rules.errortext import ErrorText
-from mfsdp_lint.rules.expressions import Expression
 from mfsdp_lint.rules.model import (
     Blame,
     Case,
@@ -31,8 +32,7 @@ from mfsdp_lint.rules.model import (
     Text,
     Written,
 )
-from mfsdp_lint.upstream.versions import VersionError, numbers
-from mfsdp_lint.values import Plain
+from mfsdp_lint.versions.ranges import VersionError, numbers
 
 Component = Literal["te", "torch"]
 """What an example may give the version of."""

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.plaindata import read_json, read_yaml
-from mfsdp_lint.rules.conditions import Terms
+from mfsdp_lint.conditions.language import Terms
+from mfsdp_lint.core.plaindata import read_json, read_yaml
 from mfsdp_lint.rules.form import RuleError, read_rule, read_terms
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.strength import groups, stronger

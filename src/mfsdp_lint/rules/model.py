@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
-from mfsdp_lint.finding import Severity, Stage
-from mfsdp_lint.recipe import Variant
-from mfsdp_lint.rules.applicability import Applicability, Site
-from mfsdp_lint.rules.byversion import ByVersion
-from mfsdp_lint.rules.conditions import Condition
+from mfsdp_lint.conditions.applicability import Applicability, Site
+from mfsdp_lint.conditions.byversion import ByVersion
+from mfsdp_lint.conditions.language import Condition
+from mfsdp_lint.core.finding import Severity, Stage
+from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.values import Known, Plain, describe
 from mfsdp_lint.rules.errortext import ErrorText
-from mfsdp_lint.upstream.target import Target
-from mfsdp_lint.values import Known, Plain, describe
+from mfsdp_lint.versions.target import Target
 
 Sees = Literal["written", "validation", "run"]
 """Which settings a case looks at: as they are written, as start-up validation finds them (after environment variables,

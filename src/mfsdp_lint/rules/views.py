@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from mfsdp_lint.recipe import Variant
-from mfsdp_lint.resolve import WORLD_SIZE, Resolution, resolve
-from mfsdp_lint.rules.applicability import Site
-from mfsdp_lint.rules.conditions import Condition
+from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.conditions.language import Condition
+from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.values import Known
 from mfsdp_lint.rules.model import Sees
-from mfsdp_lint.upstream.startup import Step, startup
-from mfsdp_lint.values import Known
+from mfsdp_lint.startup.resolve import WORLD_SIZE, Resolution, resolve
+from mfsdp_lint.startup.steps import Step, startup
 
 
 class Views:

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from mfsdp_lint.recipe import Origin, Setting, Undeclared, Variant
-from mfsdp_lint.resolve import Change
+from mfsdp_lint.core.recipe import Origin, Setting, Undeclared, Variant
+from mfsdp_lint.core.values import Known, Plain, describe
 from mfsdp_lint.rules.model import Case, Rule, Written
 from mfsdp_lint.rules.views import Views
-from mfsdp_lint.values import Known, Plain, describe
+from mfsdp_lint.startup.resolve import Change
 
 _EXPLICIT = ("assigned", "argument")
 """What somebody wrote down for this setting."""

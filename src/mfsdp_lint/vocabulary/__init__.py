@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mfsdp_lint.vocabulary.deciding import BY_SECTION
 
 if TYPE_CHECKING:
-    from mfsdp_lint.values import Value
+    from mfsdp_lint.core.values import Value
     from mfsdp_lint.vocabulary.entry import Versions
     from mfsdp_lint.vocabulary.tables import Table
 

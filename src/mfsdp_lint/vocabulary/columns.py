@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mfsdp_lint.upstream.versions import HEAD, Numbers, VersionError, numbers
-from mfsdp_lint.values import NOT_NONE, UNKNOWN, Known, Plain, Value
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
+from mfsdp_lint.versions.ranges import HEAD, Numbers, VersionError, numbers
 
 Runs = Sequence[tuple[int, int, Any]]
 

@@ -1,4 +1,4 @@
-"""Made by `mfsdp_lint.vocabulary.generate` from what settings.yaml marks with `decides`."""
+"""Made by `mfsdp_lint.tools.vocabulary.generate` from what settings.yaml marks with `decides`."""
 
 BY_SECTION: dict[str, tuple[str, ...]] = {
     "dist": (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mfsdp_lint.values import Plain
+from mfsdp_lint.core.values import Plain
 
 COMMAND_LINE_SECTIONS = frozenset(
     {"dist", "ddp", "checkpoint", "model", "optimizer", "train", "rng", "rerun_state_machine", "tokenizer", "args"}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.plaindata import read_json, read_yaml
+from mfsdp_lint.core.plaindata import read_json, read_yaml
 
 HERE = Path(__file__).parent
 SETTINGS_FILE = HERE / "settings.yaml"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
-from mfsdp_lint.values import UNKNOWN, Known, Value
+from mfsdp_lint.core.values import UNKNOWN, Known, Value
 from mfsdp_lint.vocabulary.columns import Runs, at, column_of, decode
 from mfsdp_lint.vocabulary.entry import Entry, Versions, read_entry
 from mfsdp_lint.vocabulary.flags import Flag

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.values import Known, NotNone, OneOf, Value
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.recipe import Recipe, Variant
-from mfsdp_lint.sources import Sources
-from mfsdp_lint.values import Known, NotNone, OneOf, Value
 from tests.readers.python.expressions import CONTAINER, SECTIONS
 from tests.readers.python.programs import VALUES, Program
 

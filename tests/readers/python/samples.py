@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest import mock
 
-from mfsdp_lint.readers.python.machine import Machine
+from mfsdp_lint.readers.python.state.machine import Machine
 
 FRAME = """\
 from dataclasses import dataclass, field

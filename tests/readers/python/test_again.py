@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import PythonRead, read_python
-from mfsdp_lint.recipe import Origin, Span
-from mfsdp_lint.sources import Sources
 from tests.readers.python.samples import FRAME
 
 FILES: Mapping[str, str] = {

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.values import Known
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.recipe import Recipe
-from mfsdp_lint.sources import Sources
-from mfsdp_lint.values import Known
 
 CONFIG = """\
 import functools

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from mfsdp_lint.values import Known, OneOf
+from mfsdp_lint.core.values import Known, OneOf
 from tests.readers.python.agreement import evaluate, examine
 from tests.readers.python.programs import Program
 

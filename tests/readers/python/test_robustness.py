@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mfsdp_lint.readers.python import machine as machine_module
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import PythonRead, read_python
-from mfsdp_lint.sources import Sources
+from mfsdp_lint.readers.python.state import machine as machine_module
 from tests.readers.python.programs import write
 from tests.readers.python.samples import FRAME, counted
 

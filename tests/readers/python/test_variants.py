@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mfsdp_lint.addresses import parse_address
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.values import UNKNOWN, Known, OneOf, Value
+from mfsdp_lint.inputs.addresses import parse_address
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.recipe import Recipe
-from mfsdp_lint.sources import Sources
-from mfsdp_lint.values import UNKNOWN, Known, OneOf, Value
 
 CONFIG = """\
 import functools

@@ -1,7 +1,7 @@
 """The settings of a live `ConfigContainer`, as JSON has them: dotted paths and plain values.
 
-As `mfsdp_lint.configuration` spells them, which cannot be imported here: members of enumerations and dtypes are their
-names, functions `<function module.name>`, tuples lists, and `ddp.__class__` is the class of `ddp`.
+As `mfsdp_lint.judging.configuration` spells them, which cannot be imported here: members of enumerations and dtypes
+are their names, functions `<function module.name>`, tuples lists, and `ddp.__class__` is the class of `ddp`.
 """
 
 import dataclasses

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from mfsdp_lint.recipe import Recipe, Variant
-from mfsdp_lint.values import NONE, Known, NotNone, OneOf, Plain, Value, possible, spell
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.values import NONE, Known, NotNone, OneOf, Plain, Value, possible, spell
 
 OFF = "–"
 NOT_KNOWN = "?"

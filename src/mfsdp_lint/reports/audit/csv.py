@@ -7,10 +7,10 @@ import io
 import json
 from collections.abc import Iterator, Sequence
 
-from mfsdp_lint.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.values import Known, OneOf, Plain, Value
 from mfsdp_lint.reports.audit.columns import COLUMNS
 from mfsdp_lint.reports.settings import chosen, json_value
-from mfsdp_lint.values import Known, OneOf, Plain, Value
 
 DEFAULT = tuple(dict.fromkeys(path for column in COLUMNS for path in column.settings))
 """The settings behind the table."""

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mfsdp_lint.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.reports.settings import chosen, recipe_document, setting_document, target_document, value_document
-from mfsdp_lint.resolve import differs, will_run
-from mfsdp_lint.upstream.target import Target
-from mfsdp_lint.values import UNKNOWN
+from mfsdp_lint.startup.resolve import differs, will_run
+from mfsdp_lint.versions.target import Target
 
 
 def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = ()) -> Iterator[str]:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from mfsdp_lint.recipe import Origin, Recipe
+from mfsdp_lint.core.recipe import Origin, Recipe
 from mfsdp_lint.reports.audit.columns import CHANGEABLE, COLUMNS, NOT_KNOWN, OFF, RUNS, Column, plain_column
-from mfsdp_lint.reports.printable import count, printable, width
 from mfsdp_lint.reports.settings import chosen
-from mfsdp_lint.resolve import will_run
-from mfsdp_lint.upstream.target import Target
+from mfsdp_lint.results.printable import count, printable, width
+from mfsdp_lint.startup.resolve import will_run
+from mfsdp_lint.versions.target import Target
 
 WIDTH = 100
 """Characters a line, where no terminal says otherwise."""

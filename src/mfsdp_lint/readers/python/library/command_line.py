@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from mfsdp_lint.readers.python.library.registry import models
-from mfsdp_lint.readers.python.machine import Frame, Machine
-from mfsdp_lint.readers.python.objects import (
+from mfsdp_lint.readers.python.state.machine import Frame, Machine
+from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     DictObject,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mfsdp_lint.readers.python.library.registry import BUILTINS
-from mfsdp_lint.readers.python.machine import Machine
-from mfsdp_lint.readers.python.objects import (
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.objects import (
     Descriptor,
     External,
     Function,

@@ -7,11 +7,11 @@ import posixpath
 from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.python.containers import set_entry
+from mfsdp_lint.readers.python.eval.containers import set_entry
+from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.library.registry import Model, computes, models, settled
-from mfsdp_lint.readers.python.machine import Frame, Machine, Raised
-from mfsdp_lint.readers.python.methods import method
-from mfsdp_lint.readers.python.objects import (
+from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,
     Choice,

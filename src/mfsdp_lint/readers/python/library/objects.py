@@ -6,11 +6,11 @@ import ast
 import builtins
 from typing import Any
 
-from mfsdp_lint.readers.python.attributes import attributes_of, get_attribute, has_attribute, set_attribute
-from mfsdp_lint.readers.python.classes import ClassObject, lookup
+from mfsdp_lint.readers.python.eval.attributes import attributes_of, get_attribute, has_attribute, set_attribute
+from mfsdp_lint.readers.python.eval.classes import ClassObject, lookup
 from mfsdp_lint.readers.python.library.registry import BUILTINS, models
-from mfsdp_lint.readers.python.machine import HAZY, Frame, Machine, Raised, join
-from mfsdp_lint.readers.python.objects import (
+from mfsdp_lint.readers.python.state.machine import HAZY, Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
     DictObject,
@@ -82,7 +82,7 @@ def _object_getattribute(
 def _object_setattr(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
 ) -> Object:
-    from mfsdp_lint.readers.python.attributes import write
+    from mfsdp_lint.readers.python.eval.attributes import write
 
     owner, name, value = arguments
     if isinstance(owner, (Instance, Unknown)) and isinstance(name, str):
@@ -102,7 +102,7 @@ def _hasattr(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
     name = machine.settle(arguments[1])
     known = has_attribute(machine, machine.settle(arguments[0]), name, frame, node) if isinstance(name, str) else None
     if known is None and isinstance(arguments[0], Unknown) and isinstance(name, str):
-        from mfsdp_lint.readers.python.attributes import part_of
+        from mfsdp_lint.readers.python.eval.attributes import part_of
 
         return part_of(machine, arguments[0], ("has", name), f"hasattr({arguments[0].text}, {name!r})")
     return machine.unknown("", not_none=True) if known is None else known

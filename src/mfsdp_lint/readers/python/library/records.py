@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mfsdp_lint.readers.python.calls import call
-from mfsdp_lint.readers.python.classes import ClassObject, fields_of, opaque
+from mfsdp_lint.readers.python.eval.calls import call
+from mfsdp_lint.readers.python.eval.classes import ClassObject, fields_of, opaque
 from mfsdp_lint.readers.python.library.registry import models
-from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
-from mfsdp_lint.readers.python.objects import (
+from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     Choice,
     DictObject,
@@ -64,7 +64,7 @@ def _fields(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
 def _is_dataclass(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
 ) -> Object:
-    from mfsdp_lint.readers.python.classes import has_fields
+    from mfsdp_lint.readers.python.eval.classes import has_fields
 
     value = machine.settle(arguments[0])
     cls = value.cls if isinstance(value, Instance) else value

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.python.containers import LONGEST
-from mfsdp_lint.readers.python.limits import is_small
-from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
-from mfsdp_lint.readers.python.objects import (
+from mfsdp_lint.readers.python.eval.containers import LONGEST
+from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.values.limits import is_small
+from mfsdp_lint.readers.python.values.objects import (
     Choice,
     Native,
     Object,

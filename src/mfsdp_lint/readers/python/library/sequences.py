@@ -8,10 +8,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from mfsdp_lint.readers.python.attributes import get_attribute
-from mfsdp_lint.readers.python.branches import known_truth, truth
-from mfsdp_lint.readers.python.calls import call
-from mfsdp_lint.readers.python.containers import (
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
+from mfsdp_lint.readers.python.eval.branches import known_truth, truth
+from mfsdp_lint.readers.python.eval.calls import call
+from mfsdp_lint.readers.python.eval.containers import (
     LONGEST,
     GeneratorCall,
     any_of,
@@ -23,11 +23,11 @@ from mfsdp_lint.readers.python.containers import (
     set_entry,
     uncertain,
 )
+from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.library.registry import models, settled
-from mfsdp_lint.readers.python.limits import weighs_little
-from mfsdp_lint.readers.python.machine import Frame, Machine, Raised, join
-from mfsdp_lint.readers.python.methods import method
-from mfsdp_lint.readers.python.objects import (
+from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.values.limits import weighs_little
+from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,
     Instance,
@@ -285,7 +285,7 @@ def _any_all(machine: Machine, iterable: Object, wanted: bool, frame: Frame, nod
 
 @models("builtins.sum")
 def _sum(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    from mfsdp_lint.readers.python.operators import binary
+    from mfsdp_lint.readers.python.eval.operators import binary
 
     items = _elements(machine, arguments, frame)
     if items is None:

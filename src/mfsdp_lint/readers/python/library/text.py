@@ -7,12 +7,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.python.branches import known_truth
-from mfsdp_lint.readers.python.containers import iterate
+from mfsdp_lint.readers.python.eval.branches import known_truth
+from mfsdp_lint.readers.python.eval.containers import iterate
 from mfsdp_lint.readers.python.library.registry import computes, models
-from mfsdp_lint.readers.python.limits import is_small, is_wide
-from mfsdp_lint.readers.python.machine import Frame, Machine
-from mfsdp_lint.readers.python.objects import (
+from mfsdp_lint.readers.python.state.machine import Frame, Machine
+from mfsdp_lint.readers.python.values.limits import is_small, is_wide
+from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     External,
     ListObject,
@@ -54,7 +54,7 @@ for _name in ("ceil", "floor", "sqrt", "log", "log2", "log10", "gcd", "isqrt", "
 
 @models("builtins.pow")
 def _pow(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    from mfsdp_lint.readers.python.operators import binary
+    from mfsdp_lint.readers.python.eval.operators import binary
 
     return binary(machine, ast.Pow, *arguments) if len(arguments) == 2 else machine.unknown("", not_none=True)
 
@@ -77,7 +77,7 @@ def _format(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
 
 @models("math.prod")
 def _prod(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    from mfsdp_lint.readers.python.operators import binary
+    from mfsdp_lint.readers.python.eval.operators import binary
 
     items = iterate(machine, arguments[0], frame) if arguments else []
     if items is None:
@@ -109,7 +109,7 @@ def _bool(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
         return False
     known = known_truth(machine, arguments[0], frame, node)
     if known is None:
-        from mfsdp_lint.readers.python.operators import negated
+        from mfsdp_lint.readers.python.eval.operators import negated
 
         return negated(machine, negated(machine, arguments[0]))
     return known

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mfsdp_lint.readers.python.classes import ClassObject, is_subclass
+from mfsdp_lint.readers.python.eval.classes import ClassObject, is_subclass
 from mfsdp_lint.readers.python.library.registry import BUILTINS, models
-from mfsdp_lint.readers.python.machine import Frame, Machine
-from mfsdp_lint.readers.python.objects import (
+from mfsdp_lint.readers.python.state.machine import Frame, Machine
+from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Bound,
@@ -75,7 +75,7 @@ def _is_builtin_instance(machine: Machine, value: Object, name: str) -> bool | N
     if types is None or isinstance(value, External):
         return None
     if isinstance(value, (Instance, EnumMember)) and name != "object":
-        from mfsdp_lint.readers.python.attributes import class_names
+        from mfsdp_lint.readers.python.eval.attributes import class_names
 
         classes = value.cls.options if isinstance(value.cls, Choice) else (value.cls,)
         answers = {
@@ -110,7 +110,7 @@ def _isinstance(
 ) -> Object:
     known = is_instance(machine, arguments[0], arguments[1])
     if known is None and isinstance(arguments[0], Unknown):
-        from mfsdp_lint.readers.python.attributes import part_of
+        from mfsdp_lint.readers.python.eval.attributes import part_of
 
         return part_of(
             machine, arguments[0], ("isinstance", ast.unparse(node) if isinstance(node, ast.AST) else ""), "isinstance"

@@ -1,0 +1,81 @@
+"""The argument parser of a command, and the types of arguments that commands share."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, NoReturn
+
+from mfsdp_lint import __version__
+from mfsdp_lint.inputs.options import Options, UsageError, merge, read_configuration
+from mfsdp_lint.inputs.sources import Problem
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports wrong usage as the rest of the tool does, instead of printing the whole usage and exiting."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises UsageError."""
+        raise UsageError(f"{message} (see `{self.prog} --help`)")
+
+
+def parser_for(prog: str, summary: str, epilog: str = "") -> Parser:
+    """The parser of one command, with what every command has."""
+    parser = Parser(prog=prog, description=summary, epilog=epilog, allow_abbrev=False)
+    parser.add_argument("-V", "--version", action="version", version=f"mfsdp-lint {__version__}")
+    return parser
+
+
+def comma_separated(text: str) -> tuple[str, ...]:
+    """`A,B` as a tuple; empty pieces do not count."""
+    return tuple(piece.strip() for piece in text.split(",") if piece.strip())
+
+
+def add_what_is_read(group: argparse._ArgumentGroup) -> None:
+    """The options that decide what is read and against what it is judged. None means "not given"."""
+    group.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
+    group.add_argument(
+        "--target-bridge",
+        metavar="VERSION",
+        help="the megatron-bridge release to judge against (0.4.2, head), or a range of them (>=0.4,<0.6)",
+    )
+    group.add_argument("--target-core", metavar="VERSION", help="likewise of megatron-core, where another is used")
+    group.add_argument("--target-te", metavar="VERSION", help="the version of Transformer Engine")
+    group.add_argument("--target-torch", metavar="VERSION", help="the version of PyTorch")
+    group.add_argument("--target-gpu", metavar="NAME", help="the kind of GPU, as in h100")
+    group.add_argument("--search-path", action="append", metavar="DIR", help="where imports are found; repeatable")
+    group.add_argument(
+        "--set", dest="overrides", action="append", metavar="PATH=VALUE", help="as if a launcher set it so; repeatable"
+    )
+    group.add_argument(
+        "--env", dest="environment", action="append", metavar="NAME=VALUE", help="likewise; NAME alone unsets it"
+    )
+
+
+def add_output(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+    """How it is printed, and which configuration counts."""
+    output = parser.add_argument_group("output and configuration")
+    output.add_argument("--output-format", choices=formats)
+    output.add_argument("--config", metavar="FILE", help="read [tool.mfsdp-lint] from FILE")
+
+
+def options_from(arguments: Mapping[str, Any]) -> Options:
+    """The options that a command line says, over those of the configuration. Raises UsageError."""
+    given: dict[str, Any] = {field.name: arguments.get(field.name) for field in fields(Options)}
+    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+    given |= lists | {"paths": tuple(given["paths"]) or None}
+    return merge(given, read_configuration(arguments["config"]))
+
+
+def tell(remarks: Iterable[str], problems: Iterable[Problem]) -> int:
+    """Says on stderr what could not be read and what is not there; the exit code of a command that only asks."""
+    for remark in remarks:
+        print(f"mfsdp-lint: warning: {remark}", file=sys.stderr)
+    code = 0
+    for problem in dict.fromkeys(problems):
+        place = "" if problem.kind == "usage" else f":{problem.line}:{problem.column}"
+        print(f"mfsdp-lint: error: {problem.path}{place}: {problem.message}", file=sys.stderr)
+        code = max(code, 2 if problem.kind == "usage" else 1)
+    return code

@@ -1,0 +1,135 @@
+"""Where something holds: for which front-end, and which versions of what.
+
+    "<0.5"                             Megatron-Bridge below 0.5 ("bridge <0.5" is the same)
+    ">=0.2 | megatron-lm >=0.14"       Megatron-Bridge from 0.2 on, and Megatron-LM's command line from core 0.14 on
+    "core >=0.19"                      megatron-core from 0.19 on, whoever reads the configuration
+    ">=0.4,<0.6, te <2.10"             these Megatron-Bridge versions with Transformer Engine below 2.10
+    "bridge | megatron-lm"             both front-ends, in every version
+
+`,` is *and*, `|` is *or*. A bound without a subject belongs to the subject before it, the first one to `bridge`. The
+bounds of one subject are read by versions/ranges.py, at their own precision ("0.4" is the whole 0.4 line).
+
+What depends on a version that is not known is undecided, and a rule says nothing there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal, cast, get_args
+
+from mfsdp_lint.conditions.truth import Truth, junction
+from mfsdp_lint.versions.ranges import HEAD, VersionError, VersionRange, numbers, parse_range
+from mfsdp_lint.versions.target import RELEASES, Target
+
+FrontEnd = Literal["bridge", "megatron-lm"]
+Subject = Literal["bridge", "megatron-lm", "core", "te", "torch"]
+
+FRONT_ENDS: tuple[FrontEnd, ...] = get_args(FrontEnd)
+
+_HEAD_CORE = numbers(RELEASES[-1].core)
+
+_SUBJECT = re.compile(rf"({'|'.join(get_args(Subject))})(?![\w.-])")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where a rule is judged: who reads the configuration, and the versions of what it runs on."""
+
+    target: Target
+    front_end: str = "bridge"
+
+    def has(self, subject: Subject) -> bool:
+        """Whether the subject takes part: a component always does, of the front-ends the one at hand."""
+        return subject not in FRONT_ENDS or subject == self.front_end
+
+    def version(self, subject: Subject) -> str | None:
+        """The version of a subject that takes part; None where it is not known. The command line's is that of core.
+
+        The core of the development branch is `head`, as Megatron-Bridge's is, whatever number it gives itself.
+        """
+        match subject:
+            case "bridge":
+                return self.target.bridge
+            case "core" | "megatron-lm":
+                core = self.target.core
+                return HEAD if numbers(core) >= _HEAD_CORE else core
+            case "te":
+                return self.target.te
+            case "torch":
+                return self.target.torch
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The versions of one subject."""
+
+    subject: Subject
+    versions: VersionRange
+
+    def truth(self, site: Site) -> Truth:
+        """Whether they contain the version at hand."""
+        if not site.has(self.subject):
+            return False
+        if not self.versions.text:
+            return True
+        version = site.version(self.subject)
+        return None if version is None else version in self.versions
+
+
+@dataclass(frozen=True, slots=True)
+class Applicability:
+    """Alternatives, each a set of bounds that all have to hold. None at all: everywhere."""
+
+    text: str
+    alternatives: tuple[tuple[Bounds, ...], ...]
+
+    def truth(self, site: Site) -> Truth:
+        """Whether it holds at a site; None where that depends on a version that is not known."""
+        return junction(
+            (junction((bound.truth(site) for bound in bounds), False) for bounds in self.alternatives), True
+        )
+
+    def subjects(self) -> Iterator[Subject]:
+        """What it speaks of."""
+        return (bound.subject for bounds in self.alternatives for bound in bounds)
+
+    def of_a_rule(self) -> Applicability:
+        """The same for a whole rule, which is about Megatron-Bridge unless it names another front-end."""
+        bridge = Bounds("bridge", parse_range(""))
+        return replace(
+            self,
+            alternatives=tuple(
+                bounds if any(bound.subject in FRONT_ENDS for bound in bounds) else (bridge, *bounds)
+                for bounds in self.alternatives
+            ),
+        )
+
+
+EVERYWHERE = Applicability("", ((),))
+
+
+@cache
+def parse_applicability(text: str) -> Applicability:
+    """Read it. Raises VersionError."""
+    if not text.strip():
+        return EVERYWHERE
+    return Applicability(text, tuple(_alternative(part.strip(), text) for part in text.split("|")))
+
+
+def _alternative(part: str, text: str) -> tuple[Bounds, ...]:
+    if not part:
+        raise VersionError(f"{text!r} is not a range of versions")
+    bounds: dict[Subject, list[str]] = {}
+    subject: Subject = "bridge"
+    for piece in (piece.strip() for piece in part.split(",")):
+        if named := _SUBJECT.match(piece):
+            subject, piece = cast(Subject, named[1]), piece[named.end() :].strip()
+        elif not piece:
+            raise VersionError(f"{text!r} is not a range of versions")
+        bounds.setdefault(subject, []).append(piece)
+    return tuple(
+        Bounds(subject, parse_range(",".join(piece for piece in pieces if piece))) for subject, pieces in bounds.items()
+    )

@@ -1,0 +1,111 @@
+"""A finding: one cause, where it points, what will happen, and the edits that would remove it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from mfsdp_lint.core.recipe import Span
+
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+"""Most severe first."""
+
+Stage = Literal["startup", "wrap", "first-step", "save", "load", "never"]
+"""When it goes wrong.
+
+`startup` is the framework's start-up validation and nothing else; `never`: it runs, but not as meant.
+"""
+
+Safety = Literal["safe", "unsafe"]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace a piece of a file (empty where text is only inserted) by `text`."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that belong together and were proved to remove the finding."""
+
+    safety: Safety
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A place that has to do with a finding, and what it contributes."""
+
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class AffectedRecipe:
+    """A recipe that the cause breaks, and how badly."""
+
+    name: str
+    severity: Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """The comment that silences a finding, and the reason it gives ("" where it gives none)."""
+
+    span: Span
+    reason: str
+
+
+Verdict = Literal["confirmed", "refuted", "inconclusive"]
+"""What a dry run says of a finding: it failed as the rule says and passed without the mistake; it ran through; else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """A dry run's verdict: its tier, what was seen (the first lines of the real error, or what was measured), and why
+    it says no more than it does."""
+
+    verdict: Verdict
+    tier: str = ""
+    seen: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule says about one cause.
+
+    `message` says what is wrong with the setting's real values, `consequence` what will happen at run time. `raises`
+    is the upstream error text, if there is one; `versions` the versions that it was found to hold for, each by its name
+    ("megatron-bridge 0.4.2"), where more than one was asked about; `enforced_by` who stops the run (validation,
+    dataclass, wrapper, nobody). `related` are the other settings involved, each where *it* was set.
+    `fingerprint` depends on the rule and the cause, not on the recipes that share it. `confirmation` is there where a
+    dry run was asked for.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    stage: Stage
+    message: str
+    span: Span
+    consequence: str = ""
+    raises: str | None = None
+    versions: tuple[str, ...] = ()
+    enforced_by: str = ""
+    recipes: tuple[AffectedRecipe, ...] = ()
+    related: tuple[Note, ...] = ()
+    fingerprint: str = ""
+    suppressed: Suppression | None = None
+    fixable: Safety | None = None
+    fix: Fix | None = None
+    confirmation: Confirmation | None = None
+
+    @property
+    def order(self) -> tuple[str, int, int, str]:
+        """Findings are shown by place, then by code."""
+        return (self.span.path, self.span.line, self.span.column, self.code)

@@ -1,0 +1,49 @@
+"""Lines and columns of a text, and how they map to offsets.
+
+A line ends at LF, CR LF or CR, as Python, YAML and editors have it; `str.splitlines` also breaks at form feeds and
+other separators, and would number the lines differently from `ast`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from mfsdp_lint.core.recipe import Span
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text with their ends; joined they are the text."""
+    return _LINE.findall(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Where the lines of a text begin. Lines and columns count from 1, columns in characters, offsets from 0."""
+
+    text: str
+    _starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        starts = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", self.text))]
+        object.__setattr__(self, "_starts", tuple(starts))
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a line and column."""
+        return self._starts[line - 1] + column - 1
+
+    def span(self, path: str, start: int, end: int) -> Span:
+        """The span from one offset to another (exclusive)."""
+        return Span(path, *self.position(start), *self.position(end))
+
+    def cut(self, span: Span) -> str:
+        """The text of a span."""
+        return self.text[self.offset(span.line, span.column) : self.offset(span.end_line, span.end_column)]

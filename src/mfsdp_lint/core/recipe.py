@@ -1,0 +1,167 @@
+"""A recipe: one configuration of one training run, with the origin of every value.
+
+Readers make recipes, rules judge them, fixes and reports point into them. Nothing here knows which kind of file
+a recipe was written in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mfsdp_lint.core.values import UNKNOWN, Plain, Value, join, spell
+
+How = Literal["assigned", "argument", "default", "upstream", "override", "environment", "unfollowed", "startup"]
+"""How a value came to be: an assignment, an argument of a constructor or call, a declared default, a recipe of an
+upstream release known from its snapshot, an override from outside the file, an environment variable, (told only where
+calls are traced) a call that cannot be followed and may have changed it, or the framework's start-up (see startup)."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A piece of a file. Lines and columns count from 1, columns in characters; the end is exclusive."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call on the way to a write: the call expression, and the function it stands in ("" at the top level)."""
+
+    span: Span
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a value was written.
+
+    `span` is the whole assignment, or the call that a keyword argument belongs to; `focus` the piece that says the
+    value (the keyword argument, the dictionary entry, the value). `function` is the function it was written in,
+    "" at the top level of a file. `upstream` is the release ("megatron-bridge 0.3.1") when the path lies in that
+    release's source and not in a file at hand. `order` counts the writes of one evaluation: of two writes the later
+    one has the larger number. `earlier` is the write that this one replaced. `value` is what was written, where a
+    reader keeps that. Only where calls are traced: `calls` led to the write, the innermost first, and `because` names
+    what made its value unknown ("get_size()", a parameter). `option` names the option of the program's own command line
+    ("--tp-size") that the value comes from: it is, or follows from, the option's default, and whoever starts the
+    program may change it.
+    """
+
+    span: Span
+    how: How
+    focus: Span | None = None
+    function: str = ""
+    upstream: str | None = None
+    order: int = 0
+    earlier: Origin | None = None
+    value: Value = UNKNOWN
+    calls: tuple[Call, ...] = ()
+    because: str = ""
+    option: str = ""
+
+    @property
+    def point(self) -> Span:
+        """The smallest piece worth underlining."""
+        return self.focus or self.span
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One knob of one recipe: its value, and who wrote it (None: nobody did, or not known)."""
+
+    path: str
+    value: Value
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Undeclared:
+    """An assignment to a name that is no field: the path as written, its class, the fields that the class has."""
+
+    path: str
+    owner: str
+    fields: tuple[str, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The settings of a recipe on one way through its code.
+
+    `when` are the conditions under which that way is taken, as written in the source ("precision == 'fp8_mx'"); empty
+    where there is only one. A setting that is missing from `settings` is unknown. `exposed` are the parameters that a
+    caller has to give for it (`when` says how), where their defaults lead elsewhere.
+    """
+
+    settings: Mapping[str, Setting]
+    when: tuple[str, ...] = ()
+    exposed: tuple[str, ...] = ()
+
+    def value(self, path: str) -> Value:
+        """The value of one setting; unknown when nothing is known of it."""
+        # Origins cost more than values; a reader that works out both when asked can give the value alone.
+        value: Callable[[str], Value] | None = getattr(self.settings, "value", None)
+        if value is not None:
+            return value(path)
+        setting = self.settings.get(path)
+        return UNKNOWN if setting is None else setting.value
+
+    def undeclared(self) -> tuple[Undeclared, ...]:
+        """The assignments to names that are no fields, as far as the reader knows the classes."""
+        found: Callable[[], tuple[Undeclared, ...]] | None = getattr(self.settings, "undeclared", None)
+        return () if found is None else found()
+
+    def origin(self, path: str) -> Origin | None:
+        """Where the value of one setting was written, if anywhere."""
+        setting = self.settings.get(path)
+        return None if setting is None else setting.origin
+
+
+Kind = Literal["function", "script", "module", "overrides", "arguments"]
+"""A recipe function, a script's top level, a configuration kept in a module, an override file (YAML), or the flags of a
+command line kept in a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One configuration of one training run, wherever it is written.
+
+    `name` is short (the function's name, the file's name), `qualified_name` the dotted path from the import root or
+    the file's path. `line` is where it begins. `partial` says that it changes a configuration that comes from
+    elsewhere (an override file, a function that takes a configuration): what it leaves out is unknown, not the default.
+    `front_end` is who reads it: "bridge", or "megatron-lm" for Megatron-LM's own command line. `exposed` is what the
+    recipe comes to when a caller turns FSDP on by a parameter that leaves it off by default; `variants` are without it.
+    """
+
+    name: str
+    qualified_name: str
+    path: str
+    line: int
+    kind: Kind
+    variants: tuple[Variant, ...]
+    partial: bool = False
+    arguments: Mapping[str, Plain] = field(default_factory=dict)
+    front_end: str = "bridge"
+    exposed: tuple[Variant, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name, with the arguments that it is called with: `llama3_8b(precision="bf16")`."""
+        given = ", ".join(f"{name}={spell(value)}" for name, value in self.arguments.items())
+        return f"{self.name}({given})" if given else self.name
+
+    def setting(self, path: str) -> Setting:
+        """One setting over all variants: known only where all agree. The origin is that of the first variant."""
+        if len(self.variants) == 1:
+            return self.variants[0].settings.get(path) or Setting(path, UNKNOWN)
+        origin = next((variant.origin(path) for variant in self.variants if variant.origin(path)), None)
+        return Setting(path, join(variant.value(path) for variant in self.variants), origin)
+
+    def paths(self) -> list[str]:
+        """Every setting that any variant knows of, in the order of first appearance."""
+        return list(dict.fromkeys(path for variant in self.variants for path in variant.settings))

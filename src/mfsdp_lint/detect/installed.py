@@ -1,0 +1,66 @@
+"""Installed packages: the names of `*.dist-info` folders in site-packages. Nothing is imported, no file is opened."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+from mfsdp_lint.detect.found import Found, from_package
+from mfsdp_lint.detect.places import Places, join
+from mfsdp_lint.detect.tree import in_tree
+
+ENVIRONMENTS = (".venv", "venv", "env")
+OURS = "mfsdp_lint-"
+
+
+def in_site_packages(places: Places) -> Iterator[Found]:
+    """The versions that are installed: on the search path (as source, too), next to the project, where it is active."""
+    yield from in_tree(Places(places.search_path, remarks=places.remarks))
+    folders: dict[str, None] = {}
+    for folder in places.folders:
+        for environment in ENVIRONMENTS:
+            folders.update(dict.fromkeys(_site_packages(join(folder, environment))))
+    folders.update(dict.fromkeys(places.search_path))
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        if active := os.environ.get(variable):
+            folders.update(dict.fromkeys(_site_packages(active)))
+    folders.update(dict.fromkeys(_own()))
+    for folder in folders:
+        found = list(_distributions(places, folder))
+        if _is_where_megatron_runs(places, folder, found):
+            yield from found
+
+
+def _is_where_megatron_runs(places: Places, folder: str, found: list[Found]) -> bool:
+    """Whether what is installed there says something of the project. Beside this tool there may be the torch and
+    megatron-core of its dry run, and torch alone is everywhere."""
+    if any(each.bridge for each in found):
+        return True
+    return any(each.core for each in found) and not any(name.startswith(OURS) for name in places.names(folder))
+
+
+def _site_packages(environment: str) -> Iterator[str]:
+    """The site-packages of a virtual or conda environment, wherever its platform puts them."""
+    windows = join(environment, "Lib/site-packages")
+    if os.path.isdir(windows):
+        yield windows
+    library = join(environment, "lib")
+    try:
+        versions = sorted(name for name in os.listdir(library) if name.startswith("python3"))
+    except OSError:
+        return
+    yield from (join(library, f"{version}/site-packages") for version in versions)
+
+
+def _own() -> Iterator[str]:
+    """Where the packages lie that are installed beside the tool, as in a training container."""
+    return (path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages"))
+
+
+def _distributions(places: Places, folder: str) -> Iterator[Found]:
+    for name in places.names(folder):
+        if name.endswith(".dist-info"):
+            distribution, _, version = name.removesuffix(".dist-info").partition("-")
+            if found := from_package(join(folder, name), distribution, version):
+                yield found

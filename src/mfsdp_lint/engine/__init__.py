@@ -1,0 +1,1 @@
+"""Reads, judges, repairs: the stages put together for one run."""

@@ -1,0 +1,142 @@
+"""Files → recipes → findings: what is asked once for a report, and again for every proof of a fix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.recipe import Recipe, Span
+from mfsdp_lint.engine.read import Question, Read, read
+from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
+from mfsdp_lint.inputs.suppression import comments, suppress
+from mfsdp_lint.results.held_versions import holds_for, told
+from mfsdp_lint.rules.check import Hits, hits, violations_of
+from mfsdp_lint.rules.findings import Cause, causes
+from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.versions.target import Target
+
+UNREADABLE = "MFSDP901"
+"""A file that cannot be read or parsed."""
+
+MALFORMED_COMMENT = "MFSDP902"
+"""A suppression comment that means nothing."""
+
+FILE_CODES = (UNREADABLE, MALFORMED_COMMENT)
+"""Findings about a file itself, which no rule makes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the files come to, as `sources` has them. Suppressed causes are there, and marked.
+
+    `recipes` are those of every reading for another version; `distinct_recipes` counts those of the newest one alone.
+    `readings` and `hits` are what a judgement of other texts may take over.
+    """
+
+    sources: Sources
+    recipes: tuple[Recipe, ...]
+    causes: tuple[Cause, ...]
+    problems: tuple[Problem, ...]
+    remarks: tuple[str, ...] = ()
+    distinct_recipes: int = 0
+    readings: Mapping[tuple[str, str], Read] = field(default_factory=dict, repr=False)
+    hits: Mapping[Target, Hits] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Everything that a judgement depends on but the texts of the files.
+
+    `rules` are those that were selected of `every_rule`.
+    """
+
+    question: Question
+    rules: tuple[Rule, ...]
+    every_rule: tuple[Rule, ...]
+    _paths: frozenset[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_paths", frozenset(file.path for file in self.question.every_file))
+
+    @property
+    def target(self) -> Target:
+        """The versions judged against; the newest of a range."""
+        return self.question.target
+
+    def theirs(self, path: str) -> bool:
+        """Whether a path is one of the files that the user asked to lint."""
+        return path in self._paths
+
+    def __call__(self, sources: Sources, before: Judgement | None = None) -> Judgement:
+        """Reads every file, judges every recipe, and marks what comments suppress.
+
+        `before` is what the same question came to for other texts, perhaps by other rules.
+
+        Of several versions each is judged by itself, and what they come to is put together: recipes are there once for
+        every reading, so that a fix is proved in all of them, and a finding says for which versions it holds.
+        """
+        targets = self.question.targets
+        readings = self._readings(sources, {} if before is None else before.readings)
+        known = {} if before is None else before.hits
+        fired = {
+            target: hits(readings[_reading(target)].recipes, target, self.rules, self.theirs, known.get(target))
+            for target in targets
+        }
+        broken = [violation for target in targets for violation in violations_of(fired[target])]
+        found = causes(broken)
+        if len(targets) > 1:
+            found = [told(cause, [holds_for(each) for each in cause.violations]) for cause in found]
+        marked, malformed = self._suppress(found, sources)
+        return Judgement(
+            sources,
+            recipes=tuple(recipe for reading in readings.values() for recipe in reading.recipes),
+            causes=tuple(marked),
+            problems=(*dict.fromkeys(each for reading in readings.values() for each in reading.problems), *malformed),
+            remarks=tuple(dict.fromkeys(each for reading in readings.values() for each in reading.remarks)),
+            distinct_recipes=len(readings[_reading(self.target)].recipes),
+            readings=readings,
+            hits=fired,
+        )
+
+    def _readings(self, sources: Sources, before: Mapping[tuple[str, str], Read]) -> dict[tuple[str, str], Read]:
+        """What is read for every target; those that read the same data share it."""
+        firsts = {_reading(target): target for target in reversed(self.question.targets)}
+        return {
+            key: read(replace(self.question, target=target, also=()), sources, before=before.get(key))
+            for key, target in reversed(firsts.items())
+        }
+
+    def _suppress(self, found: Sequence[Cause], sources: Sources) -> tuple[list[Cause], list[Problem]]:
+        by_path = {}
+        malformed: list[Problem] = []
+        for file in self.question.every_file:
+            try:
+                by_path[file.path], problems = comments(file.path, sources.text(file.path), file.kind)
+            except Unreadable:  # told already
+                continue
+            malformed += problems
+        findings = suppress([cause.finding for cause in found], by_path).findings
+        return [replace(cause, finding=finding) for cause, finding in zip(found, findings, strict=True)], malformed
+
+
+def _reading(target: Target) -> tuple[str, str]:
+    """What a reading depends on: the data about Megatron-Bridge, and the line of megatron-core."""
+    return target.data, ".".join(target.core.split(".")[:2])
+
+
+def file_finding(problem: Problem) -> Finding:
+    """The finding about a file that was not judged at all, or about a comment in it."""
+    unreadable = problem.kind == "unreadable"
+    code = UNREADABLE if unreadable else MALFORMED_COMMENT
+    return Finding(
+        code=code,
+        name="unreadable-file" if unreadable else "malformed-suppression",
+        severity="error" if unreadable else "info",
+        stage="never",
+        message=f"not checked: {problem.message}" if unreadable else problem.message,
+        span=Span(problem.path, problem.line, problem.column, problem.line, problem.column),
+        consequence="" if unreadable else "the comment silences nothing",
+        enforced_by="nobody",
+        fingerprint=f"{code}:{problem.path}:{problem.message}",
+    )

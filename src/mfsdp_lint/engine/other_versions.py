@@ -1,0 +1,89 @@
+"""Where the version is only assumed: for which of all versions a finding holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.engine.judge import Judge, Judgement
+from mfsdp_lint.engine.read import Question
+from mfsdp_lint.results.held_versions import holds_for, in_order, named
+from mfsdp_lint.rules.check import Violation
+from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.rules.strength import stronger
+from mfsdp_lint.versions.ranges import numbers
+from mfsdp_lint.versions.releases import CORE_RELEASES, RELEASES
+from mfsdp_lint.versions.target import Target
+
+COMMAND_LINE = "megatron-lm"
+
+
+def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Judge) -> list[Finding]:
+    """The findings, those that depend on the assumed version with the versions for which they hold.
+
+    The files that are at fault are read and judged again for the newest release of every line, which costs nothing
+    where nothing is found. A finding holds for a version if the same rule is broken there in one of its recipes.
+    """
+    causes = {cause.finding.fingerprint: cause for cause in judgement.causes if cause.finding.suppressed is None}
+    if not judge.target.assumed or not causes:
+        return list(findings)
+    broken = [violation for cause in causes.values() for violation in cause.violations]
+    front_ends = {violation.recipe.front_end for violation in broken}
+    everywhere = [target for front_end in sorted(front_ends) for target in _targets(front_end, judge.target)]
+    again = replace(
+        judge,
+        question=_question(judge, {each.recipe.path for each in broken}, everywhere),
+        rules=_that_matter(judge.rules, {violation.rule.code for violation in broken}),
+    )
+    seen = {
+        (_key(violation), holds_for(violation))
+        for cause in again(judgement.sources).causes
+        for violation in cause.violations
+        if violation.target.core_alone == (violation.recipe.front_end == COMMAND_LINE)
+    }
+    result = []
+    for finding in findings:
+        cause = causes.get(finding.fingerprint)
+        if cause is not None:
+            keys = {_key(violation) for violation in cause.violations}
+            here = {holds_for(violation) for violation in cause.violations}
+            versions = in_order(here | {version for key, version in seen if key in keys})
+            finding = replace(finding, versions=versions)
+            ends = {violation.recipe.front_end for violation in cause.violations}
+            if len(versions) < sum(len(_targets(end, judge.target)) for end in ends):
+                finding = replace(finding, message=f"{finding.message} (holds for {named(versions)})")
+        result.append(finding)
+    return result
+
+
+def _targets(front_end: str, assumed: Target) -> list[Target]:
+    """The newest release of every line that a front-end has, the newest first."""
+    if front_end == COMMAND_LINE:
+        lines = {numbers(each.core)[:2]: replace(assumed, core=each.core, core_alone=True) for each in CORE_RELEASES}
+    else:
+        lines = {numbers(each.bridge)[:2]: replace(assumed, bridge=each.bridge, core=each.core) for each in RELEASES}
+    return list(reversed(lines.values()))
+
+
+def _question(judge: Judge, paths: set[str], targets: Sequence[Target]) -> Question:
+    asked = judge.question
+    return replace(
+        asked,
+        target=targets[0],
+        also=tuple(targets[1:]),
+        files=tuple(file for file in asked.files if file.path in paths),
+        addresses=tuple(address for address in asked.addresses if address.path in paths),
+    )
+
+
+def _that_matter(rules: Sequence[Rule], codes: Set[str]) -> tuple[Rule, ...]:
+    """These rules and those whose findings would make theirs superfluous."""
+    above = stronger(rules)
+    wanted = {*codes, *(stronger_code for code in codes for stronger_code in above[code])}
+    return tuple(rule for rule in rules if rule.code in wanted)
+
+
+def _key(violation: Violation) -> tuple[str, str, int, str, str]:
+    recipe = violation.recipe
+    return violation.rule.code, recipe.path, recipe.line, recipe.label, recipe.front_end

@@ -1,0 +1,142 @@
+"""Addresses: a recipe by file and function, with the arguments that it is called with.
+
+`path.py::function`, `path.py::Class.method`, `path.py::function(precision="fp8_mx", mock=True)`; `path.py` and
+`path.yaml` alone are all recipes of the file; `@FILE` stands for the addresses in a file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mfsdp_lint.core.values import Plain
+from mfsdp_lint.inputs.discover import SUFFIXES, File, discover
+from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.inputs.sources import Problem, reason
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ast
+
+SEPARATOR = "::"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A function of a Python file, and how it is called. `function` may be `Class.method`."""
+
+    path: str
+    function: str
+    positional: tuple[Plain, ...] = ()
+    keywords: tuple[tuple[str, Plain], ...] = ()
+
+    def __str__(self) -> str:
+        given = [*map(repr, self.positional), *(f"{name}={value!r}" for name, value in self.keywords)]
+        return f"{self.path}{SEPARATOR}{self.function}" + (f"({', '.join(given)})" if given else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the arguments of a command come to: files to read whole, functions to evaluate, and what is not there."""
+
+    files: tuple[File, ...]
+    addresses: tuple[Address, ...]
+    problems: tuple[Problem, ...]
+
+
+def ask(arguments: Sequence[str], exclude: Sequence[str] = ()) -> Asked:
+    """Finds the files of paths and addresses. A file that a path covers is called as the path calls it.
+
+    Raises UsageError for an address that is none and a list of addresses that cannot be read.
+    """
+    texts = list(expand(arguments))
+    found = discover([text for text in texts if SEPARATOR not in text], exclude)
+    addresses = {str(address): address for address in (parse_address(text) for text in texts if SEPARATOR in text)}
+    if not addresses:
+        return Asked(tuple(found.files), (), tuple(found.problems))
+    spelled = {os.path.realpath(file.path): file.path for file in found.files}
+    named = discover({address.path for address in addresses.values()})
+    there = {file.path for file in named.files} | {os.path.realpath(file.path) for file in named.files}
+    kept = [
+        Address(spelled.get(os.path.realpath(each.path), each.path), each.function, each.positional, each.keywords)
+        for each in addresses.values()
+        if each.path in there or os.path.realpath(each.path) in there
+    ]
+    return Asked(tuple(found.files), tuple(kept), (*found.problems, *named.problems))
+
+
+def expand(arguments: Iterable[str]) -> Iterable[str]:
+    """The arguments, with `@FILE` replaced by the lines of the file. Blank lines and `#` comments do not count."""
+    for argument in arguments:
+        if not argument.startswith("@"):
+            yield argument
+            continue
+        try:
+            with open(argument[1:], encoding="utf-8") as stream:
+                lines = [line.strip() for line in stream]
+        except UnicodeDecodeError:
+            raise UsageError(f"{argument}: not UTF-8") from None
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{argument}: {reason(argument[1:], error)}") from None
+        yield from (line for line in lines if line and not line.startswith("#"))
+
+
+def parse_address(text: str) -> Address:
+    """The address that a text with `::` in it is. Raises UsageError."""
+    path, _, called = text.partition(SEPARATOR)
+    path = path.replace(os.sep, "/")
+    kind = SUFFIXES.get(os.path.splitext(path)[1])
+    if kind == "yaml":
+        raise UsageError(f"{text}: a YAML file has no functions; its address is {path}")
+    if kind != "python":
+        raise UsageError(f"{text}: an address is path.py::function or path.py::function(name=value)")
+    name = called.partition("(")[0].strip()
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise UsageError(f"{text}: {name!r} is not the name of a function")
+    return Address(path, name, *_arguments(text, called))
+
+
+def _arguments(text: str, called: str) -> tuple[tuple[Plain, ...], tuple[tuple[str, Plain], ...]]:
+    if "(" not in called:
+        return (), ()
+    import ast
+
+    try:
+        call = ast.parse(called.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise UsageError(f"{text}: its arguments are not valid Python") from None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, (ast.Name, ast.Attribute)):
+        raise UsageError(f"{text}: an address ends with the arguments of the call")
+    positional = tuple(_literal(text, argument) for argument in call.args)
+    keywords: dict[str, Plain] = {}
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            raise UsageError(f"{text}: arguments are written out; `**` stands for nothing here")
+        if keyword.arg in keywords:
+            raise UsageError(f"{text}: {keyword.arg} is given twice")
+        keywords[keyword.arg] = _literal(text, keyword.value)
+    return positional, tuple(keywords.items())
+
+
+def _literal(text: str, node: ast.expr) -> Plain:
+    import ast
+
+    try:
+        return _plain(ast.literal_eval(node))
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        what = f"{ast.unparse(node)} is not a literal (a number, a text, True, False, None, a list or a dict)"
+        raise UsageError(f"{text}: {what}") from None
+
+
+def _plain(value: object) -> Plain:
+    """A literal as settings have it. Raises ValueError where they have no such kind of value."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case dict() if all(isinstance(key, str) for key in value):
+            return {str(key): _plain(item) for key, item in value.items()}
+        case _:
+            raise ValueError

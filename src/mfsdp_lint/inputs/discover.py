@@ -1,0 +1,156 @@
+"""Paths → the files to read, and their kind."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from mfsdp_lint.inputs.sources import Problem, reason
+
+FileKind = Literal["python", "yaml"]
+
+SUFFIXES: dict[str, FileKind] = {".py": "python", ".yaml": "yaml", ".yml": "yaml"}
+
+SKIPPED = frozenset(
+    {"__pycache__", "__pypackages__", "_build", "build", "dist", "node_modules", "site-packages", "venv", "virtualenv"}
+)
+"""Directories whose content nobody wrote by hand; hidden ones (.git, .venv, .tox, …) are skipped as well."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class File:
+    """A file to read. `path` is as the user would write it: beginning with the argument it was found under."""
+
+    path: str
+    kind: FileKind
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """What was found, both sorted: the result does not depend on the order of the arguments."""
+
+    files: list[File]
+    problems: list[Problem]
+
+
+def discover(paths: Iterable[str], exclude: Sequence[str] = ()) -> Discovered:
+    """Every Python and YAML file that is named or lies under a named directory, each once.
+
+    A file that is named is always taken. Under a directory, hidden entries, SKIPPED, virtual environments and what
+    matches a glob of `exclude` are left out; a glob without a slash is compared with every name on the way, one with
+    a slash with the path from the working directory. Links are followed once; where a file can be reached in several
+    ways, the path without links, then the shortest, is kept.
+
+    A path that is not there, or a named file of another kind, is a problem of kind "usage"; a link that leads
+    nowhere and what cannot be opened, one of kind "unreadable".
+    """
+    walk = _Walk(tuple(pattern.removeprefix("./").removesuffix("/**").rstrip("/") for pattern in exclude))
+    for path in sorted(set(paths)):
+        walk.argument(path)
+    files = [File(path, SUFFIXES[_suffix(path)]) for _, _, path in walk.found.values()]
+    return Discovered(sorted(files), sorted(walk.problems))
+
+
+class _Walk:
+    """One walk over all arguments."""
+
+    def __init__(self, exclude: tuple[str, ...]) -> None:
+        self.exclude = exclude
+        self.found: dict[str, tuple[bool, int, str]] = {}
+        """By real path: through a link?, length, and the path; the smallest is kept."""
+        self.problems: set[Problem] = set()
+
+    def argument(self, path: str) -> None:
+        shown = path.replace(os.sep, "/")
+        try:
+            mode = os.stat(path).st_mode
+        except (OSError, ValueError) as error:
+            dangling = isinstance(error, OSError) and os.path.islink(path)
+            kind: Literal["usage", "unreadable"] = "usage"
+            if dangling or isinstance(error, PermissionError):
+                kind = "unreadable"
+            self.problems.add(Problem(shown, 1, 1, reason(path, error), kind))
+            return
+        if stat.S_ISDIR(mode):
+            self.directory("" if os.path.normpath(path) == "." else shown.rstrip("/") or "/")
+        elif _suffix(shown) not in SUFFIXES:
+            message = "not a kind of file this tool reads (.py, .yaml, .yml)"
+            self.problems.add(Problem(shown, 1, 1, message, "usage"))
+        else:
+            self.file(shown, mode, linked=os.path.islink(path))
+
+    def file(self, path: str, mode: int, linked: bool) -> None:
+        if not stat.S_ISREG(mode):
+            self.problems.add(Problem(path, 1, 1, "not a regular file"))
+            return
+        real = os.path.realpath(path)
+        best = (linked, len(path), path)
+        self.found[real] = min(self.found.get(real, best), best)
+
+    def directory(self, root: str) -> None:
+        """All below `root`. Directories behind links come last, so that what has a real path here gets that one."""
+        linked = os.path.islink(root)
+        visited: set[str] = set()
+        now, later = [root], list[str]()
+        while now:
+            directory = now.pop()
+            real = os.path.realpath(directory or ".")
+            if real not in visited:
+                visited.add(real)
+                for path, is_link in self.entries(directory, linked, named=directory == root):
+                    (later if is_link else now).append(path)
+            if not now and later:
+                linked = True
+                # One at a time: what lies below the first is then no longer new below the next.
+                later.sort(key=lambda path: (-len(path), path))
+                now = [later.pop()]
+
+    def entries(self, directory: str, linked: bool, named: bool) -> Iterator[tuple[str, bool]]:
+        """Takes the files of a directory, and yields its subdirectories and whether each is a link."""
+        try:
+            with os.scandir(directory or ".") as scan:
+                entries = sorted(scan, key=lambda entry: entry.name)
+        except OSError as error:
+            self.problems.add(Problem(directory or ".", 1, 1, reason(directory, error)))
+            return
+        if not named and any(entry.name == "pyvenv.cfg" for entry in entries):
+            return
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            path = f"{directory.rstrip('/')}/{entry.name}" if directory else entry.name
+            if self.excluded(path):
+                continue
+            is_link = entry.is_symlink()
+            try:
+                mode = entry.stat().st_mode
+            except OSError as error:
+                if _suffix(path) in SUFFIXES:
+                    self.problems.add(Problem(path, 1, 1, reason(path, error)))
+                continue
+            if stat.S_ISDIR(mode):
+                if entry.name not in SKIPPED and not entry.name.endswith(".egg-info"):
+                    yield path, is_link
+            elif _suffix(path) in SUFFIXES:
+                self.file(path, mode, linked or is_link)
+
+    def excluded(self, path: str) -> bool:
+        if not self.exclude:
+            return False
+        name = path.rpartition("/")[2]
+        absolute = os.path.abspath(path).replace(os.sep, "/")
+        relative = os.path.relpath(absolute).replace(os.sep, "/")
+        # With a slash in front, `**/generated` matches at the top as well.
+        ways = (relative, "/" + relative, absolute)
+        return any(
+            any(fnmatchcase(way, pattern) for way in ways) if "/" in pattern else fnmatchcase(name, pattern)
+            for pattern in self.exclude
+        )
+
+
+def _suffix(path: str) -> str:
+    return os.path.splitext(path)[1]

@@ -1,0 +1,1 @@
+"""Judges a configuration with no file behind it."""

@@ -1,0 +1,159 @@
+"""A configuration with no file behind it (a mapping of settings, a live `ConfigContainer`) as settings.
+
+Nothing of it is imported or called: an object is walked by its fields. Enum members are their name, dtypes their name
+("torch.bfloat16"), functions `<function module.name>`, tuples lists; `ddp.__class__` is the dotted name of the class of
+`ddp`. What has no such spelling is only known to be set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+from mfsdp_lint.core.recipe import Setting, Variant
+from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value
+from mfsdp_lint.dryrun.worker.flat import fields_of  # the worker's own: it can import nothing of ours
+from mfsdp_lint.startup.resolve import WORLD_SIZE
+
+ENVIRONMENT = "env."
+VARIABLES = "env_vars"
+"""The recipe's own defaults for environment variables: one setting, whose value is a dictionary."""
+
+_TWINS = {"rerun_state_machine.check_for_nan_in_loss": "ddp.check_for_nan_in_grad"}
+"""Settings that a selection of fields leaves out, with the one that tells: one flag of Megatron-LM's command line
+(check_for_nan_in_loss_and_grad) stands for both, and recipes switch them together."""
+
+_OF_INFERENCE = frozenset({"model.inference_cuda_graph_scope"})
+"""Fields of the model that training leaves unset, but start-up looks at."""
+
+_SCALARS = (bool, str, int, float, type(None))
+_DEEPEST = 8
+_MOST_ITEMS = 10_000
+
+
+class NotAConfiguration(ValueError):
+    """Something that no settings can be read from."""
+
+
+def variant_of(configuration: object, *, world_size: int | None = None, partial_environment: bool = False) -> Variant:
+    """The settings of a mapping (dotted names, nested mappings, or both) or of an object with fields.
+
+    A setting that is not given is unknown (but see _TWINS and _OF_INFERENCE), and so is the number of ranks. An
+    environment variable that is not given is unset, or with `partial_environment` unknown. Raises NotAConfiguration.
+    """
+    values: dict[str, Value] = {} if world_size is None else {WORLD_SIZE: Known(world_size)}
+    for path, value in _walk(configuration):
+        if path in values and value == NOT_NONE:
+            continue
+        values[path] = value
+    for section in {path.partition(".")[0] for path in values if "." in path} - {"env", "run"}:
+        # What has a name or is None has no fields: those that are given are left over from what it was before.
+        if isinstance(values.setdefault(section, NOT_NONE), Known) and section != VARIABLES:
+            values = {path: value for path, value in values.items() if not path.startswith(f"{section}.")}
+    return Variant(Given(values, partial_environment))
+
+
+class Given(Mapping[str, Setting]):
+    """Settings by path, which nobody is known to have written."""
+
+    __slots__ = ("_partial_environment", "_values")
+
+    def __init__(self, values: Mapping[str, Value], partial_environment: bool) -> None:
+        self._values = values
+        self._partial_environment = partial_environment
+
+    def value(self, path: str) -> Value:
+        """The value alone."""
+        found = self._values.get(path)
+        if found is not None:
+            return found
+        if path.startswith(ENVIRONMENT):
+            return UNKNOWN if self._partial_environment else NONE
+        if path in _OF_INFERENCE:
+            return NONE
+        return self._values.get(_TWINS.get(path, path), UNKNOWN)
+
+    def __getitem__(self, path: str) -> Setting:
+        return Setting(path, self._values[path])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def _walk(configuration: object) -> Iterator[tuple[str, Value]]:
+    """Every setting with its path; a later one replaces an earlier one."""
+    items: Mapping[Any, object] | None = (
+        configuration if isinstance(configuration, Mapping) else fields_of(configuration)
+    )
+    if items is None:
+        raise NotAConfiguration(f"expected a mapping of settings or a configuration, not {_named(type(configuration))}")
+    for key, value in items.items():
+        if not isinstance(key, str) or not key:
+            raise NotAConfiguration(f"{key!r} is not the name of a setting")
+        if type(value) in _SCALARS:  # most are
+            yield key, Known(value)  # type: ignore[arg-type]
+        else:
+            yield from _below(key, value, 0, ())
+
+
+def _below(path: str, value: object, depth: int, above: tuple[int, ...]) -> Iterator[tuple[str, Value]]:
+    plain = plain_of(value, depth)
+    if plain is not None and (not isinstance(value, Mapping) or path == VARIABLES):
+        yield path, plain
+        return
+    if path != "env":  # the section of the environment is no setting
+        yield path, NOT_NONE
+    if depth == _DEEPEST or id(value) in above:
+        return
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if isinstance(key, str):
+                yield from _below(f"{path}.{key}", inner, depth + 1, (*above, id(value)))
+    elif (found := fields_of(value)) is not None:
+        yield f"{path}.__class__", Known(_named(type(value)))
+        for key, inner in found.items():
+            yield from _below(f"{path}.{key}", inner, depth + 1, (*above, id(value)))
+
+
+def plain_of(value: object, depth: int = 0) -> Value | None:
+    """A value that stands for itself; None for what has fields of its own, or no spelling."""
+    match value:
+        case Enum():
+            return Known(value.name)
+        case None | bool() | int() | float() | str():
+            return Known(value)
+        case FunctionType() | BuiltinFunctionType() | MethodType():
+            return Known(f"<function {value.__module__}.{value.__qualname__}>")
+        case list() | tuple() | set() | frozenset() | Mapping():
+            return _container(value, depth)
+    kind = type(value)
+    return Known(str(value)) if (kind.__module__, kind.__name__) == ("torch", "dtype") else None
+
+
+def _container(value: Any, depth: int) -> Value | None:
+    if depth >= _DEEPEST or len(value) > _MOST_ITEMS:
+        return NOT_NONE
+    if isinstance(value, Mapping):
+        entries: dict[str, Plain] = {}
+        for key, item in value.items():
+            known = plain_of(item, depth + 1)
+            if not isinstance(known, Known):
+                return NOT_NONE
+            entries[str(key)] = known.value
+        return Known(entries)
+    items: list[Plain] = []
+    for item in value:
+        known = plain_of(item, depth + 1)
+        if not isinstance(known, Known):
+            return NOT_NONE
+        items.append(known.value)
+    return Known(items)
+
+
+def _named(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"

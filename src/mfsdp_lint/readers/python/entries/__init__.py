@@ -1,0 +1,1 @@
+"""Where the evaluation of a file begins: functions, classes, scripts, addresses."""

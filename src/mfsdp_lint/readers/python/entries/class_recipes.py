@@ -1,0 +1,66 @@
+"""Class-based recipes: methods that hand back a configuration."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from mfsdp_lint.readers.python.entries.entries import Entry, needs_arguments, says_container
+from mfsdp_lint.readers.python.eval.classes import ENUM_BASES, ClassObject, has_base, mro, namespace
+from mfsdp_lint.readers.python.eval.configurations import SECTIONS
+from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.values.objects import Descriptor, Function
+
+
+def methods(machine: Machine, module: Module) -> Iterator[Entry]:
+    """Methods that hand back a configuration when called on an object made without arguments: class-based recipes.
+
+    A class has those of its bases too: what they yield depends on what it overrides.
+    """
+    for node in module.tree.body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        cls = resolve_global(machine, module, node.name)
+        if not isinstance(cls, ClassObject) or cls.node is not node or has_base(machine, cls, *ENUM_BASES):
+            continue
+        seen: set[str] = set()
+        for base in mro(machine, cls):
+            if not isinstance(base, ClassObject) or base.node is None or not base.module.asked_for:
+                continue
+            for name in _recipe_methods(base.node, node.name):
+                entry = method(machine, cls, base, name) if name not in seen else None
+                seen.add(name)
+                if entry is not None and not needs_arguments(entry):
+                    yield entry
+
+
+def _recipe_methods(node: ast.ClassDef, owner: str) -> Iterator[str]:
+    for each in node.body:
+        if not isinstance(each, ast.FunctionDef) or each.name.startswith("_"):
+            continue
+        if says_container(each) or (each.returns is None and _builds(each)):
+            yield each.name
+
+
+def _builds(node: ast.FunctionDef) -> bool:
+    """Whether an unannotated method's text gives reason to run it: it hands something back and names sections."""
+    returns = parts = False
+    for each in ast.walk(node):
+        returns = returns or (isinstance(each, ast.Return) and each.value is not None)
+        parts = parts or (
+            isinstance(each, ast.Attribute) and each.attr in SECTIONS and isinstance(each.value, ast.Name)
+        )
+    return returns and parts
+
+
+def method(machine: Machine, cls: ClassObject, base: ClassObject, name: str) -> Entry | None:
+    """The entry point for a method of `cls` that `base`, the class itself or one that it derives from, defines."""
+    value = namespace(machine, base).get(name)
+    kind = value.kind if isinstance(value, Descriptor) else ""
+    function = value.function if isinstance(value, Descriptor) else value
+    if not isinstance(function, Function) or not isinstance(function.node, ast.FunctionDef) or kind == "property":
+        return None
+    receiver = None if kind == "staticmethod" else cls
+    return Entry(f"{cls.name}.{name}", base.module, "function", function.node.lineno, function, cls=receiver)

@@ -1,0 +1,135 @@
+"""Exposed switches: parameters with which a caller turns FSDP on, though the recipe's defaults leave it off.
+
+The recipe is evaluated once more with each such parameter on; what it comes to then is kept beside what it is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.values import Known, Plain, spell
+from mfsdp_lint.readers.python.entries import entries
+from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters
+from mfsdp_lint.readers.python.entries.reach import reaches
+from mfsdp_lint.readers.python.eval.classes import ClassObject, has_base, mro
+from mfsdp_lint.readers.python.export.settings import Spans
+from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.objects import MISSING, Function
+from mfsdp_lint.vocabulary import SWITCHES
+
+_ON = Known(True)
+
+
+def with_exposed(machine: Machine, entry: Entry, recipe: Recipe, spans: Spans) -> Recipe:
+    """The recipe with what it comes to when a caller turns on a switch that a parameter exposes."""
+    if entry.function is None:
+        return recipe
+    called = machine.called.copy()
+    exposed = tuple(
+        variant
+        for name, value in _candidates(machine, entry)
+        if not _is_judged(entry.function, name, recipe)
+        for variant in _given(machine, entry, name, value, spans)
+        if any(variant.value(path) == _ON and recipe.setting(path).value != _ON for path in SWITCHES)
+    )
+    machine.called = called
+    return replace(recipe, exposed=exposed) if exposed else recipe
+
+
+def _is_judged(function: Function, name: str, recipe: Recipe) -> bool:
+    """Whether one of the recipe's own ways has a switch on because of a parameter that is not known."""
+    if name in function.defaults:
+        return False
+    return any(variant.value(path) == _ON for variant in recipe.variants for path in SWITCHES)
+
+
+def _given(machine: Machine, entry: Entry, name: str, value: Plain, spans: Spans) -> Iterator[Variant]:
+    found = entries.run(machine, replace(entry, arguments={**(entry.arguments or {}), name: value}), spans)
+    for variant in found.variants if found is not None else ():
+        yield replace(variant, when=(f"{name}={spell(value)}", *variant.when), exposed=(name,))
+
+
+def _candidates(machine: Machine, entry: Entry) -> Iterator[tuple[str, Plain]]:
+    """The parameters that may be an exposed switch, each with a value that turns it on."""
+    assert entry.function is not None
+    function = entry.function
+    parameters = function.node.args
+    annotated = {each.arg: each.annotation for each in (*parameters.args, *parameters.kwonlyargs)}
+    for name in open_parameters(entry):
+        if name in (entry.arguments or {}) or name not in annotated:
+            continue
+        default = function.defaults.get(name, MISSING)
+        values = tuple(_values(machine, function, name, default, annotated[name]))
+        if values and reaches(machine, function, name):
+            yield from ((name, value) for value in values if value != default)
+    for name in _declared_keywords(machine, function):
+        if name not in annotated and name not in (entry.arguments or {}) and reaches(machine, function, name):
+            yield name, True
+
+
+def _values(
+    machine: Machine, function: Function, name: str, default: object, annotation: ast.expr | None
+) -> Iterator[Plain]:
+    """True for a switch, by its default or annotation; for a choice by name, the texts that it is compared with."""
+    if default is False or (_is_boolean(annotation) and (default is None or default is MISSING)):
+        yield True
+    elif default is None or isinstance(default, str):
+        texts = dict.fromkeys(text for node in _comparisons(machine, function) for text in _compared(node, name))
+        yield from texts or ((True,) if default is None and annotation is None else ())
+
+
+def _is_boolean(annotation: ast.AST | None) -> bool:
+    return annotation is not None and any(
+        (isinstance(node, ast.Name) and node.id == "bool")
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str) and "bool" in node.value)
+        for node in ast.walk(annotation)
+    )
+
+
+def _comparisons(machine: Machine, function: Function) -> list[ast.AST]:
+    key = ("comparisons", function)
+    if key not in machine.memory:
+        nodes = ast.walk(function.node)
+        machine.memory[key] = [node for node in nodes if isinstance(node, (ast.Compare, ast.Match))]
+    found: list[ast.AST] = machine.memory[key]
+    return found
+
+
+def _compared(node: ast.AST, name: str) -> Iterator[str]:
+    """The texts that a parameter is compared with."""
+    match node:
+        case ast.Compare(left=ast.Name(id=left), comparators=comparators) if left == name:
+            where: list[ast.AST] = list(comparators)
+        case ast.Match(subject=ast.Name(id=subject), cases=cases) if subject == name:
+            where = [case.pattern for case in cases]
+        case _:
+            return
+    for each in where:
+        for inner in ast.walk(each):
+            if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+                yield inner.value
+
+
+def _declared_keywords(machine: Machine, function: Function) -> Iterator[str]:
+    """The boolean keywords that `**kwargs: Unpack[SomeTypedDict]` declares."""
+    match function.node.args.kwarg:
+        case ast.arg(annotation=ast.Subscript(value=ast.Name(id="Unpack") | ast.Attribute(attr="Unpack"), slice=inner)):
+            pass
+        case _:
+            return
+    try:
+        declared = evaluate(machine, inner, function.closure or Frame(function.module))
+    except Raised:
+        return
+    if not isinstance(declared, ClassObject) or not has_base(
+        machine, declared, "typing.TypedDict", "typing_extensions.TypedDict"
+    ):
+        return
+    for cls in mro(machine, declared):
+        for node in cls.node.body if isinstance(cls, ClassObject) and cls.node is not None else ():
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _is_boolean(node.annotation):
+                yield node.target.id

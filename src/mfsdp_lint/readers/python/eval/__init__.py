@@ -1,0 +1,1 @@
+"""How each expression, statement and call is evaluated."""

@@ -1,0 +1,160 @@
+"""Assignments: names, attributes, entries, unpacking, deletion."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.attributes import get_attribute, set_attribute
+from mfsdp_lint.readers.python.eval.branches import Signal
+from mfsdp_lint.readers.python.eval.containers import any_of, delete_entry, elements, entry, set_entry, uncertain
+from mfsdp_lint.readers.python.eval.operators import binary
+from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.limits import LONGEST_LIST
+from mfsdp_lint.readers.python.values.objects import DictObject, External, Instance, ListObject, Object, Unknown
+
+
+def run_assign(machine: Machine, node: ast.Assign, frame: Frame) -> Signal:
+    value = evaluate(machine, node.value, frame)
+    for target in node.targets:
+        assign(machine, target, value, frame, node, node.value)
+    return None
+
+
+def assign(machine: Machine, target: ast.expr, value: Object, frame: Frame, node: Any, focus: Any = None) -> None:
+    """`target = value`, done by the statement `node`; `focus` is the expression that says the value."""
+    if type(target) is ast.Name:
+        assign_name(machine, target.id, value, frame)
+    elif type(target) is ast.Attribute:
+        set_attribute(machine, evaluate(machine, target.value, frame), target.attr, value, frame, node, focus)
+    elif isinstance(target, ast.Subscript):
+        holder = evaluate(machine, target.value, frame)
+        key = evaluate(machine, target.slice, frame)
+        if _is_environment(machine, holder):
+            holder = machine.environment
+        set_entry(machine, holder, key, value, frame, node, focus)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        _unpack(machine, target, value, frame, node)
+    elif isinstance(target, ast.Starred):
+        assign(machine, target.value, value, frame, node)
+
+
+def _is_environment(machine: Machine, holder: Object) -> bool:
+    return isinstance(holder, External) and holder.name == "os.environ"
+
+
+def assign_name(machine: Machine, name: str, value: Object, frame: Frame) -> None:
+    """`name = value` in `frame`, honouring `global` and `nonlocal`."""
+    machine.put(frame.outer.get(name, frame), name, value)
+
+
+def _unpack(machine: Machine, target: ast.Tuple | ast.List, value: Object, frame: Frame, node: Any) -> None:
+    perhaps = elements(machine, value, frame)
+    items = None if perhaps is not None and any(map(uncertain, perhaps)) else perhaps
+    names = target.elts
+    starred = next((i for i, one in enumerate(names) if isinstance(one, ast.Starred)), None)
+    if items is None:
+        for name in names:
+            part = ListObject(None, machine.tick()) if isinstance(name, ast.Starred) else any_of(machine, perhaps or ())
+            assign(machine, name, part, frame, node)
+        return
+    if starred is None:
+        if len(items) != len(names):
+            raise Raised("ValueError", "wrong number of values to unpack")
+        parts = list(items)
+        values = (
+            node.value.elts
+            if isinstance(getattr(node, "value", None), (ast.Tuple, ast.List)) and len(node.value.elts) == len(names)
+            else names
+        )
+    else:
+        after = len(names) - starred - 1
+        if len(items) < starred + after:
+            raise Raised("ValueError", "not enough values to unpack")
+        middle = ListObject(list(items[starred : len(items) - after]), machine.tick())
+        parts = [*items[:starred], middle, *items[len(items) - after :]]
+        values = names
+    for name, part, focus in zip(names, parts, values, strict=True):
+        assign(machine, name, part, frame, node, focus if focus is not name else None)
+
+
+def run_annotated(machine: Machine, node: ast.AnnAssign, frame: Frame) -> Signal:
+    if node.value is not None:
+        assign(machine, node.target, evaluate(machine, node.value, frame), frame, node, node.value)
+    return None
+
+
+def run_augmented(machine: Machine, node: ast.AugAssign, frame: Frame) -> Signal:
+    target = node.target
+    if isinstance(target, ast.Name):
+        current = evaluate(machine, ast.copy_location(ast.Name(target.id, ast.Load()), target), frame)
+        assign_name(machine, target.id, _added(machine, node, current, frame), frame)
+    elif isinstance(target, ast.Attribute):
+        owner = evaluate(machine, target.value, frame)
+        current = get_attribute(machine, owner, target.attr, frame, node)
+        set_attribute(machine, owner, target.attr, _added(machine, node, current, frame), frame, node, node.value)
+    else:
+        owner = evaluate(machine, target.value, frame)
+        key = evaluate(machine, target.slice, frame)
+        current = entry(machine, owner, key, frame, node)
+        set_entry(machine, owner, key, _added(machine, node, current, frame), frame, node, node.value)
+    return None
+
+
+def _added(machine: Machine, node: ast.AugAssign, current: Object, frame: Frame) -> Object:
+    value = evaluate(machine, node.value, frame)
+    current = machine.settle(current)
+    if isinstance(current, ListObject) and isinstance(node.op, ast.Add):
+        # A list is extended in place: other names for it see the change.
+        more = elements(machine, value, frame)
+        known = more is not None and current.items is not None and len(current.items) + len(more) <= LONGEST_LIST
+        machine.put(current, "items", current.items + more if known else None)
+        return current
+    if isinstance(current, (DictObject, ListObject)) and not isinstance(node.op, (ast.Add, ast.Mult)):
+        found = binary(machine, type(node.op), current, value)
+        if isinstance(current, DictObject) and isinstance(found, DictObject):
+            for key, item in found.fields.items():
+                machine.put(current, key, item)
+            if found.writes.get("<hazy>"):
+                machine.record(current, "<hazy>", True)
+            return current
+        if isinstance(current, ListObject) and isinstance(found, ListObject):
+            machine.put(current, "items", found.items)
+            return current
+        # Changed in place, in a way that is not known.
+        machine.havoc(current)
+        return current
+    return binary(machine, type(node.op), current, value)
+
+
+def run_delete(machine: Machine, node: ast.Delete, frame: Frame) -> Signal:
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            owner: Any = frame.outer.get(target.id, frame)
+            if target.id not in owner.fields:
+                raise Raised("NameError", target.id)
+            machine.drop(owner, target.id)
+        elif isinstance(target, ast.Attribute):
+            owner = evaluate(machine, target.value, frame)
+            if isinstance(owner, (Instance, Unknown)):
+                machine.drop(owner, target.attr)
+        elif isinstance(target, ast.Subscript):
+            holder = evaluate(machine, target.value, frame)
+            if _is_environment(machine, holder):
+                machine.put(machine.environment, evaluate(machine, target.slice, frame), None)
+            else:
+                delete_entry(machine, holder, evaluate(machine, target.slice, frame))
+    return None
+
+
+def run_scope(machine: Machine, node: ast.Global | ast.Nonlocal, frame: Frame) -> Signal:
+    for name in node.names:
+        owner: Any = frame.module
+        if isinstance(node, ast.Nonlocal):
+            here = frame.enclosing
+            while here is not None and name not in here.fields:
+                here = here.enclosing
+            owner = here or frame
+        frame.outer = {**frame.outer, name: owner}
+    return None

@@ -1,0 +1,84 @@
+"""Binding the arguments of a call to a function's parameters, as Python does."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.objects import MISSING, Choice, DictObject, Function, Object
+
+
+def evaluate_defaults(machine: Machine, function: Function, parameters: ast.arguments, frame: Frame) -> None:
+    """The default values of a function's parameters, evaluated where it is defined."""
+    named = [*parameters.posonlyargs, *parameters.args]
+    for parameter, default in zip(named[len(named) - len(parameters.defaults) :], parameters.defaults, strict=True):
+        function.defaults[parameter.arg] = evaluate(machine, default, frame)
+    for parameter, keyword_default in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True):
+        if keyword_default is not None:
+            function.defaults[parameter.arg] = evaluate(machine, keyword_default, frame)
+
+
+def bind(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], frame: Frame
+) -> None:
+    """Bind call arguments to parameters as Python does; raises Raised("TypeError") where they do not fit."""
+    parameters: ast.arguments = function.node.args
+    fields = frame.fields
+    positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
+    fields.update(zip(positional, arguments, strict=False))
+    extra = arguments[len(positional) :]
+    if parameters.vararg is not None:
+        fields[parameters.vararg.arg] = tuple(extra)
+    elif extra:
+        raise Raised(
+            "TypeError",
+            f"{function.name}() takes {len(positional)} positional arguments but {len(arguments)} were given",
+        )
+    names = {*positional[len(parameters.posonlyargs) :], *(parameter.arg for parameter in parameters.kwonlyargs)}
+    rest: dict[Any, Object] = {}
+    open_ended = False
+    for name, value in keywords.items():
+        if name == "**":
+            open_ended = True
+        elif name in names:
+            if name in fields:
+                raise Raised("TypeError", f"{function.name}() got multiple values for argument '{name}'")
+            fields[name] = value
+        else:
+            rest[name] = value
+    _bind_rest(machine, function, parameters, rest, open_ended, frame)
+    for name in (*positional, *(parameter.arg for parameter in parameters.kwonlyargs)):
+        found = fields.get(name, MISSING)
+        if found is not MISSING and not isinstance(found, Choice):
+            continue
+        if isinstance(found, Choice) and MISSING not in found.options:
+            continue
+        default = function.defaults.get(name, MISSING)
+        if isinstance(found, Choice):
+            options = [option for option in found.options if option is not MISSING]
+            fields[name] = join(machine, options if default is MISSING else [*options, default])
+        elif open_ended:
+            fields[name] = machine.unknown(name)
+        elif default is MISSING:
+            raise Raised("TypeError", f"{function.name}() missing required argument: '{name}'")
+        else:
+            fields[name] = default
+
+
+def _bind_rest(
+    machine: Machine,
+    function: Function,
+    parameters: ast.arguments,
+    rest: dict[Any, Object],
+    open_ended: bool,
+    frame: Frame,
+) -> None:
+    if parameters.kwarg is not None:
+        holder = DictObject(rest, machine.tick())
+        if open_ended:
+            holder.writes["<hazy>"] = True
+        frame.fields[parameters.kwarg.arg] = holder
+    elif rest:
+        raise Raised("TypeError", f"{function.name}() got an unexpected keyword argument '{next(iter(rest))}'")

@@ -1,0 +1,81 @@
+"""Running statements in order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from mfsdp_lint.readers.python.eval.branches import Signal
+from mfsdp_lint.readers.python.eval.containers import GeneratorCall
+from mfsdp_lint.readers.python.state.machine import MODULE_STEPS, CannotMerge, Frame, Machine, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.nodes import run_block
+from mfsdp_lint.readers.python.values.objects import Object
+
+BREAK = ("break", None)
+
+
+CONTINUE = ("continue", None)
+
+
+class Leave(Exception):
+    """A loop or `with` body that runs inside a generator leaves it."""
+
+    def __init__(self, signal: Signal, loop: GeneratorCall) -> None:
+        super().__init__()
+        self.signal = signal
+        self.loop = loop
+
+
+def run_isolated(machine: Machine, body: list[ast.stmt], frame: Frame) -> None:
+    """Run a module's or class's body outside of any recipe: what it makes is shared, and nothing undoes it.
+
+    A statement that cannot be run leaves the names it would bind unknown; the others run on.
+    """
+
+    def run() -> None:
+        for statement in body:
+            try:
+                run_block(machine, [statement], frame)
+            except Raised:
+                for name in bound_names(statement):
+                    frame.fields.setdefault(name, machine.unknown(name))
+            except (CannotMerge, OutOfSteps, RecursionError):
+                for name in bound_names(statement):
+                    frame.fields[name] = machine.unknown(name)
+
+    isolated(machine, run)
+
+
+def bound_names(statement: ast.AST) -> list[str]:
+    """The names that a statement binds, wherever in it."""
+    names = []
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.append(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.append(node.name)
+    return names
+
+
+def isolated(machine: Machine, make: Callable[[], Object]) -> Object:
+    """Evaluate something outside of any recipe: what it makes is shared, and nothing undoes it."""
+    saved = {name: getattr(machine, name) for name in _OF_A_WAY}
+    machine.journal, machine.written, machine.trial, machine.local, machine.steps = [], None, 0, None, 0
+    machine.limit = MODULE_STEPS
+    machine.facts = type(machine.facts)()
+    machine.module_level += 1
+    try:
+        return make()
+    finally:
+        machine.module_level -= 1
+        for name, value in saved.items():
+            setattr(machine, name, value)
+
+
+_OF_A_WAY = ("journal", "written", "facts", "trial", "steps", "limit", "called", "local", "changed_shared")
+"""What the machine knows of the way that it is on."""
+
+
+def head(node: ast.stmt) -> str:
+    """The first line of a statement: a condition is told in words of the program, never by line, which edits move."""
+    return ast.unparse(node).partition("\n")[0]

@@ -1,0 +1,388 @@
+"""Branches whose condition is not known.
+
+Both sides are tried. Where they leave the same state behind, nothing needs to be decided. Where they differ, the
+program is run once for each side (up to a limit), so that settings stay correlated; past the limit the differing values
+become one of several.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from mfsdp_lint.readers.python.state.machine import (
+    CHOICE_LIMIT,
+    COPY_OF,
+    FORCED_FORK_LIMIT,
+    FORK_LIMIT,
+    HAZY,
+    CannotMerge,
+    Frame,
+    LocalWay,
+    Machine,
+    Raised,
+    identical,
+    is_object,
+    join,
+)
+from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    MISSING,
+    Choice,
+    DictObject,
+    EnumMember,
+    External,
+    Instance,
+    IteratorObject,
+    ListObject,
+    Object,
+    Unknown,
+)
+from mfsdp_lint.vocabulary import NAMES
+
+Signal = Any
+"""How a block ended: None (it ran through) or a tuple that begins with "return", "break" or "continue"."""
+
+
+Side = tuple[Signal, dict[Any, Any]]
+"""How one side of a branch ended, and what it wrote."""
+
+
+def truth(machine: Machine, value: Object) -> bool | None:
+    """`bool(value)` where it follows from the value alone; None when it is not known."""
+    if isinstance(value, CONSTANTS):
+        return bool(value)
+    if isinstance(value, Unknown):
+        settled = machine.settle(value)
+        if settled is not value:
+            return truth(machine, settled)
+        inner = value.fields.get("<not of>")
+        if inner is not None:
+            known = truth(machine, inner)
+            return None if known is None else not known
+        found = machine.facts.fields.get(("truth", id(value)))
+        if found is None and COPY_OF in value.fields:
+            return truth(machine, value.fields[COPY_OF])
+        return found if isinstance(found, bool) else None
+    if isinstance(value, Choice):
+        answers = {None if option is MISSING else truth(machine, option) for option in value.options}
+        return answers.pop() if len(answers) == 1 else None
+    if isinstance(value, (tuple, frozenset)):
+        return bool(value)
+    if isinstance(value, IteratorObject):
+        return True
+    if isinstance(value, ListObject):
+        return None if value.items is None else bool(value.items)
+    if isinstance(value, DictObject):
+        certain = any(not (isinstance(item, Choice) and MISSING in item.options) for item in value.fields.values())
+        return True if certain else None if value.writes.get("<hazy>") or value.fields else False
+    if isinstance(value, External):
+        return None
+    return True
+
+
+def known_truth(machine: Machine, value: Object, frame: Frame, node: ast.AST) -> bool | None:
+    """`bool(value)`, asking an object's own `__bool__` or `__len__`."""
+    if isinstance(value, Instance):
+        from mfsdp_lint.readers.python.eval.attributes import get_attribute
+        from mfsdp_lint.readers.python.eval.calls import call
+        from mfsdp_lint.readers.python.eval.classes import ClassObject, lookup, opaque
+
+        if not isinstance(value.cls, ClassObject):
+            return True
+        for name in ("__bool__", "__len__"):
+            if lookup(machine, value.cls, name)[0] is not MISSING:
+                return truth(machine, call(machine, get_attribute(machine, value, name, frame), [], {}, node, frame))
+        return None if opaque(machine, value.cls) and not value.fields else True
+    if isinstance(value, EnumMember):
+        from mfsdp_lint.readers.python.eval.operators import plain
+
+        inner = plain(value)
+        return True if inner is value else truth(machine, inner)
+    return truth(machine, value)
+
+
+def decide(machine: Machine, value: Object, outcome: bool) -> None:
+    """Take it as given on this way that `value` is true (or false)."""
+    if not isinstance(value, Unknown):
+        return
+    inner = value.fields.get("<not of>")
+    if inner is not None:
+        decide(machine, inner, not outcome)
+        return
+    machine.learn("truth", value, outcome)
+    # Where ways were joined, either of two questions may be meant: nothing is learnt from that.
+    alike = value.fields.get("<alike>")
+    if isinstance(alike, tuple) and outcome and isinstance(alike[0], Unknown):
+        machine.learn("truth", *alike)
+    question = value.fields.get("<equal>")
+    if isinstance(question, tuple):
+        subject, answer = question
+        if outcome:
+            machine.learn("is", subject, answer)
+        elif answer is None and isinstance(subject, Unknown) and not subject.not_none:
+            machine.learn("not none", subject, True)
+
+
+def nothing() -> Signal:
+    """The other side of a branch that has none."""
+    return None
+
+
+def branch(
+    machine: Machine, test: ast.expr, frame: Frame, yes: Callable[[], Signal], no: Callable[[], Signal]
+) -> Signal:
+    """Run `if test: yes() else: no()` and say how it ended."""
+    value = evaluate(machine, test, frame)
+    known = known_truth(machine, value, frame, test)
+    if known is not None:
+        return yes() if known else no()
+    return undecided(machine, value, lambda: _text(test), yes, no)
+
+
+def _text(test: ast.expr) -> str:
+    return ast.unparse(test)
+
+
+def undecided(
+    machine: Machine, value: Object, text: Callable[[], str], yes: Callable[[], Signal], no: Callable[[], Signal]
+) -> Signal:
+    """Both sides of a branch that is not decided."""
+    mark, born = len(machine.journal), machine.clock
+    first = _try(machine, value, True, yes, mark)
+    second = (None, {}) if no is nothing else _try(machine, value, False, no, mark)
+    if isinstance(first, Raised) or isinstance(second, Raised):
+        if isinstance(first, Raised) and isinstance(second, Raised):
+            raise first
+        # One side stops the program: a run that goes on took the other.
+        machine.doubts += 1
+        outcome = not isinstance(first, Raised)
+        decide(machine, value, outcome)
+        return yes() if outcome else no()
+    if first is not CannotMerge and second is not CannotMerge and _alike(first[0], second[0]):
+        signal = merge(
+            machine, [first, second], born, force=machine.local is not None or not _can_fork(machine, FORK_LIMIT)
+        )
+        if signal is not CannotMerge:
+            return signal
+    if machine.local is not None:
+        outcome = machine.local.next()
+        decide(machine, value, outcome)
+        return yes() if outcome else no()
+    if machine.trial or machine.module_level:
+        raise CannotMerge
+    return _fork(machine, value, text, yes, no, FORCED_FORK_LIMIT)
+
+
+def _try(machine: Machine, value: Object, outcome: bool, run: Callable[[], Signal], mark: int) -> Any:
+    machine.trial += 1
+    try:
+        decide(machine, value, outcome)
+        signal = run()
+        return signal, machine.changes(mark)
+    except Raised as error:
+        machine.doubts += 1
+        return error
+    except CannotMerge:
+        return CannotMerge
+    finally:
+        machine.trial -= 1
+        machine.rollback(mark)
+
+
+def _alike(first: Signal, second: Signal) -> bool:
+    return (first is None) == (second is None) and (first is None or first[0] == second[0])
+
+
+def _can_fork(machine: Machine, limit: int) -> bool:
+    return not machine.module_level and not machine.trial and len(machine.taken) < limit
+
+
+def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal:
+    """Leave behind what any of `sides` may have left; CannotMerge when they differ and that is not wanted (`force`).
+
+    What a side made itself (after `born`) belongs to that side alone.
+    """
+    merged = []
+    differs = False
+    places: dict[Any, Any] = {}
+    for _, changed in sides:
+        places.update(changed)
+    for place, (owner, fields, key, _) in places.items():
+        if owner is machine.facts:
+            continue
+        if abs(owner.born) > born:
+            found = [changed[place][3] for _, changed in sides if place in changed]
+        else:
+            before = fields.get(key, MISSING)
+            found = [changed[place][3] if place in changed else before for _, changed in sides]
+        value = found[0]
+        if not all(_equivalent(value, other, owner) for other in found[1:]):
+            bookkeeping = key == "<hazy>" or fields is getattr(owner, "writes", None) or _is_question(key)
+            differs = differs or not (bookkeeping or _beside_the_point(owner, key))
+            value = _joined(machine, found, bookkeeping, owner, key)
+        merged.append((owner, fields, key, value))
+    signal = sides[0][0]
+    if signal is not None and signal[0] == "return":
+        results = [side[0][1] for side in sides]
+        if not all(identical(results[0], other) for other in results[1:]):
+            differs = True
+            signal = ("return", join(machine, results))
+    if differs and not force:
+        return CannotMerge
+    for owner, fields, key, value in merged:
+        machine.journal.append((owner, fields, key, fields.get(key, MISSING)))
+        if value is MISSING:
+            fields.pop(key, None)
+        else:
+            fields[key] = value
+    return signal
+
+
+def every_way(machine: Machine, run: Callable[[], Object], limit: int) -> Object:
+    """What a call yields over all ways through its body that cannot be joined earlier; CannotMerge past `limit`."""
+    outer = machine.local
+    mark, born = len(machine.journal), machine.clock
+    pending: list[tuple[bool, ...]] = [()]
+    sides: list[Side] = []
+    error: Raised | None = None
+    try:
+        while pending:
+            machine.local = LocalWay(pending.pop())
+            if len(sides) >= limit:
+                raise CannotMerge
+            try:
+                result = run()
+            except Raised as raised:
+                machine.doubts += 1
+                error = raised
+                result = MISSING
+            way = machine.local
+            pending += [
+                (*way.taken[:position], not way.taken[position]) for position in range(len(way.prefix), len(way.taken))
+            ]
+            if not pending and not sides and result is not MISSING:
+                return result
+            if result is not MISSING:
+                sides.append((("return", result), machine.changes(mark)))
+            machine.rollback(mark)
+    finally:
+        machine.local = outer
+    if not sides:
+        raise error or CannotMerge
+    signal = merge(machine, sides, born, force=True)
+    return signal[1]
+
+
+def _beside_the_point(owner: Any, key: Any) -> bool:
+    """A setting that has nothing to do with sharding, saving or offloading: its company does not matter."""
+    return isinstance(owner, Instance) and key not in NAMES
+
+
+def _is_question(key: Any) -> bool:
+    return key == "<not>" or (isinstance(key, tuple) and key[:1] == ("<question>",))
+
+
+def _equivalent(left: Object, right: Object, owner: Any) -> bool:
+    if identical(left, right):
+        return True
+    # What a side read from an unknown object for the first time says nothing.
+    return isinstance(owner, Unknown) and (
+        (isinstance(left, Unknown) and right is MISSING) or (isinstance(right, Unknown) and left is MISSING)
+    )
+
+
+def perhaps(machine: Machine, owner: Any, fields: dict[Any, Object], key: Any, old: Object, new: Object) -> Object:
+    """The value of a place that was written, or was not."""
+    if owner is machine.facts or _equivalent(old, new, owner):
+        return old
+    bookkeeping = key == "<hazy>" or fields is getattr(owner, "writes", None) or _is_question(key)
+    return _joined(machine, [old, new], bookkeeping, owner, key)
+
+
+def _joined(machine: Machine, values: list[Object], bookkeeping: bool, owner: Any, key: Any) -> Object:
+    if bookkeeping:
+        return next(value for value in values if value is not MISSING)
+    if any(value is MISSING for value in values):
+        unwritten = _unwritten(machine, owner, key)
+        values = [unwritten if value is MISSING else value for value in values]
+    if any(isinstance(value, list) for value in values) or key == "items":
+        if all(isinstance(value, list) and len(value) == len(values[0]) for value in values):
+            return [join(machine, list(items)) for items in zip(*values, strict=True)]
+        return _lists_joined(machine, values)
+    return join(machine, values)
+
+
+def _lists_joined(machine: Machine, lists: list[Any]) -> list[Object] | None:
+    """Lists of different lengths: behind what all begin with, the rest of each, which may be missing.
+
+    None where it does not matter which object is an element, or where an element is not known.
+    """
+    if not all(isinstance(one, list) and len(one) <= CHOICE_LIMIT for one in lists) or not any(
+        is_object(item) for one in lists for item in one
+    ):
+        return None
+    start = 0
+    while all(start < len(one) and one[start] is lists[0][start] for one in lists):
+        start += 1
+    return [*lists[0][:start], *(join(machine, [item, MISSING]) for one in lists for item in one[start:])]
+
+
+def _unwritten(machine: Machine, owner: Any, key: Any) -> Object:
+    """What is read from a place that the way at hand did not write; MISSING where reading fails."""
+    if isinstance(owner, Unknown) or (isinstance(owner, (Instance, DictObject)) and owner.writes.get(HAZY)):
+        return machine.unknown(str(key))
+    if isinstance(owner, Instance) and isinstance(key, str):
+        from mfsdp_lint.readers.python.eval.attributes import class_attribute
+
+        return class_attribute(machine, owner, key)
+    return MISSING
+
+
+def _fork(
+    machine: Machine,
+    value: Object,
+    text: Callable[[], str],
+    yes: Callable[[], Signal],
+    no: Callable[[], Signal],
+    limit: int,
+) -> Signal:
+    position = len(machine.taken)
+    if position >= limit:
+        from mfsdp_lint.readers.python.state.machine import OutOfSteps
+
+        raise OutOfSteps
+    outcome = machine.decisions[position] if position < len(machine.decisions) else True
+    words = text()
+    machine.taken.append((outcome, words if outcome else f"not ({words})"))
+    decide(machine, value, outcome)
+    return yes() if outcome else no()
+
+
+def one_of(machine: Machine, options: list[Object], text: str, limit: int = FORK_LIMIT) -> Object:
+    """One of several objects that a call may return, one on each way; all of them where ways are too many already."""
+    for number, option in enumerate(options[:-1], 1):
+        if machine.local is not None or not _can_fork(machine, limit):
+            return join(machine, options[number - 1 :])
+        if _is_taken(machine, f"{text} returns configuration {number} of {len(options)}", limit):
+            return option
+    return options[-1]
+
+
+def _is_taken(machine: Machine, words: str, limit: int) -> bool:
+    question = machine.unknown(words, not_none=True)
+    return bool(_fork(machine, question, lambda: words, lambda: True, lambda: False, limit))
+
+
+def choose(
+    machine: Machine, test: ast.expr, frame: Frame, yes: Callable[[], Object], no: Callable[[], Object]
+) -> Object:
+    """`yes() if test else no()`: both values where the test is not known."""
+    value = evaluate(machine, test, frame)
+    known = known_truth(machine, value, frame, test)
+    if known is not None:
+        return yes() if known else no()
+    signal = undecided(machine, value, lambda: _text(test), lambda: ("return", yes()), lambda: ("return", no()))
+    return signal[1]

@@ -1,0 +1,396 @@
+"""Classes of the evaluated program: bases, dataclass fields and enumerations.
+
+Upstream behaviour: CPython's dataclasses (fields of base dataclasses first, `kw_only`, `default_factory`, `InitVar`),
+enum, typing.NamedTuple and typing.TypedDict.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Descriptor,
+    EnumMember,
+    External,
+    Function,
+    Native,
+    Object,
+    Partial,
+)
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.eval.construction import Layout
+    from mfsdp_lint.readers.python.state.modules import Module
+
+
+PLAIN_BASES = {
+    "object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "typing.NamedTuple",
+    "typing.TypedDict", "typing_extensions.TypedDict", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag",
+    "enum.IntFlag", "BaseException", "Exception", "ValueError", "RuntimeError", "TypeError",
+    "KeyError",
+}  # fmt: skip
+
+
+ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
+
+
+LONGEST_ORDER = 256
+"""Classes in a method resolution order; of one with more, what the bases have is not known."""
+
+
+FLAGS = ("enum.Flag", "enum.IntFlag")
+
+
+OUT_OF_SIGHT = Native("a default out of sight", lambda machine, *_: machine.unknown())
+
+
+DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
+
+
+class FieldSpec(NamedTuple):
+    """One dataclass field: its default (or MISSING), or the factory that makes it."""
+
+    name: str
+    default: Object = MISSING
+    factory: Object = MISSING
+    init: bool = True
+    keyword_only: bool = False
+
+
+class ClassObject:
+    """A class. Its body runs when something of it is first needed.
+
+    `plain` are the attributes that are known to be stored by Python itself, with no `__setattr__` or property.
+    `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
+    """
+
+    __slots__ = (
+        "_fields",
+        "_mro",
+        "_namespace",
+        "bases_of",
+        "born",
+        "closure",
+        "data",
+        "decorator",
+        "fields",
+        "known",
+        "layout",
+        "members",
+        "module",
+        "name",
+        "node",
+        "plain",
+        "qualified_name",
+        "writes",
+    )
+
+    def __init__(self, name: str, module: Module, node: ast.ClassDef | None, closure: Frame | None) -> None:
+        self.name = name
+        self.module = module
+        self.node = node
+        self.closure = closure
+        self.qualified_name = f"{module.name}.{name}"
+        self.born = 0
+        self.fields: dict[Any, Object] = {}
+        self.writes: dict[Any, Any] = {}
+        self.bases_of: list[Object] | None = None
+        self.members: dict[str, EnumMember] | None = None
+        self.data: Any = None
+        self._namespace = False
+        self._mro: list[Object] | None = None
+        self._fields: dict[str, FieldSpec] | None = None
+        self.layout: Layout | None = None
+        self.known: dict[str, tuple[Object, Object]] = {}
+        self.plain: set[str] = set()
+        self.decorator: Any = MISSING
+
+    def __repr__(self) -> str:
+        return f"Class({self.qualified_name})"
+
+
+def namespace(machine: Machine, cls: ClassObject) -> dict[Any, Object]:
+    """The attributes that the class body itself defines."""
+    if not cls._namespace:
+        cls._namespace = True
+        if cls.data is not None:
+            cls.data.fill(machine, cls)
+        else:
+            _run_body(machine, cls)
+    return cls.fields
+
+
+def _run_body(machine: Machine, cls: ClassObject) -> None:
+    from mfsdp_lint.readers.python.eval.blocks import run_isolated
+
+    assert cls.node is not None
+    frame = Frame(cls.module, cls.name, cls.closure)
+    frame.is_class = True
+    frame.cls = cls
+    frame.fields = cls.fields
+    run_isolated(machine, cls.node.body, frame)
+
+
+def bases(machine: Machine, cls: ClassObject) -> list[Object]:
+    """The base classes, evaluated once."""
+    if cls.bases_of is None:
+        cls.bases_of = []
+        if cls.node is not None:
+            cls.bases_of = _evaluated_bases(machine, cls)
+    return cls.bases_of
+
+
+def _evaluated_bases(machine: Machine, cls: ClassObject) -> list[Object]:
+    frame = cls.closure or Frame(cls.module)
+    found: list[Object] = []
+    assert cls.node is not None
+    for node in cls.node.bases:
+        target = node.value if isinstance(node, ast.Subscript) else node
+        try:
+            found.append(evaluate(machine, target, frame))
+        except Raised:
+            found.append(External("?"))
+    return found
+
+
+def mro(machine: Machine, cls: ClassObject) -> list[Object]:
+    """The method resolution order (C3, as Python's); bases that are not at hand stay as they are."""
+    if cls._mro is None:
+        cls._mro = [cls]
+        lists = [mro(machine, base)[:] if isinstance(base, ClassObject) else [base] for base in bases(machine, cls)]
+        deep = sum(map(len, lists)) > LONGEST_ORDER
+        cls._mro += [External("?")] if deep else _merge([*lists, list(bases(machine, cls))])
+    return cls._mro
+
+
+def _merge(lists: list[list[Object]]) -> list[Object]:
+    merged: list[Object] = []
+    lists = [one for one in lists if one]
+    while lists:
+        head = next((one[0] for one in lists if not any(_holds(rest[1:], one[0]) for rest in lists)), lists[0][0])
+        merged.append(head)
+        lists = [rest for rest in ([item for item in one if not _same(item, head)] for one in lists) if rest]
+    return merged
+
+
+def _same(left: Object, right: Object) -> bool:
+    return left is right or (isinstance(left, External) and left == right)
+
+
+def _holds(items: list[Object], wanted: Object) -> bool:
+    return any(_same(item, wanted) for item in items)
+
+
+def base_name(base: Object) -> str:
+    """The dotted name of a base that is no class of the program."""
+    name: str = getattr(base, "name", "?")
+    return name.removeprefix("builtins.")
+
+
+def opaque(machine: Machine, cls: ClassObject) -> bool:
+    """Whether a base is out of sight, so that the class may have more than it shows."""
+    for base in mro(machine, cls):
+        if isinstance(base, ClassObject):
+            if base.data is not None and base.data.opaque:
+                return True
+        elif base_name(base) not in PLAIN_BASES:
+            return True
+    return False
+
+
+def lookup(machine: Machine, cls: ClassObject, name: str, after: Object = None) -> tuple[Object, Object]:
+    """The attribute of a class and the class that has it, along the MRO (behind `after`); (MISSING, None) else."""
+    if after is None and name not in machine.volatile:
+        known = cls.known.get(name)
+        if known is None:
+            known = cls.known[name] = _lookup(machine, cls, name, None)
+        return known
+    return _lookup(machine, cls, name, after)
+
+
+def _lookup(machine: Machine, cls: ClassObject, name: str, after: Object) -> tuple[Object, Object]:
+    started = after is None
+    for base in mro(machine, cls):
+        if not started:
+            started = base is after
+            continue
+        if isinstance(base, ClassObject):
+            found = namespace(machine, base).get(name, MISSING)
+            if found is not MISSING:
+                return found, base
+    return MISSING, None
+
+
+def is_subclass(machine: Machine, cls: Object, other: Object) -> bool | None:
+    """Whether `cls` is `other` or derives from it; None when that cannot be known."""
+    if _same(cls, other):
+        return True
+    if not isinstance(cls, ClassObject):
+        return None
+    found = mro(machine, cls)
+    if any(_same(base, other) for base in found):
+        return True
+    name = qualified(other)
+    if any(qualified(base) == name for base in found):
+        return True
+    if isinstance(other, ClassObject) and not opaque(machine, cls):
+        return False
+    if isinstance(other, ClassObject) and all(
+        isinstance(b, ClassObject) or base_name(b) in PLAIN_BASES or not _may_be(b, other) for b in found
+    ):
+        return False
+    return None if opaque(machine, cls) else False
+
+
+def _may_be(base: Object, other: ClassObject) -> bool:
+    # A base from another package cannot derive from a class of this tree.
+    return base_name(base).split(".")[0] == other.qualified_name.split(".")[0]
+
+
+def qualified(cls: Object) -> str:
+    """The dotted name of a class, for comparison."""
+    return cls.qualified_name if isinstance(cls, ClassObject) else base_name(cls)
+
+
+def is_dataclass(machine: Machine, cls: ClassObject) -> bool:
+    """Whether the class itself is decorated as a dataclass."""
+    if cls.data is not None:
+        return bool(cls.data.is_dataclass)
+    assert cls.node is not None
+    return _dataclass_decorator(machine, cls) is not None
+
+
+def _dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | None:
+    if cls.decorator is MISSING:
+        cls.decorator = _find_dataclass_decorator(machine, cls)
+    found: ast.expr | None = cls.decorator
+    return found
+
+
+def _find_dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | None:
+    assert cls.node is not None
+    for decorator in cls.node.decorator_list:
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if (
+            isinstance(target, (ast.Name, ast.Attribute))
+            and (target.id if isinstance(target, ast.Name) else target.attr) == "dataclass"
+        ):
+            try:
+                value = evaluate(machine, target, cls.closure or Frame(cls.module))
+            except Raised:
+                continue
+            if getattr(value, "name", "") in DATACLASS:
+                return decorator
+    return None
+
+
+def has_fields(machine: Machine, cls: ClassObject) -> bool:
+    """Whether instances are made from dataclass fields."""
+    return any(isinstance(base, ClassObject) and is_dataclass(machine, base) for base in mro(machine, cls))
+
+
+def is_enum(machine: Machine, cls: ClassObject) -> bool:
+    """Whether the class is an enumeration."""
+    return any(base_name(base) in ENUM_BASES for base in mro(machine, cls) if not isinstance(base, ClassObject))
+
+
+def has_base(machine: Machine, cls: ClassObject, *names: str) -> bool:
+    """Whether a base out of sight has one of these dotted names."""
+    return any(base_name(base) in names for base in mro(machine, cls) if not isinstance(base, ClassObject))
+
+
+def fields_of(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
+    """The dataclass fields in the order of the constructor's parameters, those of base classes first."""
+    return list(_fields_by_name(machine, cls).values())
+
+
+def _fields_by_name(machine: Machine, cls: ClassObject) -> dict[str, FieldSpec]:
+    if cls._fields is None:
+        found: dict[str, FieldSpec] = {}
+        # As dataclasses do: each base brings all fields that it has itself, its inherited ones included.
+        for base in reversed(mro(machine, cls)[1:]):
+            if isinstance(base, ClassObject):
+                found.update(_fields_by_name(machine, base))
+            elif base_name(base) not in PLAIN_BASES:
+                # A base out of sight may give the fields of those behind it other defaults.
+                found = {name: spec._replace(default=MISSING, factory=OUT_OF_SIGHT) for name, spec in found.items()}
+        if is_dataclass(machine, cls) or has_base(machine, cls, "typing.NamedTuple"):
+            found.update((spec.name, spec) for spec in own_fields(machine, cls))
+        cls._fields = found
+    return cls._fields
+
+
+def own_fields(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
+    """The fields that the class itself declares."""
+    if cls.data is not None:
+        found: list[FieldSpec] = cls.data.field_specs(machine, cls)
+        return found
+    assert cls.node is not None
+    decorator = _dataclass_decorator(machine, cls)
+    keyword_only = isinstance(decorator, ast.Call) and any(
+        keyword.arg == "kw_only" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+        for keyword in decorator.keywords
+    )
+    own = namespace(machine, cls)
+    specs = []
+    for node in cls.node.body:
+        if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
+            continue
+        if any("ClassVar" in word for word in _words(node.annotation)):
+            continue
+        if getattr(node.annotation, "id", getattr(node.annotation, "attr", "")) == "KW_ONLY":
+            keyword_only = True
+            continue
+        specs.append(_spec(node.target.id, own.get(node.target.id, MISSING), keyword_only))
+    return specs
+
+
+def _words(annotation: ast.expr) -> list[str]:
+    """The names and texts in an annotation."""
+    if isinstance(annotation, ast.Name):
+        return [annotation.id]
+    words = []
+    for node in ast.walk(annotation):
+        words += [word for word in map(vars(node).get, ("id", "attr", "value")) if isinstance(word, str)]
+    return words
+
+
+def _spec(name: str, value: Object, keyword_only: bool) -> FieldSpec:
+    if isinstance(value, Partial) and getattr(value.function, "name", "") == "dataclasses.field":
+        options: Mapping[str, Object] = value.keywords
+        return FieldSpec(
+            name,
+            options.get("default", MISSING),
+            options.get("default_factory", MISSING),
+            options.get("init", True) is not False,
+            bool(options.get("kw_only", keyword_only) is True),
+        )
+    if isinstance(value, (Function, Descriptor)):
+        value = MISSING if isinstance(value, Descriptor) else value
+    return FieldSpec(name, value, keyword_only=keyword_only)
+
+
+def enum_members(machine: Machine, cls: ClassObject) -> dict[str, EnumMember]:
+    """The members of an enumeration by name."""
+    if cls.members is None:
+        cls.members = {}
+        for name, value in namespace(machine, cls).items():
+            if name.startswith("_") or isinstance(value, (Function, Descriptor, ClassObject)):
+                continue
+            if isinstance(value, External) and value.name == "enum.auto()":
+                value = len(cls.members) + 1
+            twin = next(
+                (
+                    member
+                    for member in cls.members.values()
+                    if type(member.value) is type(value) and member.value == value
+                ),
+                None,
+            )
+            cls.members[name] = twin or EnumMember(cls, name, value)
+    return cls.members

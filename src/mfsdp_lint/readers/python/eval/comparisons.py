@@ -1,0 +1,277 @@
+"""Comparisons in three-valued logic: True, False, or a value that is not known."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any
+
+from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    MISSING,
+    Bound,
+    Choice,
+    DictObject,
+    EnumMember,
+    External,
+    Instance,
+    ListObject,
+    Object,
+    SetObject,
+    Unknown,
+    is_constant,
+    is_symbolic,
+)
+
+ORDER = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
+
+
+def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, frame: Frame, node: ast.AST) -> Object:
+    """`left <op> right`: True, False, or an Unknown that stands for the answer."""
+    left, right = machine.settle(left), machine.settle(right)
+    match op:
+        case ast.Is() | ast.IsNot():
+            answer = _same_object(left, right)
+        case ast.Eq() | ast.NotEq():
+            answer = equal(machine, left, right)
+        case ast.In() | ast.NotIn():
+            answer = contains(machine, right, left, frame)
+        case _:
+            answer = _ordered(ORDER[type(op)], _elements_settled(machine, left), _elements_settled(machine, right))
+    opposite = isinstance(op, (ast.IsNot, ast.NotEq, ast.NotIn))
+    if answer is not None:
+        return answer is not opposite
+    return _question(machine, op, left, right, opposite, node)
+
+
+def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, opposite: bool, node: ast.AST) -> Object:
+    """The unknown answer; the same question about the same unknown value has the same answer."""
+    if isinstance(right, Unknown) and not isinstance(left, Unknown):
+        left, right = right, left
+    if not isinstance(left, Unknown):
+        return Choice((True, False))
+    kind = {ast.IsNot: "Is", ast.NotEq: "Eq", ast.NotIn: "In"}.get(type(op), type(op).__name__)
+    key = ("<question>", kind, _token(right))
+    found = left.fields.get(key, MISSING)
+    if found is MISSING:
+        found = machine.unknown("", not_none=True)
+        if kind == "Eq" and isinstance(right, (bool, int, float)) and right in (0, 1):
+            found.fields["<alike>"] = (left, bool(right))  # 1, 1.0 and True are equal, and not the same
+        elif kind in ("Is", "Eq") and (
+            right is None or isinstance(right, (str, bool, int, float, EnumMember, External))
+        ):
+            found.fields["<equal>"] = (left, right)
+        found.fields["<about>"] = right  # kept, so that its number stays its own
+        left.fields[key] = found
+    if not opposite:
+        return found
+    from mfsdp_lint.readers.python.eval.operators import negated
+
+    return negated(machine, found)
+
+
+def _token(value: Object) -> Any:
+    return (type(value).__name__, value) if isinstance(value, CONSTANTS) else id(value)
+
+
+def _same_object(left: Object, right: Object) -> bool | None:
+    if left is None or right is None:
+        return is_none(right if left is None else left)
+    if isinstance(left, (Unknown, Choice)) or isinstance(right, (Unknown, Choice)):
+        return _over_options(left, right, _same_object)
+    if isinstance(left, (bool, type(...))) or isinstance(right, (bool, type(...))):
+        return left is right
+    if isinstance(left, CONSTANTS) and isinstance(right, CONSTANTS):
+        return (type(left) is type(right) and left == right) if isinstance(left, (str, int)) else None
+    if isinstance(left, External) and isinstance(right, External):
+        return True if left == right else None
+    if isinstance(left, Bound) or isinstance(right, Bound):
+        return None
+    return left is right
+
+
+def is_none(value: Object) -> bool | None:
+    """Whether a value is None; None when that is not known."""
+    if isinstance(value, Unknown):
+        return False if value.not_none else None
+    if isinstance(value, Choice):
+        return _all_alike([is_none(option) for option in value.options])
+    if isinstance(value, External):
+        return False if value.name.partition(".")[0] in ("torch", "functools", "enum") else None
+    return value is None
+
+
+def _all_alike(answers: list[bool | None]) -> bool | None:
+    return answers[0] if len(set(answers)) == 1 else None
+
+
+def _over_options(left: Object, right: Object, ask: Any) -> bool | None:
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return True if left is right else None
+    lefts = left.options if isinstance(left, Choice) else (left,)
+    rights = right.options if isinstance(right, Choice) else (right,)
+    return _all_alike([ask(one, other) for one in lefts for other in rights])
+
+
+def equal(machine: Machine, left: Object, right: Object) -> bool | None:
+    """`left == right`; None when that is not known."""
+    from mfsdp_lint.readers.python.eval.operators import plain
+
+    if type(left) is str and type(right) is str:
+        return left == right or (None if is_symbolic(left, right) else False)
+    left, right = plain(machine.settle(left)), plain(machine.settle(right))
+    if isinstance(left, (Unknown, Choice)) or isinstance(right, (Unknown, Choice)):
+        if (left is None or right is None) and is_none(left if right is None else right) is False:
+            return False
+        return _over_options(left, right, lambda one, other: equal(machine, one, other))
+    if isinstance(left, CONSTANTS) and isinstance(right, CONSTANTS):
+        return bool(left == right) or (None if is_symbolic(left, right) else False)
+    if isinstance(left, SetObject) or isinstance(right, SetObject):
+        return _equal_sets(machine, left, right)
+    if isinstance(left, ListObject) or isinstance(right, ListObject):
+        if not (isinstance(left, ListObject) and isinstance(right, ListObject)):
+            return None if isinstance(left, (Instance, External)) or isinstance(right, (Instance, External)) else False
+        if left.items is None or right.items is None:
+            return None
+        return _equal_items(machine, tuple(left.items), tuple(right.items))
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return _equal_items(machine, left, right)
+    if isinstance(left, DictObject) and isinstance(right, DictObject):
+        return _equal_dicts(machine, left, right)
+    if isinstance(left, EnumMember) and isinstance(right, EnumMember):
+        return left is right
+    if isinstance(left, External) or isinstance(right, External):
+        return _equal_externals(left, right)
+    if isinstance(left, (Instance, EnumMember)) or isinstance(right, (Instance, EnumMember)):
+        return _equal_objects(machine, left, right)
+    return left is right if type(left) is type(right) else False
+
+
+def _equal_externals(left: Object, right: Object) -> bool | None:
+    if left == right:
+        return True
+    if isinstance(left, External) and isinstance(right, External):
+        dtypes = left.name.startswith("torch.") and right.name.startswith("torch.")
+        return False if dtypes and left.name.count(".") == right.name.count(".") == 1 else None
+    other = right if isinstance(left, External) else left
+    external = left if isinstance(left, External) else right
+    return False if external.name.startswith("torch.") and isinstance(other, CONSTANTS) else None
+
+
+def _equal_objects(machine: Machine, left: Object, right: Object) -> bool | None:
+    if left is right:
+        return True
+    if isinstance(left, CONSTANTS) or isinstance(right, CONSTANTS):
+        instance = left if isinstance(left, (Instance, EnumMember)) else right
+        from mfsdp_lint.readers.python.eval.classes import ClassObject, lookup
+
+        if isinstance(instance.cls, ClassObject) and lookup(machine, instance.cls, "__eq__")[0] is MISSING:
+            return False
+    return None
+
+
+def _equal_items(machine: Machine, left: tuple[Object, ...], right: tuple[Object, ...]) -> bool | None:
+    if len(left) != len(right):
+        return False
+    machine.charge(len(left) * 8)
+    machine.step()
+    answers = [equal(machine, one, other) for one, other in zip(left, right, strict=True)]
+    return False if False in answers else None if None in answers else True
+
+
+def _equal_sets(machine: Machine, left: Object, right: Object) -> bool | None:
+    if not (isinstance(left, (SetObject, frozenset)) and isinstance(right, (SetObject, frozenset))):
+        return (
+            False
+            if isinstance(left, (*CONSTANTS, tuple, ListObject)) or isinstance(right, (*CONSTANTS, tuple, ListObject))
+            else None
+        )
+    lefts = left.items if isinstance(left, SetObject) else list(left)
+    rights = right.items if isinstance(right, SetObject) else list(right)
+    if lefts is None or rights is None or not all(isinstance(item, (*CONSTANTS, tuple)) for item in [*lefts, *rights]):
+        return None
+    return set(lefts) == set(rights)
+
+
+def _elements(value: Object) -> frozenset[Object] | None:
+    items = value.items if isinstance(value, SetObject) else value
+    return frozenset(items) if items is not None and is_constant(tuple(items)) else None
+
+
+def _equal_dicts(machine: Machine, left: DictObject, right: DictObject) -> bool | None:
+    if left.writes.get("<hazy>") or right.writes.get("<hazy>"):
+        return None
+    if left.fields.keys() != right.fields.keys():
+        return False
+    return _equal_items(machine, tuple(left.fields.values()), tuple(right.fields[key] for key in left.fields))
+
+
+def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bool | None:
+    """`item in holder`; None when that is not known."""
+    from mfsdp_lint.readers.python.eval.containers import iterate
+    from mfsdp_lint.readers.python.eval.operators import plain
+
+    holder, item = machine.settle(holder), plain(machine.settle(item))
+    if isinstance(holder, Choice):
+        return _all_alike([contains(machine, option, item, frame) for option in holder.options])
+    if isinstance(holder, (str, bytes)):
+        if isinstance(item, Choice):
+            return _all_alike([contains(machine, holder, option, frame) for option in item.options])
+        if isinstance(item, Unknown) or not isinstance(item, CONSTANTS) or is_symbolic(holder, item):
+            return None
+        try:
+            return bool(item in holder)  # type: ignore[operator]
+        except TypeError as error:
+            raise Raised("TypeError", str(error)) from None
+    if isinstance(holder, DictObject):
+        if isinstance(item, (*CONSTANTS, tuple, EnumMember)) and item in holder.fields:
+            found = holder.fields[item]
+            return None if isinstance(found, Choice) and MISSING in found.options else True
+        if holder.writes.get("<hazy>") or isinstance(item, (Unknown, Choice)):
+            return None
+        return False
+    if isinstance(holder, (int, float, type(None))):
+        raise Raised("TypeError", "argument is not iterable")
+    items = iterate(machine, holder, frame)
+    if items is None:
+        return None
+    machine.charge(len(items) * 32)
+    answers = [True if one is item else equal(machine, one, item) for one in items]
+    return True if True in answers else None if None in answers else False
+
+
+def _elements_settled(machine: Machine, value: Object) -> Object:
+    return tuple(map(machine.settle, value)) if type(value) is tuple else value
+
+
+def _ordered(ask: Any, left: Object, right: Object) -> bool | None:
+    if isinstance(left, Choice) or isinstance(right, Choice):
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
+            return None
+        return _over_options(left, right, lambda one, other: _ordered(ask, one, other))
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return None
+    if isinstance(left, (SetObject, frozenset)) and isinstance(right, (SetObject, frozenset)):
+        left, right = _elements(left), _elements(right)
+        if left is None or right is None:
+            return None
+    elif isinstance(left, SetObject) or isinstance(right, SetObject):
+        return None
+    elif isinstance(left, ListObject) and isinstance(right, ListObject):
+        left, right = left.items, right.items
+        if left is None or right is None:
+            return None
+    if isinstance(left, EnumMember) or isinstance(right, EnumMember):
+        return None
+    if any(isinstance(side, tuple) and not is_constant(side) for side in (left, right)):
+        return None
+    if is_symbolic(left, right):
+        return None
+    try:
+        answer = ask(left, right)
+    except TypeError as error:
+        if isinstance(left, (*CONSTANTS, tuple)) and isinstance(right, (*CONSTANTS, tuple)):
+            raise Raised("TypeError", str(error)) from None
+        return None
+    return answer if isinstance(answer, bool) else None

@@ -1,0 +1,95 @@
+"""Comprehensions and generator expressions."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.branches import known_truth
+from mfsdp_lint.readers.python.eval.containers import hashable, iterate, present, uncertain
+from mfsdp_lint.readers.python.eval.operators import plain
+from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.objects import MISSING, Choice, DictObject, IteratorObject, ListObject, Object
+
+
+def comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
+    found: list[Object] = []
+    inner = Frame(frame.module, "<comprehension>", frame, frame.caller, frame.node, machine.tick())
+    try:
+        exact = _generate(machine, node, node.generators, inner, found)
+    except Raised as error:
+        if not isinstance(node, ast.GeneratorExp):
+            raise
+        return IteratorObject(found, machine.tick(), error)
+    if isinstance(node, ast.GeneratorExp):
+        return IteratorObject(found if exact else None, machine.tick())
+    if isinstance(node, ast.DictComp):
+        return _dict_from_pairs(machine, found, exact)
+    items: Any = found if exact else None
+    if isinstance(node, ast.SetComp):
+        from mfsdp_lint.readers.python.eval.containers import make_set
+
+        return make_set(machine, items)
+    return ListObject(items, machine.tick())
+
+
+def _dict_from_pairs(machine: Machine, pairs: list[Object], exact: bool) -> Object:
+    result = DictObject({}, machine.tick())
+    for key, value in pairs:
+        key = plain(machine.settle(key))
+        if not hashable(key):
+            exact = False
+        elif uncertain(value) and key in result.fields:
+            result.fields[key] = join(machine, [present(machine, value), result.fields[key]])
+        else:
+            result.fields[key] = value
+    if not exact:
+        result.writes["<hazy>"] = True
+        for key in result.fields:
+            result.fields[key] = machine.unknown(str(key))
+    return result
+
+
+def _generate(
+    machine: Machine,
+    node: Any,
+    generators: list[ast.comprehension],
+    frame: Frame,
+    found: list[Object],
+    maybe: bool = False,
+) -> bool:
+    """Collect the elements of a comprehension; whether that is all of them. `maybe`: they may also be missing."""
+    from mfsdp_lint.readers.python.eval.assignments import assign
+
+    if not generators:
+        machine.step()
+        found.append(_element(machine, node, frame, maybe))
+        return True
+    first, rest = generators[0], generators[1:]
+    iterable = machine.settle(evaluate(machine, first.iter, frame))
+    items = iterable.items if type(iterable) is ListObject else iterate(machine, iterable, frame)
+    if items is None:
+        return False
+    exact = True
+    for item in items:
+        machine.step()
+        open_item = uncertain(item)
+        assign(machine, first.target, present(machine, item) if open_item else item, frame, node)
+        keep: bool | None = True
+        for test in first.ifs:
+            answer = known_truth(machine, evaluate(machine, test, frame), frame, test)
+            keep = answer if answer is not None else None if keep else keep
+            if answer is False:
+                break
+        if keep is not False:
+            exact = _generate(machine, node, rest, frame, found, maybe or open_item or keep is None) and exact
+    return exact
+
+
+def _element(machine: Machine, node: Any, frame: Frame, maybe: bool) -> Object:
+    key = evaluate(machine, node.key, frame) if isinstance(node, ast.DictComp) else None
+    value = evaluate(machine, node.value if isinstance(node, ast.DictComp) else node.elt, frame)
+    if maybe:
+        value = Choice((*(value.options if isinstance(value, Choice) else (value,)), MISSING))
+    return (key, value) if isinstance(node, ast.DictComp) else value

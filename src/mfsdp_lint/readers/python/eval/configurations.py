@@ -1,0 +1,19 @@
+"""What a configuration is, among all objects of a program."""
+
+from __future__ import annotations
+
+from mfsdp_lint.readers.python.eval.attributes import class_names
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.objects import Choice, Instance, Object
+from mfsdp_lint.vocabulary.deciding import BY_SECTION
+
+CONTAINER = "ConfigContainer"
+SECTIONS = frozenset({*BY_SECTION, "env_vars"})
+"""Parts of the configuration that tell a changed unknown object apart from any other."""
+
+
+def is_container(machine: Machine, value: Object) -> bool:
+    """Whether an object is a configuration container (Megatron-Bridge's ConfigContainer or a class derived from it)."""
+    if not isinstance(value, Instance) or isinstance(value.cls, Choice):
+        return False
+    return any(name.rpartition(".")[2] == CONTAINER for name in class_names(machine, value.cls))

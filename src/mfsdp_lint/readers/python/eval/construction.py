@@ -1,0 +1,222 @@
+"""Making instances of the evaluated program's classes, as CPython's dataclasses, enum and typing.NamedTuple do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from mfsdp_lint.readers.python.eval.classes import (
+    FLAGS,
+    ClassObject,
+    FieldSpec,
+    enum_members,
+    fields_of,
+    has_base,
+    has_fields,
+    is_dataclass,
+    is_enum,
+    lookup,
+    mro,
+    opaque,
+)
+from mfsdp_lint.readers.python.eval.configurations import is_container
+from mfsdp_lint.readers.python.state.machine import HAZY, STEP_LIMIT, Frame, Machine, Raised
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    MISSING,
+    Choice,
+    DictObject,
+    EnumMember,
+    Function,
+    Instance,
+    Object,
+)
+
+
+def instantiate(
+    machine: Machine,
+    cls: ClassObject,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
+    focus: Mapping[str, Any],
+) -> Object:
+    """`cls(*arguments, **keywords)`. Raises Raised where Python would."""
+    from mfsdp_lint.readers.python.eval.calls import call
+
+    if is_enum(machine, cls):
+        return _member_by_value(machine, cls, arguments)
+    if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
+        return DictObject(dict(keywords), machine.tick())
+    instance = Instance(cls, machine.tick(), machine.note(frame, node, None, "default", None, None))
+    if machine.limit < STEP_LIMIT and is_container(machine, instance):
+        machine.found_configuration()
+    constructor, owner = lookup(machine, cls, "__init__")
+    if isinstance(constructor, Function) and not (
+        has_fields(machine, cls) and _generated_is_nearer(machine, cls, owner)
+    ):
+        call(machine, constructor, [instance, *arguments], keywords, node, frame)
+        return instance
+    if (has_fields(machine, cls) and not _keeps_its_own(machine, cls)) or has_base(machine, cls, "typing.NamedTuple"):
+        _fill_fields(machine, instance, arguments, keywords, node, frame, focus)
+        return instance
+    for name, value in keywords.items():
+        _set(machine, instance, name, value, node, frame, focus)
+    if opaque(machine, cls):
+        machine.record(instance, HAZY, True)
+    return instance
+
+
+def _generated_is_nearer(machine: Machine, cls: ClassObject, owner: Object) -> bool:
+    for base in mro(machine, cls):
+        if isinstance(base, ClassObject) and is_dataclass(machine, base):
+            return base is not owner
+        if base is owner:
+            return False
+    return False
+
+
+def _keeps_its_own(machine: Machine, cls: ClassObject) -> bool:
+    """Whether instances are made by an `__init__` that a snapshot says nothing of, and not by a generated one."""
+    for base in mro(machine, cls):
+        if isinstance(base, ClassObject):
+            if is_dataclass(machine, base):
+                return False
+            if base.data is not None and base.data.opaque:
+                return True
+    return False
+
+
+def _member_by_value(machine: Machine, cls: ClassObject, arguments: list[Object]) -> Object:
+    members = enum_members(machine, cls)
+    if len(arguments) == 1:
+        wanted = machine.settle(arguments[0])
+        if isinstance(wanted, EnumMember):
+            return wanted
+        for member in members.values():
+            if type(member.value) is type(wanted) and member.value == wanted:
+                return member
+        known = isinstance(wanted, CONSTANTS) and all(
+            isinstance(member.value, CONSTANTS) for member in members.values()
+        )
+        if known and lookup(machine, cls, "_missing_")[0] is MISSING and not has_base(machine, cls, *FLAGS):
+            raise Raised("ValueError", f"not a valid {cls.name}")
+    return machine.unknown(cls.name, not_none=True)
+
+
+def _set(
+    machine: Machine, instance: Instance, name: str, value: Object, node: Any, frame: Frame, focus: Mapping[str, Any]
+) -> None:
+    instance.fields[name] = value
+    instance.writes[name] = machine.note(frame, node, focus.get(name), "argument", value, None)
+
+
+def _fill_fields(
+    machine: Machine,
+    instance: Instance,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
+    focus: Mapping[str, Any],
+) -> None:
+    from mfsdp_lint.readers.python.eval.calls import call
+
+    cls: ClassObject = instance.cls
+    layout = _layout(machine, cls)
+    if len(arguments) > len(layout.positional):
+        raise Raised("TypeError", f"{cls.name}() takes {len(layout.positional)} positional arguments")
+    given = dict(zip(layout.positional, arguments, strict=False))
+    twice = keywords.keys() & given.keys()
+    if twice:
+        raise Raised("TypeError", f"{cls.name}() got multiple values for argument '{min(twice)}'")
+    given.update(keywords)
+    open_ended = given.pop("**", None) is not None
+    instance.fields = layout.constants.copy()
+    for spec in layout.others:
+        if spec.name not in given or not spec.init:
+            instance.fields[spec.name] = _unset(machine, cls, spec, open_ended, frame, node)
+    if open_ended:
+        # Arguments that are not known may set any field.
+        instance.fields.update({name: machine.unknown(name) for name in instance.fields if name not in given})
+    for name, value in given.items():
+        # A name that this version's class does not have: Python would refuse it, a newer version may take it.
+        if isinstance(value, Choice) and any(option is MISSING for option in value.options):
+            value = _maybe_default(machine, value, layout.specs.get(name), frame, node)
+        _set(machine, instance, name, value, node, frame, focus)
+    if layout.hooked:
+        _replay_setattr(machine, instance, [(name, instance.fields[name]) for name in layout.specs], node, frame)
+    if layout.after is not None:
+        call(machine, layout.after, [instance], {}, node, frame)
+
+
+class Layout(NamedTuple):
+    """What making an instance of a dataclass needs to know, worked out once a class."""
+
+    specs: dict[str, FieldSpec]
+    positional: list[str]
+    constants: dict[Any, Object]
+    others: list[FieldSpec]
+    hooked: bool
+    after: Function | None
+
+
+def _layout(machine: Machine, cls: ClassObject) -> Layout:
+    if cls.layout is None:
+        specs = fields_of(machine, cls)
+        plain = {spec.name: spec.default for spec in specs if spec.default is not MISSING}
+        after, _ = lookup(machine, cls, "__post_init__")
+        cls.layout = Layout(
+            {spec.name: spec for spec in specs},
+            [spec.name for spec in specs if spec.init and not spec.keyword_only],
+            plain,
+            [spec for spec in specs if spec.default is MISSING],
+            isinstance(lookup(machine, cls, "__setattr__")[0], Function),
+            after if isinstance(after, Function) else None,
+        )
+    return cls.layout
+
+
+def _unset(machine: Machine, cls: ClassObject, spec: FieldSpec, open_ended: bool, frame: Frame, node: Any) -> Object:
+    value = default(machine, spec, frame, node)
+    if value is not MISSING:
+        return value
+    if spec.init and not open_ended:
+        raise Raised("TypeError", f"{cls.name}() missing argument '{spec.name}'")
+    return machine.unknown(spec.name)
+
+
+def _replay_setattr(
+    machine: Machine, instance: Instance, values: list[tuple[str, Object]], node: Any, frame: Frame
+) -> None:
+    # The generated __init__ assigns field by field, in order, so a class's own __setattr__ sees each of them, and not
+    # yet those behind it.
+    from mfsdp_lint.readers.python.eval.calls import call
+
+    hook, _ = lookup(machine, instance.cls, "__setattr__")
+    assigned, writes = {name for name, _ in values}, instance.writes
+    instance.fields = {name: value for name, value in instance.fields.items() if name not in assigned}
+    instance.writes = {}
+    for name, value in values:
+        call(machine, hook, [instance, name, value], {}, node, frame)
+    instance.writes = {name: write for name, write in writes.items() if name in instance.fields}
+
+
+def _maybe_default(machine: Machine, value: Choice, spec: FieldSpec | None, frame: Frame, node: Any) -> Object:
+    from mfsdp_lint.readers.python.state.machine import join
+
+    given = [option for option in value.options if option is not MISSING]
+    fallback = MISSING if spec is None else default(machine, spec, frame, node)
+    return join(machine, given if fallback is MISSING else [*given, fallback])
+
+
+def default(machine: Machine, spec: FieldSpec, frame: Frame, node: Any) -> Object:
+    """The default value of a field, made anew where it has a factory; MISSING where it has none."""
+    from mfsdp_lint.readers.python.eval.calls import call
+
+    if spec.default is not MISSING:
+        return spec.default
+    if spec.factory is not MISSING:
+        return call(machine, spec.factory, [], {}, node, frame)
+    return MISSING

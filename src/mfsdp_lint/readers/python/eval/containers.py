@@ -1,0 +1,392 @@
+"""Lists, dictionaries, sets and strings: elements and entries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.classes import ClassObject, enum_members, is_enum
+from mfsdp_lint.readers.python.state.machine import OBJECT_LIMIT, STRAY, Frame, Machine, Raised, is_object, join
+from mfsdp_lint.readers.python.values.limits import weighs_little
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    EITHER,
+    MISSING,
+    Choice,
+    DictObject,
+    EnumMember,
+    External,
+    Instance,
+    IteratorObject,
+    ListObject,
+    Object,
+    SetObject,
+    Unknown,
+    is_constant,
+    is_symbolic,
+)
+
+LONGEST = 10_000
+"""Sequences longer than this are not walked."""
+
+
+class GeneratorCall:
+    """A call of a generator function: its body runs when something iterates over it (or enters it with `with`).
+
+    It runs once. What is left of one that was not run to its end is not known. `left_by` are the ways (signals, see
+    branches.py) in which a loop over it may have been left from within a loop of its own that could not be followed.
+    """
+
+    __slots__ = ("body", "born", "fields", "frame", "left_by", "machine", "managed")
+
+    def __init__(self, machine: Machine, frame: Frame, body: Callable[[Callable[[Object], Object]], Object]) -> None:
+        self.machine = machine
+        self.frame = frame
+        self.body = body
+        self.born = machine.tick()
+        self.fields: dict[Any, Object] = {"state": "new"}
+        self.managed = False
+        self.left_by: list[Any] = []
+
+    @property
+    def state(self) -> str:
+        """ "new", "open" (begun and left) or "done"."""
+        state = self.fields["state"]
+        return state if isinstance(state, str) else "open"
+
+    def run(self, on_yield: Callable[[Object], Object]) -> None:
+        """Run the body, calling `on_yield` with every element."""
+        if self.state == "new":
+            self.machine.put(self, "state", "open")
+            self.body(on_yield)
+            self.machine.put(self, "state", "done")
+
+    def first(self) -> Object:
+        """The next element: known of a new generator only; MISSING where there is none."""
+        if self.state == "open":
+            return self.machine.unknown()
+        trial = self.machine.trial
+
+        def stop(value: Object) -> Object:
+            # Which element is the first is open where a branch before it is.
+            raise _FirstElement(value if self.machine.trial == trial else self.machine.unknown())
+
+        try:
+            self.run(stop)
+        except _FirstElement as found:
+            return found.value
+        return MISSING
+
+
+class _FirstElement(BaseException):
+    def __init__(self, value: Object) -> None:
+        super().__init__()
+        self.value = value
+
+
+def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
+    """The elements of an iterable in order, or None where they are not known. Raises Raised where it is none."""
+    items = elements(machine, value, frame)
+    return None if items is not None and any(map(uncertain, items)) else items
+
+
+def elements(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
+    """What `iterate` gives, with the elements among it that may be missing."""
+    value = machine.settle(value)
+    if isinstance(value, ListObject):
+        items: list[Object] | None = value.items
+        machine.charge(len(items or ()))
+        if isinstance(value, IteratorObject):
+            machine.put(value, "items", None if items is None or value.is_stale else [])
+            if value.is_stale:
+                return None
+            if value.error is not None:
+                raise value.error
+        return items
+    if isinstance(value, (tuple, frozenset)):
+        return list(value)
+    if isinstance(value, DictObject):
+        machine.charge(len(value.fields))
+        if value.writes.get("<hazy>") or any(
+            isinstance(item, Choice) and MISSING in item.options for item in value.fields.values()
+        ):
+            return None
+        return list(value.fields)
+    if isinstance(value, (str, bytes, range)):
+        if is_symbolic(value):
+            return None
+        return list(value) if len(value) <= LONGEST else None
+    if isinstance(value, GeneratorCall):
+        # A list of the program's, so that what a branch that is not decided yields is undone and joined with the rest.
+        found = ListObject([], machine.tick())
+
+        def collect(item: Object) -> Object:
+            machine.step()
+            items = found.items
+            machine.charge(len(items or ()))
+            machine.put(found, "items", None if items is None or len(items) >= LONGEST else [*items, item])
+            return None
+
+        if value.state == "open":
+            return None
+        value.run(collect)
+        collected: list[Object] | None = found.items
+        return collected
+    if isinstance(value, ClassObject) and is_enum(machine, value):
+        return list(enum_members(machine, value).values())
+    if isinstance(value, (int, float, complex, type(None))):
+        raise Raised("TypeError", f"'{type(value).__name__}' object is not iterable")
+    return None
+
+
+def uncertain(value: Object) -> bool:
+    """Whether an element or entry may be missing."""
+    return isinstance(value, Choice) and any(option is MISSING for option in value.options)
+
+
+def present(machine: Machine, value: Object) -> Object:
+    """An element that may be missing, taken to be there."""
+    return join(machine, [option for option in value.options if option is not MISSING])
+
+
+def make_set(machine: Machine, items: list[Object] | None) -> Object:
+    """A set of the given elements; one whose elements are not known where they cannot be told apart."""
+    items = None if items is None else list(map(machine.settle, items))
+    if items is None or not all(isinstance(item, EnumMember) or is_constant(item) for item in items):
+        return SetObject(None, machine.tick())
+    return SetObject(list(dict.fromkeys(items)), machine.tick())
+
+
+def make_tuple(machine: Machine, items: list[Object] | None) -> Object:
+    """A tuple of the given elements; where some of them may be missing, a list stands for it."""
+    if items is None or not weighs_little(items):
+        return machine.unknown("", not_none=True)
+    return some_of(machine, items) if any(map(uncertain, items)) else tuple(items)
+
+
+def plain_key(machine: Machine, key: Object) -> Object:
+    from mfsdp_lint.readers.python.eval.operators import plain
+
+    key = machine.settle(key)
+    return tuple(map(machine.settle, key)) if type(key) is tuple else plain(key)
+
+
+def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any) -> Object:
+    """`holder[key]`. Raises Raised where Python would."""
+    holder, key = machine.settle(holder), plain_key(machine, key)
+    if isinstance(holder, Choice):
+        return _over(machine, holder.options, lambda option: entry(machine, option, key, frame, node))
+    if isinstance(key, Choice) and isinstance(holder, (DictObject, ListObject, tuple)):
+        return _over(machine, key.options, lambda option: entry(machine, holder, option, frame, node))
+    if isinstance(holder, DictObject):
+        return _dict_entry(machine, holder, key)
+    if isinstance(holder, (ListObject, tuple, str, bytes, range)):
+        return _sequence_entry(machine, holder, key)
+    if isinstance(holder, Unknown):
+        if is_constant(key):
+            from mfsdp_lint.readers.python.eval.attributes import part_of
+
+            return part_of(machine, holder, ("entry", key), f"{holder.text}[{key!r}]")
+        return machine.unknown()
+    if isinstance(holder, ClassObject):
+        if is_enum(machine, holder) and isinstance(key, str):
+            members = enum_members(machine, holder)
+            if key in members:
+                return members[key]
+            raise Raised("KeyError", key)
+        if is_enum(machine, holder):
+            machine.doubts += 1
+            return join(machine, list(enum_members(machine, holder).values()) or [machine.unknown()])
+        return holder
+    if isinstance(holder, External):
+        return External(holder.name) if not holder.name.startswith("os.environ") else machine.unknown(holder.name)
+    if isinstance(holder, Instance):
+        from mfsdp_lint.readers.python.eval.attributes import get_attribute
+        from mfsdp_lint.readers.python.eval.calls import call
+
+        return call(machine, get_attribute(machine, holder, "__getitem__", frame), [key], {}, node, frame)
+    if isinstance(holder, (int, float, complex, type(None))):
+        raise Raised("TypeError", f"'{type(holder).__name__}' object is not subscriptable")
+    return machine.unknown()
+
+
+def _over(machine: Machine, options: tuple[Object, ...], read: Callable[[Object], Object]) -> Object:
+    found = []
+    error: Raised | None = None
+    for option in options:
+        try:
+            found.append(read(option))
+        except Raised as raised:
+            machine.doubts += 1
+            error = raised
+    if not found and error is not None:
+        raise error
+    return join(machine, found)
+
+
+def _dict_entry(machine: Machine, holder: DictObject, key: Object) -> Object:
+    if isinstance(key, (Unknown, ListObject)) or not hashable(key):
+        return any_of(machine, entries_of(machine, holder))
+    found = holder.fields.get(key, MISSING)
+    if found is MISSING:
+        if holder.writes.get("<hazy>"):
+            found = unseen_entry(machine, holder, key)
+            machine.put(holder, key, found)
+            return found
+        raise Raised("KeyError", repr(key) if is_constant(key) else "")
+    if isinstance(found, Choice) and MISSING in found.options:
+        machine.doubts += 1
+        return join(machine, [option for option in found.options if option is not MISSING])
+    return found
+
+
+def any_of(machine: Machine, items: Iterable[Object]) -> Object:
+    """One of these, which one is not known: what is written to it may be written to any of them."""
+    options = [option for option in _options(items) if option is not MISSING]
+    if holds_objects(options):
+        machine.doubts += 1
+        return join(machine, options)
+    return machine.unknown()
+
+
+def _options(items: Iterable[Object]) -> Iterator[Object]:
+    for item in items:
+        yield from item.options if isinstance(item, Choice) else (item,)
+
+
+def entries_of(machine: Machine, holder: DictObject) -> list[Object]:
+    """What an entry of a dictionary may be."""
+    if not holder.writes.get("<hazy>"):
+        return list(holder.fields.values())
+    return [*holder.fields.values(), *holder.writes.get(STRAY, ()), machine.unknown()]
+
+
+def unseen_entry(machine: Machine, holder: DictObject, key: Object, *others: Object) -> Object:
+    """An entry of a dictionary of which not all is known, or one of `others`."""
+    objects = [*holder.writes.get(STRAY, ()), *filter(is_object, others)]
+    found = machine.unknown(str(key))
+    return any_of(machine, [*objects, found]) if objects else found
+
+
+def some_of(machine: Machine, holder: Object) -> Object:
+    """A slice of a list or tuple with ends that are not known: any of its elements may be missing."""
+    items = holder.items if isinstance(holder, ListObject) else holder
+    if not isinstance(items, (list, tuple)) or not holds_objects(items):
+        return machine.unknown()
+    machine.doubts += 1
+    return ListObject([join(machine, [item, MISSING]) for item in items], machine.tick())
+
+
+def holds_objects(items: Iterable[Object]) -> bool:
+    """Whether it matters which of these is taken: what is written to that one is written to no other."""
+    return any(isinstance(option, (Instance, Unknown)) for option in _options(items))
+
+
+def hashable(key: Object) -> bool:
+    """Whether a key is known well enough to be one of a dictionary."""
+    if isinstance(key, tuple):
+        return all(map(hashable, key))
+    return not isinstance(key, (Unknown, Choice, ListObject, DictObject))
+
+
+def _sequence_entry(machine: Machine, holder: Object, key: Object) -> Object:
+    items = holder.items if isinstance(holder, ListObject) else holder
+    if items is None or not isinstance(key, (int, slice)) or (isinstance(items, list) and any(map(uncertain, items))):
+        if isinstance(key, (str, float, type(None))):
+            raise Raised("TypeError", "indices must be integers or slices")
+        return any_of(machine, items or ())
+    if is_symbolic(items):
+        return machine.unknown("", not_none=True)
+    machine.charge(len(items))
+    try:
+        found = items[key]
+    except (IndexError, ValueError) as error:
+        raise Raised(type(error).__name__, str(error)) from None
+    return ListObject(found, machine.tick()) if isinstance(found, list) and isinstance(key, slice) else found
+
+
+def set_entry(
+    machine: Machine, holder: Object, key: Object, value: Object, frame: Frame, node: Any, focus: Any = None
+) -> None:
+    """`holder[key] = value`, with the statement that does it as the origin."""
+    from mfsdp_lint.readers.python.eval.attributes import write
+
+    holder, key = machine.settle(holder), plain_key(machine, key)
+    if isinstance(holder, DictObject):
+        if hashable(key):
+            write(machine, holder, key, value, frame, node, focus, "assigned")
+        else:
+            machine.record(holder, "<hazy>", True)
+            strays = holder.writes.get(STRAY, ())
+            if len(strays) < OBJECT_LIMIT and holds_objects([value]):
+                machine.record(holder, STRAY, (*strays, value))
+            for known in list(holder.fields):
+                machine.put(holder, known, join(machine, [holder.fields[known], value, machine.unknown()]))
+    elif isinstance(holder, ListObject):
+        _set_item(machine, holder, key, value)
+    elif isinstance(holder, Unknown):
+        for one in holder.fields.get(EITHER, ()):
+            machine.havoc(one)
+        if is_constant(key):
+            write(machine, holder, ("entry", key), value, frame, node, focus, "assigned")
+        else:
+            machine.havoc(holder)
+    elif isinstance(holder, Instance):
+        from mfsdp_lint.readers.python.eval.attributes import get_attribute
+        from mfsdp_lint.readers.python.eval.calls import call
+
+        call(machine, get_attribute(machine, holder, "__setitem__", frame), [key, value], {}, node, frame)
+    elif isinstance(holder, Choice):
+        for option in holder.options:
+            machine.havoc(option)
+    elif isinstance(holder, (*CONSTANTS, tuple)):
+        raise Raised("TypeError", "object does not support item assignment")
+
+
+def _set_item(machine: Machine, holder: ListObject, key: Object, value: Object) -> None:
+    if holder.items is None:
+        return
+    items = list(holder.items)
+    machine.charge(len(items))
+    if isinstance(key, slice):
+        more = value.items if isinstance(value, ListObject) else list(value) if isinstance(value, tuple) else None
+        if more is None:
+            machine.put(holder, "items", None)
+            return
+        value = more
+    elif not isinstance(key, int):
+        machine.put(holder, "items", None)
+        return
+    if any(map(uncertain, items)):
+        replaced = None if isinstance(key, slice) else [join(machine, [item, value]) for item in items]
+        machine.put(holder, "items", replaced)
+        return
+    try:
+        items[key] = value
+    except (IndexError, ValueError) as error:
+        raise Raised(type(error).__name__, str(error)) from None
+    machine.put(holder, "items", items)
+
+
+def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
+    """`del holder[key]`."""
+    holder, key = machine.settle(holder), plain_key(machine, key)
+    if isinstance(holder, DictObject):
+        if not hashable(key):
+            machine.havoc(holder)
+        elif key in holder.fields:
+            machine.drop_entry(holder, key)
+        elif not holder.writes.get("<hazy>"):
+            raise Raised("KeyError", repr(key))
+    elif isinstance(holder, ListObject) and holder.items is not None:
+        items = list(holder.items)
+        if any(map(uncertain, items)):
+            machine.put(holder, "items", [join(machine, [item, MISSING]) for item in items])
+            return
+        try:
+            del items[key]
+        except (IndexError, TypeError) as error:
+            raise Raised(type(error).__name__, str(error)) from None
+        machine.put(holder, "items", items)
+    else:
+        machine.havoc(holder)

@@ -1,0 +1,94 @@
+"""Definitions of functions and classes, and their decorators."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.assignments import assign_name
+from mfsdp_lint.readers.python.eval.binding import evaluate_defaults
+from mfsdp_lint.readers.python.eval.blocks import isolated
+from mfsdp_lint.readers.python.eval.branches import Signal
+from mfsdp_lint.readers.python.eval.calls import call
+from mfsdp_lint.readers.python.eval.classes import ClassObject
+from mfsdp_lint.readers.python.eval.imports import Deferred
+from mfsdp_lint.readers.python.state.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.objects import Descriptor, External, Function, Instance, Object, Unknown
+
+
+def run_define_function(machine: Machine, node: Any, frame: Frame) -> Signal:
+    _bind_definition(machine, node, frame, _make_function(machine, node, frame))
+    return None
+
+
+def _make_function(machine: Machine, node: Any, frame: Frame) -> Object:
+    closure = None if frame.fields is frame.module.fields else frame
+    function = Function(node, frame.module, closure, node.name, frame.cls if frame.is_class else None)
+    evaluate_defaults(machine, function, node.args, frame)
+    return function
+
+
+def run_define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> Signal:
+    closure = None if frame.fields is frame.module.fields else frame
+    _bind_definition(machine, node, frame, ClassObject(node.name, frame.module, node, closure))
+    return None
+
+
+def _bind_definition(machine: Machine, node: Any, frame: Frame, made: Object) -> None:
+    def decorated() -> Object:
+        value = made
+        for decorator in reversed(node.decorator_list):
+            value = _decorate(machine, decorator, value, frame)
+        return value
+
+    if not node.decorator_list:
+        assign_name(machine, node.name, made, frame)
+    elif frame.fields is frame.module.fields and not isinstance(frame.fields.get(node.name), Function):
+        # Decorators of a module's own definitions are looked at when the name is first used.
+        frame.fields[node.name] = Deferred(lambda: _outside(machine, decorated))
+        frame.module.decorated.append(node.name)
+    else:
+        assign_name(machine, node.name, decorated(), frame)
+
+
+def _outside(machine: Machine, make: Callable[[], Object]) -> Object:
+    try:
+        return isolated(machine, make)
+    except (Raised, CannotMerge, OutOfSteps, RecursionError):
+        return machine.unknown("decorated")
+
+
+def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> Object:
+    from mfsdp_lint.readers.python.library import decorate
+
+    if isinstance(node, ast.Attribute) and node.attr in ("setter", "getter", "deleter"):
+        former = frame.fields.get(node.value.id) if isinstance(node.value, ast.Name) else None
+        if isinstance(former, Descriptor):
+            return Descriptor("property", former.function, value if node.attr == "setter" else former.setter)
+        return value
+    try:
+        decorator = evaluate(machine, node, frame)
+    except Raised:
+        return value
+    if isinstance(decorator, (Function, Instance)) or (
+        isinstance(decorator, ClassObject) and not isinstance(value, ClassObject)
+    ):
+        if not isinstance(value, ClassObject):
+            return call(machine, decorator, [value], {}, node, frame)
+        try:
+            made = call(machine, decorator, [value], {}, node, frame)
+        except Raised:
+            return value
+        return made if isinstance(made, ClassObject) else value
+    if isinstance(value, Function) and value.closure is not None and _is_out_of_sight(decorator):
+        # It may call the function, or hand it to somebody who does.
+        machine.havoc(value)
+    return decorate(machine, decorator, value)
+
+
+def _is_out_of_sight(decorator: Object) -> bool:
+    from mfsdp_lint.readers.python.library import changes_nothing
+
+    return isinstance(decorator, Unknown) or (isinstance(decorator, External) and not changes_nothing(decorator.name))

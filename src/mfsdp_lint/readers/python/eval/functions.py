@@ -1,0 +1,278 @@
+"""Running the program's functions, and remembering what helpers return."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.binding import bind
+from mfsdp_lint.readers.python.eval.branches import Side, merge
+from mfsdp_lint.readers.python.eval.classes import ClassObject
+from mfsdp_lint.readers.python.eval.configurations import is_container
+from mfsdp_lint.readers.python.eval.containers import GeneratorCall
+from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.state.machine import (
+    DEPTH_LIMIT,
+    FORK_LIMIT,
+    LOCAL_WAYS,
+    CannotMerge,
+    Frame,
+    Machine,
+    own,
+    template,
+)
+from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Choice,
+    DictObject,
+    EnumMember,
+    External,
+    Function,
+    Instance,
+    ListObject,
+    Object,
+    Option,
+    Unknown,
+    is_constant,
+)
+
+RECURSION_ON_UNKNOWN = 3
+
+
+HUGGINGFACE = {"from_hf_pretrained", "from_hf_config", "from_auto_config", "to_megatron_provider", "get_model_config"}
+"""Methods whose result depends on a model's configuration on the Hugging Face hub (see huggingface.py)."""
+
+
+def follow(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    """Run a function of the program, or give back what it returned for the same arguments before."""
+    if function.name in HUGGINGFACE:
+        modelled = _huggingface_model(function)
+        if modelled is not None:
+            return modelled(machine, function, arguments, node, frame)
+    if function.constant is not MISSING and not keywords and _takes(function, len(arguments)):
+        machine.step()
+        machine.called.add(function)
+        return function.constant
+    if machine.skimming and _says_nothing(function, arguments, keywords):
+        return machine.unknown(f"{function.name}()")
+    key = _memory_key(machine, function, arguments, keywords)
+    if key is not None:
+        remembered = machine.memory.get(key, MISSING)
+        if remembered is not MISSING and not (remembered[2] and machine.environment.fields):
+            result, called, _ = remembered
+            machine.called.update(called)
+            return result.make(machine, {})
+    machine.step()
+    machine.called.add(function)
+    if machine.depth >= DEPTH_LIMIT or _recurs_without_end(machine, frame, function, arguments, keywords):
+        return unfollowed(machine, function.name, arguments, keywords, frame, node)
+    mark, forks, born = len(machine.journal), len(machine.taken), machine.clock + 1
+    before, unfollowed_before, asked = machine.called, machine.unfollowed, machine.asked_environment
+    machine.called = set()
+    machine.depth += 1
+    try:
+        result = _run_all(machine, function, arguments, keywords, node, frame)
+    except CannotMerge:
+        machine.rollback(mark)
+        result = unfollowed(machine, function.name, arguments, keywords, frame, node)
+        _forget_surroundings(machine, function)
+    finally:
+        machine.depth -= 1
+        called = machine.called
+        before.update(called)
+        machine.called = before
+    if (
+        # (What is asked for itself is seldom asked for again.)
+        key is not None
+        and machine.depth
+        and len(machine.taken) == forks
+        and not isinstance(result, GeneratorCall)
+        and not machine.touched_older(mark, born)
+        and (machine.unfollowed == unfollowed_before or not _uncertain(result) or own(result, born))
+    ):
+        machine.memory[key] = (template(result, born), called, machine.asked_environment > asked)
+    return result
+
+
+def _takes(function: Function, count: int) -> bool:
+    """Whether a function has just as many parameters, all plain ones."""
+    parameters: ast.arguments = function.node.args
+    return len(parameters.args) == count and not (parameters.posonlyargs or parameters.kwonlyargs or parameters.kwarg)
+
+
+def _says_nothing(function: Function, arguments: list[Object], keywords: dict[str, Object]) -> bool:
+    """Whether a plain function works on unknown values and constants alone, so that little can come of running it.
+
+    Only asked where a model's provider is made from a Hugging Face configuration that is not at hand.
+    """
+    values = (*arguments, *keywords.values())
+    if function.cls is not None or function.closure is not None or _builds_arguments(function.node):
+        return False
+    return any(isinstance(value, Unknown) for value in values) and all(
+        isinstance(value, Unknown) or is_constant(value) for value in values
+    )
+
+
+@cache
+def _builds_arguments(definition: ast.AST) -> bool:
+    return any(isinstance(node, (ast.Dict, ast.DictComp)) for node in ast.walk(definition))
+
+
+def _recurs_without_end(
+    machine: Machine, frame: Frame, function: Function, arguments: list[Object], keywords: dict[str, Object]
+) -> bool:
+    """Whether a function calls itself again on something unknown: where that would end is not known either."""
+    depth = 0
+    here: Frame | None = frame
+    while here is not None:
+        depth += here.code is function
+        here = here.caller
+    if depth < RECURSION_ON_UNKNOWN:
+        return False
+    return any(isinstance(machine.settle(value), (Unknown, Choice)) for value in (*arguments, *keywords.values()))
+
+
+def _run_all(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    if function.module.asked_for and not (machine.trial or machine.module_level or len(machine.taken) >= FORK_LIMIT):
+        outer, machine.local = machine.local, None
+        try:
+            return run_function(machine, function, arguments, keywords, node, frame)
+        finally:
+            machine.local = outer
+    # Too many ways to look at each by itself, or code that nobody asked about: they are joined when this call returns.
+    from mfsdp_lint.readers.python.eval.branches import every_way
+
+    found = every_way(machine, lambda: run_function(machine, function, arguments, keywords, node, frame), LOCAL_WAYS)
+    return one_configuration(machine, found, f"{function.name}()")
+
+
+def one_configuration(machine: Machine, value: Object, text: str) -> Object:
+    """Of several configurations that a call may return, one on each way: what is done to it is done to that one."""
+    from mfsdp_lint.readers.python.eval.branches import one_of
+
+    if not isinstance(value, Choice) or not all(is_container(machine, option) for option in value.options):
+        return value
+    return one_of(machine, list(value.options), text)
+
+
+def _forget_surroundings(machine: Machine, function: Function) -> None:
+    """A function that could not be followed may have changed what its module and the functions around it hold."""
+    here: Frame | None = function.closure
+    surroundings = [function.module.fields]
+    while here is not None:
+        surroundings.append(here.fields)
+        here = here.enclosing
+    for fields in surroundings:
+        for value in list(fields.values()):
+            if isinstance(value, (Instance, DictObject, ListObject)):
+                machine.havoc(value)
+    machine.havoc(machine.environment)
+
+
+def _huggingface_model(function: Function) -> Any:
+    from mfsdp_lint.readers.python.eval.huggingface import model_of
+
+    return model_of(function)
+
+
+def _uncertain(result: Object) -> bool:
+    # An unknown that came from outside may differ from call to call; two callers must not share it (what was made by
+    # the call is made anew for each).
+    return isinstance(result, (Unknown, Choice))
+
+
+def _memory_key(machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> Any:
+    if machine.module_level or machine.tracing or machine.changed_shared or function.closure is not None:
+        return None
+    for value in arguments:
+        if not _memorable(value):
+            return None
+    for value in keywords.values():
+        if not _memorable(value):
+            return None
+    return function, tuple(map(_typed, arguments)), tuple((name, _typed(value)) for name, value in keywords.items())
+
+
+def _memorable(value: Object) -> bool:
+    return is_constant(value) or isinstance(value, (Function, ClassObject, External, EnumMember, Option))
+
+
+def _typed(value: Object) -> Any:
+    return type(value), value
+
+
+def call_cached(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    """A call through `functools.cache`: for equal arguments the very same object as before."""
+    if not all(map(is_constant, (*arguments, *keywords.values()))):
+        # It runs, or it was called with the same arguments before.
+        mark, born = len(machine.journal), machine.clock
+        result = follow(machine, function, arguments, keywords, node, frame)
+        sides: list[Side] = [(("return", result), machine.changes(mark)), (("return", machine.unknown()), {})]
+        machine.rollback(mark)
+        return merge(machine, sides, born, force=True)[1]
+    key = ("cached", id(function), tuple(map(_typed, arguments)), tuple((n, _typed(v)) for n, v in keywords.items()))
+    found = machine.facts.fields.get(key, MISSING)
+    if found is MISSING:
+        found = follow(machine, function, arguments, keywords, node, frame)
+        machine.facts.kept.append(function)
+        machine.put(machine.facts, key, found)
+    return found
+
+
+def run_function(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    """Run a function's body once; raises what the program raises."""
+    inner = Frame(function.module, function.name, function.closure, frame, node, machine.tick())
+    inner.cls = function.cls
+    inner.code = function
+    bind(machine, function, arguments, keywords, inner)
+    if isinstance(function.node, ast.Lambda):
+        return evaluate(machine, function.node.body, inner)
+    if function.is_async:
+        return machine.unknown(f"{function.name}()", not_none=True)
+    if is_generator(function):
+        return _generator(machine, function, inner)
+    return run_body(machine, function, inner)
+
+
+def run_body(machine: Machine, function: Function, frame: Frame) -> Object:
+    """Run a function's statements in its frame; what it returns."""
+    signal = run_block(machine, function.node.body, frame)
+    return signal[1] if signal is not None and signal[0] == "return" else None
+
+
+def _generator(machine: Machine, function: Function, frame: Frame) -> GeneratorCall:
+    def run(on_yield: Any) -> Object:
+        frame.on_yield = on_yield
+        return run_body(machine, function, frame)
+
+    return GeneratorCall(machine, frame, run)
+
+
+def is_generator(function: Function) -> bool:
+    """Whether the function's own body (not that of a nested function) yields."""
+    if function.is_generator is None:
+        lines, node = function.module.yields, function.node
+        perhaps = lines is None or any(node.lineno <= line <= node.end_lineno for line in lines)
+        function.is_generator = perhaps and _yields(node.body)
+    return function.is_generator
+
+
+def _yields(nodes: list[Any]) -> bool:
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            pending.extend(ast.iter_child_nodes(node))
+    return False

@@ -1,0 +1,242 @@
+"""Exceptions and `with` blocks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.assignments import assign
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
+from mfsdp_lint.readers.python.eval.blocks import head
+from mfsdp_lint.readers.python.eval.branches import Signal, known_truth, perhaps, truth, undecided
+from mfsdp_lint.readers.python.eval.calls import call
+from mfsdp_lint.readers.python.eval.classes import ClassObject
+from mfsdp_lint.readers.python.eval.containers import GeneratorCall
+from mfsdp_lint.readers.python.state.machine import Frame, Machine, Place, Raised
+from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
+from mfsdp_lint.readers.python.values.objects import MISSING, External, Instance, Object, Partial
+
+
+def run_try(machine: Machine, node: Any, frame: Frame) -> Signal:
+    try:
+        signal = _guarded(machine, node, frame)
+    except Raised:
+        final = run_block(machine, node.finalbody, frame)
+        if final is not None:
+            return final
+        raise
+    final = run_block(machine, node.finalbody, frame)
+    return final if final is not None else signal
+
+
+def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
+    before = machine.doubts
+    doubtful = since = -1
+    signal: Signal = None
+    error: Raised | None = None
+    outermost = machine.written is None
+    written: list[Place] = machine.written if machine.written is not None else []
+    machine.written = written
+    try:
+        for statement in node.body:
+            mark, behind = len(machine.journal), len(written)
+            try:
+                signal = run_block(machine, [statement], frame)
+            except Raised as raised:
+                error = raised
+            if doubtful < 0 and machine.doubts != before:
+                doubtful, since = mark, behind
+            if signal is not None or error is not None:
+                break
+    finally:
+        if outermost:
+            machine.written = None
+
+    def through() -> Signal:
+        if error is None:
+            return run_block(machine, node.orelse, frame) if signal is None else signal
+        handler = _matching(machine, node.handlers, error, frame)
+        if handler is None:
+            raise error
+        return _handle(machine, handler, error, frame)
+
+    if doubtful < 0 or not node.handlers:
+        return through()
+    return _maybe_handled(machine, node, frame, doubtful, written[since:], through)
+
+
+def _maybe_handled(
+    machine: Machine, node: Any, frame: Frame, mark: int, written: list[Place], through: Callable[[], Signal]
+) -> Signal:
+    """The body did something that may raise: either it ran through, or a handler did.
+
+    `written` is all that the body wrote: on ways that were given up as well, and what was written over again.
+    """
+    done = machine.changes(mark)
+    machine.rollback(mark)
+
+    def redo(changes: Iterable[Place], certain: bool) -> None:
+        for owner, fields, key, value in changes:
+            old = fields.get(key, MISSING)
+            # Not by `place`: a `try` around this one has it among what was written already.
+            machine.journal.append((owner, fields, key, old))
+            fields[key] = value if certain else perhaps(machine, owner, fields, key, old, value)
+            if fields[key] is MISSING:
+                del fields[key]
+
+    def ran() -> Signal:
+        redo(done.values(), True)
+        return through()
+
+    def handled(handlers: list[ast.ExceptHandler]) -> Signal:
+        if len(handlers) > 1:
+            which = machine.unknown("which exception", not_none=True)
+            return undecided(
+                machine,
+                which,
+                lambda: f"`{_handled_type(handlers[0])}`",
+                lambda: handled(handlers[:1]),
+                lambda: handled(handlers[1:]),
+            )
+        # It may have been raised before or behind any write of the body.
+        redo(written, False)
+        return _handle(machine, handlers[0], Raised("Exception", ""), frame)
+
+    outcome = machine.unknown("an exception", not_none=True)
+    return undecided(
+        machine, outcome, lambda: f"no exception in `{head(node.body[0])}`", ran, lambda: handled(node.handlers)
+    )
+
+
+def _handled_type(handler: ast.ExceptHandler) -> str:
+    return "except" if handler.type is None else f"except {ast.unparse(handler.type)}"
+
+
+def _handle(machine: Machine, handler: ast.ExceptHandler, error: Raised, frame: Frame) -> Signal:
+    if handler.name:
+        machine.put(frame, handler.name, machine.unknown(handler.name, not_none=True))
+    return run_block(machine, handler.body, frame)
+
+
+CATCH_ALL = {"Exception", "BaseException"}
+
+
+PARENTS = {
+    "KeyError": {"LookupError"},
+    "IndexError": {"LookupError"},
+    "ZeroDivisionError": {"ArithmeticError"},
+    "OverflowError": {"ArithmeticError"},
+    "ModuleNotFoundError": {"ImportError"},
+    "NotImplementedError": {"RuntimeError"},
+    "RecursionError": {"RuntimeError"},
+    "UnboundLocalError": {"NameError"},
+    "UnicodeDecodeError": {"ValueError"},
+    "UnicodeEncodeError": {"ValueError"},
+    "FileNotFoundError": {"OSError"},
+}
+
+
+def _matching(
+    machine: Machine, handlers: list[ast.ExceptHandler], error: Raised, frame: Frame
+) -> ast.ExceptHandler | None:
+    names = {error.name, *PARENTS.get(error.name, ())} | CATCH_ALL
+    if isinstance(error.value, Instance) and isinstance(error.value.cls, ClassObject):
+        from mfsdp_lint.readers.python.eval.attributes import class_names
+
+        names |= {name.rpartition(".")[2] for name in class_names(machine, error.value.cls)}
+    for handler in handlers:
+        if handler.type is None:
+            return handler
+        caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        if any(ast.unparse(one).rpartition(".")[2] in names for one in caught):
+            return handler
+    return None
+
+
+def run_raise(machine: Machine, node: ast.Raise, frame: Frame) -> Signal:
+    if node.exc is None:
+        raise Raised("Exception", "re-raised")
+    target = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    error = Raised(ast.unparse(target).rpartition(".")[2], "")
+    doubts = machine.doubts
+    with suppress(Raised):
+        error.value = evaluate(machine, node.exc, frame)
+    machine.doubts = doubts  # that it raises is certain
+    if isinstance(error.value, Instance) and isinstance(error.value.cls, ClassObject):
+        error.name = error.value.cls.name
+    raise error
+
+
+def run_assert(machine: Machine, node: ast.Assert, frame: Frame) -> Signal:
+    value = evaluate(machine, node.test, frame)
+    known = known_truth(machine, value, frame, node.test)
+    if known is False:
+        raise Raised("AssertionError", "")
+    if known is None:
+        from mfsdp_lint.readers.python.eval.branches import decide
+
+        machine.doubts += 1
+        decide(machine, value, True)
+    return None
+
+
+def run_with(machine: Machine, node: Any, frame: Frame) -> Signal:
+    return _enter(machine, node, list(node.items), frame)
+
+
+def _enter(machine: Machine, node: Any, items: list[ast.withitem], frame: Frame) -> Signal:
+    if not items:
+        return run_block(machine, node.body, frame)
+    first, rest = items[0], items[1:]
+    manager = evaluate(machine, first.context_expr, frame)
+    if isinstance(manager, GeneratorCall):
+        return _with_generator(machine, node, first, rest, manager, frame)
+    if isinstance(manager, Partial) and getattr(manager.function, "name", "") == "contextlib.suppress":
+        return _suppress(machine, node, first, rest, frame)
+    value: Object = machine.unknown(ast.unparse(first.context_expr), not_none=False)
+    leave: Object = None
+    if isinstance(manager, Instance) and isinstance(manager.cls, ClassObject):
+        value = call(machine, get_attribute(machine, manager, "__enter__", frame), [], {}, node, frame)
+        leave = get_attribute(machine, manager, "__exit__", frame)
+    if first.optional_vars is not None:
+        assign(machine, first.optional_vars, value, frame, node)
+    if leave is None:
+        return _enter(machine, node, rest, frame)
+    try:
+        signal = _enter(machine, node, rest, frame)
+    except Raised as error:
+        kind = error.value.cls if isinstance(error.value, Instance) else External(error.name)
+        unknown = [machine.unknown("", not_none=True), machine.unknown("", not_none=True)]
+        swallowed = truth(machine, call(machine, leave, [kind, *unknown], {}, node, frame))
+        if swallowed is not False:
+            # Where that is not known: a run that goes on swallowed it.
+            return None
+        raise
+    call(machine, leave, [None, None, None], {}, node, frame)
+    return signal
+
+
+def _suppress(machine: Machine, node: Any, first: ast.withitem, rest: list[ast.withitem], frame: Frame) -> Signal:
+    """`with contextlib.suppress(...)` is `try: ... except ...: pass`."""
+    caught = ast.Tuple(first.context_expr.args, ast.Load()) if isinstance(first.context_expr, ast.Call) else None
+    handler = ast.copy_location(ast.ExceptHandler(caught, None, []), first.context_expr)
+    body = [ast.copy_location(ast.With(rest, node.body), node)] if rest else node.body
+    return _guarded(machine, ast.copy_location(ast.Try(body, [handler], [], []), node), frame)
+
+
+def _with_generator(
+    machine: Machine, node: Any, first: ast.withitem, rest: list[ast.withitem], manager: GeneratorCall, frame: Frame
+) -> Signal:
+    """A `with` block over a @contextmanager function: the block runs where the function yields."""
+    result: list[Signal] = [None]
+
+    def body(value: Object) -> Object:
+        if first.optional_vars is not None:
+            assign(machine, first.optional_vars, value, frame, node)
+        result[0] = _enter(machine, node, rest, frame)
+        return None
+
+    manager.run(body)
+    return result[0]

@@ -1,0 +1,233 @@
+"""Model providers that depend on a Hugging Face model: one of the registered ones.
+
+`AutoBridge.from_hf_pretrained(name)` reads the model's config.json to pick a bridge class, whose `provider_bridge`
+makes the provider (Megatron-Bridge, models/conversion/auto_bridge.py and model_bridge.py, 0.2.0 to head). The file is
+not at hand when linting, so the provider is one of those that the registered bridges make: a field on which they
+agree is known.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.architectures import architecture
+from mfsdp_lint.readers.python.eval.calls import call
+from mfsdp_lint.readers.python.eval.classes import ClassObject, lookup
+from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.state.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised, join, template
+from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Function, Instance, Object, Unknown
+
+AUTO_BRIDGE = "AutoBridge"
+PROVIDER_METHODS = {"to_megatron_provider": "provider_bridge", "get_model_config": "hf_config_to_model_config"}
+REGISTRY = "register_bridge"
+MODEL_ID = "<model id>"
+
+
+def model_of(function: Function) -> Callable[..., Object] | None:
+    """The model of a method of AutoBridge whose result depends on a Hugging Face configuration."""
+    if not isinstance(function.cls, ClassObject) or function.cls.name != AUTO_BRIDGE:
+        return None
+    if function.name.startswith("from_hf_") or function.name == "from_auto_config":
+        return _bridge
+    if function.name in PROVIDER_METHODS:
+        return _provider
+    return None
+
+
+def _bridge(machine: Machine, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
+    bridge = Instance(function.cls, machine.tick(), machine.note(frame, node, None, "default", None, None))
+    pretrained = machine.unknown("hf_pretrained", not_none=True)
+    bridge.fields["hf_pretrained"] = pretrained
+    model = arguments[1] if len(arguments) > 1 else None
+    pretrained.fields[MODEL_ID] = model if isinstance(model, str) else None
+    return bridge
+
+
+def _provider(machine: Machine, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
+    wanted = architecture(_model_id(arguments)) if arguments else None
+    key = ("provider", function.module.path, function.name, wanted)
+    ready = machine.memory.get(key)
+    if ready is None:
+        ready = template(provider_template(machine, function, wanted), since=1)
+        machine.memory[key] = ready
+    made = ready.make(machine, {})
+    return machine.unknown("provider", not_none=True) if made is None else made
+
+
+def provider_template(machine: Machine, function: Function, wanted: str | None) -> Object:
+    """The provider that the AutoBridge method `function` makes for an architecture (None: for any), to be copied.
+
+    None where none is known.
+    """
+    key = ("providers", function.module.path, function.name, wanted)
+    found = machine.memory.get(key, MISSING)
+    if found is MISSING:
+        known = function.cls.data
+        found = known.provider(machine, function.name, wanted) if known else _one_of(machine, function, wanted)
+        machine.memory[key] = found
+    return found
+
+
+def _model_id(arguments: list[Object]) -> str:
+    bridge = arguments[0]
+    pretrained = bridge.fields.get("hf_pretrained") if isinstance(bridge, Instance) else None
+    model = pretrained.fields.get(MODEL_ID) if isinstance(pretrained, Unknown) else None
+    return model if isinstance(model, str) else ""
+
+
+def _one_of(machine: Machine, function: Function, wanted: str | None) -> Object:
+    candidates = _registered(machine, function)
+    if wanted is not None:
+        named = [cls for cls in _registered(machine, function, wanted) if wanted in _sources(machine, cls)]
+        if not named:
+            return provider_template(machine, function, None)
+        candidates = iter(named)
+    found: list[Object] = []
+    for cls in candidates:
+        provider = _made(machine, cls, PROVIDER_METHODS[function.name])
+        found.extend(
+            option
+            for option in (provider.options if isinstance(provider, Choice) else (provider,))
+            if isinstance(option, Instance)
+        )
+    if not found:
+        return None
+    made = merged(machine, found)
+    _seal(made, set())
+    return made
+
+
+def _seal(provider: Instance, seen: set[int]) -> None:
+    """Make what a provider takes from the Hugging Face configuration plain unknowns, the same in every copy of it."""
+    seen.add(id(provider))
+    for name, value in provider.fields.items():
+        options = value.options if isinstance(value, Choice) else (value,)
+        if any(isinstance(each, Unknown) for each in options):
+            there = [each for each in options if each is not MISSING]
+            certain = all(each is not None and (not isinstance(each, Unknown) or each.not_none) for each in there)
+            sealed = Unknown(0, f"model.{name}", certain)
+            provider.fields[name] = sealed if len(there) == len(options) else Choice((MISSING, sealed))
+        elif isinstance(value, Instance) and id(value) not in seen:
+            _seal(value, seen)
+
+
+def _made(machine: Machine, cls: ClassObject, method: str) -> Object:
+    key = ("provider of", cls.qualified_name, method)
+    if key not in machine.memory:
+        machine.memory[key] = _make(machine, cls, method)
+    return machine.memory[key]
+
+
+def _make(machine: Machine, cls: ClassObject, method: str) -> Object:
+    from mfsdp_lint.readers.python.eval.blocks import isolated
+
+    bridge = Instance(cls, 0)
+    source, _ = lookup(machine, cls, method)
+    if not isinstance(source, Function):
+        return None
+    frame = Frame(cls.module)
+
+    def make() -> Object:
+        pretrained = machine.unknown("hf_pretrained", not_none=True)
+        return call(machine, source, [bridge, pretrained], {}, None, frame)
+
+    machine.skimming += 1
+    try:
+        return isolated(machine, make)
+    except (Raised, CannotMerge, OutOfSteps, RecursionError):
+        return None
+    finally:
+        machine.skimming -= 1
+
+
+def merged(machine: Machine, found: list[Instance]) -> Instance:
+    """One object that may be any of those found."""
+    if len(found) == 1:
+        return found[0]
+    classes: list[Object] = []
+    for one in found:
+        for cls in one.cls.options if isinstance(one.cls, Choice) else (one.cls,):
+            if not any(cls is known for known in classes):
+                classes.append(cls)
+    made = Instance(classes[0] if len(classes) == 1 else Choice(tuple(classes)), machine.tick(), found[0].made)
+    names = dict.fromkeys(name for one in found for name in one.fields)
+    for name in names:
+        values = [one.fields.get(name, MISSING) for one in found]
+        made.fields[name] = _joined(machine, values)
+        writes = [one.writes[name] for one in found if name in one.writes]
+        if writes and len(writes) == len(found):
+            made.writes[name] = writes[0]
+    return made
+
+
+def _joined(machine: Machine, values: list[Object]) -> Object:
+    if all(value is values[0] for value in values):
+        return values[0]
+    nested = [value for value in values if isinstance(value, Instance)]
+    if len(nested) == len(values) and len({id(value) for value in nested}) > 1:
+        return merged(machine, nested)
+    return join(machine, values)
+
+
+def _registered(machine: Machine, function: Function, word: str = "") -> Iterator[ClassObject]:
+    """The bridge classes of the package that the AutoBridge class belongs to, in the order of their files.
+
+    With `word`, only those of files that contain it.
+    """
+    package = os.path.dirname(os.path.dirname(function.module.path))
+    key = ("registering files", package)
+    if key not in machine.memory:
+        texts = ((path, _text(machine, path)) for path in _python_files(package))
+        machine.memory[key] = [(path, text) for path, text in texts if REGISTRY in text]
+    for path, text in machine.memory[key]:
+        module = machine.finder.load_for(function.module.path, path) if word in text else None
+        if module is not None:
+            yield from _classes(machine, module)
+
+
+def _sources(machine: Machine, cls: ClassObject) -> set[str]:
+    """The names of the Hugging Face classes that a bridge class is registered for."""
+    assert cls.node is not None
+    found = set()
+    for decorator in cls.node.decorator_list:
+        if isinstance(decorator, ast.Call) and REGISTRY in ast.unparse(decorator.func):
+            for keyword in decorator.keywords:
+                if keyword.arg == "source":
+                    found.add(_class_name(machine, keyword.value, cls))
+    return found
+
+
+def _class_name(machine: Machine, node: ast.expr, cls: ClassObject) -> str:
+    try:
+        value = evaluate(machine, node, Frame(cls.module))
+    except Raised:
+        return ""
+    return value if isinstance(value, str) else str(getattr(value, "name", "")).rpartition(".")[2]
+
+
+def _python_files(folder: str) -> Iterator[str]:
+    for above, folders, files in os.walk(folder):
+        folders.sort()
+        yield from (os.path.join(above, name) for name in sorted(files) if name.endswith(".py"))
+
+
+def _text(machine: Machine, path: str) -> str:
+    try:
+        return machine.finder.sources.text(path)
+    except Exception:
+        return ""
+
+
+def _classes(machine: Machine, module: Module) -> Iterator[ClassObject]:
+    for node in module.tree.body:
+        if isinstance(node, ast.ClassDef) and any(
+            REGISTRY in ast.unparse(decorator) for decorator in node.decorator_list
+        ):
+            cls = resolve_global(machine, module, node.name)
+            if isinstance(cls, ClassObject):
+                yield cls

@@ -1,0 +1,253 @@
+"""Global names: what a module's import statements, definitions and assignments bind."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import os
+from collections.abc import Callable
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.classes import ClassObject
+from mfsdp_lint.readers.python.state.machine import Frame, Machine
+from mfsdp_lint.readers.python.state.modules import Module, relative_target, submodule
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    DictObject,
+    EnumMember,
+    External,
+    Function,
+    ListObject,
+    Object,
+)
+
+READY = frozenset((ClassObject, Function, Module, External, str, int, float, bool, type(None), EnumMember))
+"""Kinds of global values that need nothing more to be done before they are used."""
+
+
+class Deferred:
+    """A global name whose value is worked out when it is first read (an import, a decorated definition)."""
+
+    __slots__ = ("resolve", "running")
+
+    def __init__(self, resolve: Callable[[], Object]) -> None:
+        self.resolve = resolve
+        self.running = False
+
+
+class StarOut:
+    """`from package import *` of a package that is not at hand: any missing name may come from it."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def ensure_ran(machine: Machine, module: Module) -> None:
+    """Run a module's top level once, as an import does."""
+    if module.ran:
+        return
+    module.ran = True
+    module.fields.setdefault("__name__", module.name)
+    module.fields.setdefault("__file__", f"<DIR>/{os.path.basename(module.path)}")
+    from mfsdp_lint.readers.python.eval.blocks import run_isolated
+
+    frame = Frame(module)
+    frame.fields = module.fields
+    run_isolated(machine, module.tree.body, frame)
+
+
+def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | None = None) -> Object:
+    """The value of a global name of a module, MISSING where it has none."""
+    found = module.fields.get(name, MISSING)
+    if type(found) in READY and module.ran:
+        return found
+    if getattr(module, "data", None) is not None:
+        return module.data.get(machine, name)
+    ensure_ran(machine, module)
+    found = module.fields.get(name, MISSING)
+    if isinstance(found, Deferred):
+        found = _settle(machine, module, name, found)
+    elif isinstance(found, (DictObject, ListObject)) and module.decorated:
+        _run_decorators(machine, module)
+    if found is not MISSING:
+        return found
+    outermost = seen is None
+    seen = seen or set()
+    seen.add(id(module))
+    for star in reversed(module.stars):
+        if isinstance(star, StarOut):
+            continue
+        if id(star) not in seen and not name.startswith("_"):
+            found = resolve_global(machine, star, name, seen)
+            if found is not MISSING:
+                return found
+    if module.is_package:
+        found = _package_member(machine, module, name)
+        if found is not MISSING:
+            return found
+    source = _out_of_sight(module, set()) if outermost and not hasattr(builtins, name) else None
+    return MISSING if source is None else External(f"{source}.{name}")
+
+
+def _out_of_sight(module: Module, seen: set[int]) -> str | None:
+    """The package out of sight that a module, or one it imports everything from, imports everything from."""
+    seen.add(id(module))
+    for star in module.stars:
+        if isinstance(star, StarOut):
+            return star.name
+        found = _out_of_sight(star, seen) if id(star) not in seen else None
+        if found is not None:
+            return found
+    return None
+
+
+def _settle(machine: Machine, module: Module, name: str, deferred: Deferred) -> Object:
+    if deferred.running:
+        return MISSING
+    deferred.running = True
+    try:
+        value = deferred.resolve()
+    finally:
+        deferred.running = False
+    module.fields[name] = value
+    return value
+
+
+def _run_decorators(machine: Machine, module: Module) -> None:
+    """A module-wide table may be one that the module's decorators fill: they all run before it is read."""
+    names, module.decorated = module.decorated, []
+    for name in names:
+        found = module.fields.get(name)
+        if isinstance(found, Deferred):
+            _settle(machine, module, name, found)
+
+
+def _package_member(machine: Machine, module: Module, name: str) -> Object:
+    folder = os.path.dirname(module.path)
+    found = submodule(machine.finder, module, os.path.join(folder, name), f"{module.name}.{name}")
+    return MISSING if found is None else found
+
+
+def bind_import(machine: Machine, node: ast.Import | ast.ImportFrom, frame: Frame) -> None:
+    """What an import statement binds in `frame`; nothing is read before a name is used."""
+    module = frame.module
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if alias.asname:
+                _bind(machine, frame, alias.asname, _import_later(machine, alias.name, module))
+            else:
+                top = alias.name.split(".")[0]
+                _bind(
+                    machine,
+                    frame,
+                    top,
+                    Deferred(functools.partial(import_module, machine, top, module, alias.name)),
+                )
+        return
+    if any(alias.name == "*" for alias in node.names):
+        _bind_star(machine, node, frame)
+        return
+    for alias in node.names:
+        _bind(
+            machine,
+            frame,
+            alias.asname or alias.name,
+            Deferred(functools.partial(_from_import, machine, node, alias.name, module)),
+        )
+
+
+def _bind(machine: Machine, frame: Frame, name: str, value: Deferred) -> None:
+    if frame.fields is frame.module.fields:
+        frame.fields[name] = value
+    else:
+        machine.put(frame, name, value.resolve())
+
+
+def _import_later(machine: Machine, name: str, module: Module) -> Deferred:
+    return Deferred(lambda: import_module(machine, name, module))
+
+
+def import_module(machine: Machine, name: str, importer: Module, full: str | None = None) -> Object:
+    """The module that `import name` gives in the file of `importer`; an External where its source is not at hand."""
+    found = machine.finder.resolve(name, importer.path)
+    if found is not None:
+        return found
+    known = machine.knowledge.module(machine, name) if machine.knowledge is not None else None
+    if known is not None:
+        return known
+    return Namespace(machine, name, importer) if full and machine.finder.find(full, importer.path) else External(name)
+
+
+class Namespace(Module):
+    """A package without `__init__.py`: only its submodules can be reached."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, machine: Machine, name: str, importer: Module) -> None:
+        super().__init__(name, name, ast.Module([], []))
+        self.ran = True
+        self.data = _NamespaceData(name, importer)
+
+
+class _NamespaceData:
+    __slots__ = ("importer", "name")
+
+    def __init__(self, name: str, importer: Module) -> None:
+        self.name = name
+        self.importer = importer
+
+    def get(self, machine: Machine, name: str) -> Object:
+        full = f"{self.name}.{name}"
+        found = machine.finder.resolve(full, self.importer.path)
+        return found if found is not None else Namespace(machine, full, self.importer)
+
+
+def _source(machine: Machine, node: ast.ImportFrom, module: Module) -> tuple[Module | None, str]:
+    """The module a from-import takes names from, and its dotted name."""
+    if not node.level:
+        name = node.module or ""
+        return machine.finder.resolve(name, module.path), name
+    target = relative_target(module, node.level, node.module)
+    package = module.name.split(".")
+    package = package[: len(package) - node.level + (1 if module.is_package else 0)]
+    name = ".".join([*package, *([node.module] if node.module else [])])
+    return submodule(machine.finder, module, target, name), name
+
+
+def _from_import(machine: Machine, node: ast.ImportFrom, name: str, module: Module) -> Object:
+    source, source_name = _source(machine, node, module)
+    if source is not None:
+        found = resolve_global(machine, source, name) if source is not module else MISSING
+        if found is MISSING and source is module:
+            found = _package_member(machine, module, name)
+        if found is not MISSING:
+            return found
+    else:
+        member = None
+        if node.level:
+            member = submodule(
+                machine.finder,
+                module,
+                os.path.join(relative_target(module, node.level, node.module), name),
+                f"{source_name}.{name}",
+            )
+        else:
+            member = machine.finder.resolve(f"{source_name}.{name}", module.path)
+        if member is not None:
+            return member
+    if machine.knowledge is not None:
+        known = machine.knowledge.member(machine, source_name, name)
+        if known is not None:
+            return known
+    return External(f"{source_name}.{name}")
+
+
+def _bind_star(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
+    source, name = _source(machine, node, frame.module)
+    star: Any = source
+    if source is None:
+        star = machine.knowledge.module(machine, name) if machine.knowledge is not None else None
+    frame.module.stars.append(star if star is not None else StarOut(name))

@@ -1,0 +1,269 @@
+"""Loops.
+
+Where the elements or the number of turns are not known, what the body writes may be anything afterwards.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.assignments import assign
+from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE, Leave, head
+from mfsdp_lint.readers.python.eval.branches import Signal, known_truth, undecided
+from mfsdp_lint.readers.python.eval.containers import LONGEST, GeneratorCall, iterate, present, uncertain
+from mfsdp_lint.readers.python.state.machine import CannotMerge, Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Choice,
+    DictObject,
+    Instance,
+    IteratorObject,
+    ListObject,
+    Object,
+)
+
+LOOP_LIMIT = 20_000
+
+
+CHOICES_WALKED = 4
+
+
+def run_for(machine: Machine, node: Any, frame: Frame) -> Signal:
+    return _over(machine, node, machine.settle(evaluate(machine, node.iter, frame)), frame)
+
+
+def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal:
+    if isinstance(iterable, GeneratorCall) and iterable.state == "new":
+        return _for_generator(machine, node, iterable, frame)
+    if isinstance(iterable, Choice) and len(iterable.options) <= CHOICES_WALKED:
+        return _over_one_of(machine, node, iterable.options, frame)
+    items = iterable.items if isinstance(iterable, ListObject) else iterate(machine, iterable, frame)
+    if items is None or (isinstance(iterable, IteratorObject) and iterable.is_stale):
+        return _unknown_turns(
+            machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+        )
+    if isinstance(iterable, IteratorObject):
+        # What a loop that is left early has not taken is not worked out.
+        machine.put(iterable, "items", None)
+    position = 0
+    while position < len(items):
+        item = items[position]
+        position += 1
+        if uncertain(item):
+            signal = _maybe_turn(machine, node, present(machine, item), frame)
+        else:
+            signal = _turn(machine, node, item, frame)
+        if signal is BREAK:
+            return None
+        if signal is not None:
+            return signal
+        if type(iterable) is ListObject and iterable.items is not items:
+            # Python walks the list itself, as it is by now.
+            items = iterable.items
+            if items is None or len(items) > LONGEST:
+                return _unknown_turns(
+                    machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+                )
+        if isinstance(iterable, IteratorObject) and iterable.is_stale:
+            return _unknown_turns(
+                machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+            )
+    if isinstance(iterable, IteratorObject):
+        machine.put(iterable, "items", [])
+        if iterable.error is not None:
+            raise iterable.error
+    return run_block(machine, node.orelse, frame)
+
+
+def _over_one_of(machine: Machine, node: Any, options: tuple[Object, ...], frame: Frame) -> Signal:
+    """A loop over one of several iterables: each is walked on its own."""
+    if len(options) == 1:
+        return _over(machine, node, options[0], frame)
+    question = machine.unknown(ast.unparse(node.iter), not_none=True)
+    return undecided(
+        machine,
+        question,
+        lambda: f"`{head(node)}` walks its first choice",
+        lambda: _over(machine, node, options[0], frame),
+        lambda: _over_one_of(machine, node, options[1:], frame),
+    )
+
+
+def _turn(machine: Machine, node: Any, item: Object, frame: Frame) -> Signal:
+    machine.step()
+    assign(machine, node.target, item, frame, node)
+    signal = run_block(machine, node.body, frame)
+    return None if signal is CONTINUE else signal
+
+
+def _maybe_turn(machine: Machine, node: Any, item: Object, frame: Frame) -> Signal:
+    question = machine.unknown("element", not_none=True)
+    return undecided(
+        machine,
+        question,
+        lambda: f"`{head(node)}` meets an optional element",
+        lambda: _turn(machine, node, item, frame),
+        lambda: None,
+    )
+
+
+def _for_generator(machine: Machine, node: Any, generator: GeneratorCall, frame: Frame) -> Signal:
+    def turn(item: Object) -> Object:
+        machine.step()
+        assign(machine, node.target, item, frame, node)
+        signal = run_block(machine, node.body, frame)
+        if signal is not None and signal is not CONTINUE:
+            raise Leave(signal, generator)
+        return None
+
+    mark = len(machine.journal)
+    try:
+        generator.run(turn)
+    except CannotMerge:
+        machine.rollback(mark)
+        for value in list(generator.frame.fields.values()):
+            machine.havoc(value)
+        return _unknown_turns(
+            machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+        )
+    except Leave as left:
+        if left.loop is not generator:
+            raise
+        return None if left.signal is BREAK else left.signal
+    if not generator.left_by:
+        return run_block(machine, node.orelse, frame)
+    results = [signal[1] for signal in generator.left_by if signal[0] == "return"]
+    outcome = machine.unknown("loop")
+
+    def ended() -> Signal:
+        return _behind(machine, node, frame)
+
+    if not results:
+        return ended()
+    text = f"line {node.lineno} returns"
+    return undecided(machine, outcome, lambda: text, lambda: ("return", join(machine, results)), ended)
+
+
+def run_while(machine: Machine, node: ast.While, frame: Frame) -> Signal:
+    def again() -> None:
+        evaluate(machine, node.test, frame)
+
+    for _ in range(LOOP_LIMIT):
+        machine.step()
+        value = evaluate(machine, node.test, frame)
+        known = known_truth(machine, value, frame, node.test)
+        if known is None:
+            return _unknown_turns(machine, node, frame, again)
+        if not known:
+            return run_block(machine, node.orelse, frame)
+        signal = run_block(machine, node.body, frame)
+        if signal is BREAK:
+            return None
+        if signal is not None and signal is not CONTINUE:
+            return signal
+    return _unknown_turns(machine, node, frame, again)
+
+
+def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[], None]) -> Signal:
+    """A loop whose number of turns is not known: what its body writes may be anything afterwards.
+
+    The body is run twice, the second time on what the first left unknown, to find all it can write.
+    """
+    mark = len(machine.journal)
+    leaves = False
+    results: list[Object] = []
+    for _ in range(2):
+        turn = len(machine.journal)
+        machine.trial += 1
+        try:
+            start()
+            signal = run_block(machine, node.body, frame)
+            if signal is not None and signal[0] == "return":
+                leaves = True
+                results.append(signal[1])
+        except Raised:
+            pass
+        except Leave as left:
+            # The loop runs in a generator, and whoever walks over that may leave here.
+            left.loop.left_by.append(left.signal)
+        except CannotMerge:
+            if frame.on_yield is not None:
+                raise
+            _forget_everything(machine, node, frame)
+            returned = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
+            leaves = leaves or bool(returned)
+            results += [_returned(machine, value, frame) for value in returned]
+        finally:
+            machine.trial -= 1
+        _blur(machine, turn)
+    _blur(machine, mark)
+    if leaves:
+        outcome = machine.unknown("loop")
+        return undecided(
+            machine,
+            outcome,
+            lambda: f"`{head(node)}` returns",
+            lambda: ("return", join(machine, results)),
+            lambda: _behind(machine, node, frame),
+        )
+    return _behind(machine, node, frame)
+
+
+def yield_unknown(machine: Machine, node: ast.YieldFrom, item: Object, frame: Frame) -> Object:
+    """`yield from` something that has an unknown number of elements, each of which may be `item`."""
+    name = ast.Name("<item>", ast.Load())
+    loop = ast.For(name, node.value, [ast.Expr(ast.Yield(name))], [])
+    _unknown_turns(machine, loop, frame, lambda: machine.put(frame, name.id, item))
+    return machine.unknown("yield")
+
+
+def _returned(machine: Machine, node: ast.expr | None, frame: Frame) -> Object:
+    return evaluate(machine, node, frame) if isinstance(node, (ast.Name, ast.Constant)) else machine.unknown()
+
+
+def _behind(machine: Machine, node: Any, frame: Frame) -> Signal:
+    """The `else` of a loop whose number of turns is not known."""
+    if not node.orelse:
+        return None
+    if not any(isinstance(inner, ast.Break) for statement in node.body for inner in ast.walk(statement)):
+        return run_block(machine, node.orelse, frame)
+    outcome = machine.unknown("loop")
+    text = f"`{head(node)}` runs to its end"
+    return undecided(machine, outcome, lambda: text, lambda: run_block(machine, node.orelse, frame), lambda: None)
+
+
+def _blur(machine: Machine, mark: int) -> None:
+    """Forget the value of every place that was written since `mark`."""
+    before = {(id(fields), key): old for _, fields, key, old in reversed(machine.journal[mark:])}
+    for place, (owner, fields, key, value) in machine.changes(mark).items():
+        if owner is machine.facts or key == "<hazy>" or fields is getattr(owner, "writes", None):
+            continue
+        if isinstance(value, (Instance, DictObject, ListObject)):
+            machine.havoc(value)
+        new: Any = None if key == "items" and isinstance(owner, ListObject) else machine.unknown(str(key))
+        if isinstance(owner, (DictObject, Instance)) and (value is MISSING or before[place] is MISSING):
+            new = join(machine, [new, MISSING])
+        machine.place(owner, fields, key, new)
+        if isinstance(owner, DictObject):
+            machine.record(owner, "<hazy>", True)
+
+
+def _forget_everything(machine: Machine, node: Any, frame: Frame) -> None:
+    """The body could not be followed: all that its names and the module's reach may have changed."""
+    for inner in ast.walk(node):
+        if not isinstance(inner, ast.Name):
+            continue
+        here: Frame | None = frame
+        while here is not None and inner.id not in here.fields:
+            here = here.enclosing
+        if isinstance(inner.ctx, ast.Store):
+            machine.put(frame.outer.get(inner.id, frame), inner.id, machine.unknown(inner.id))
+        elif here is not None and here.fields is not frame.module.fields:
+            machine.havoc(here.fields[inner.id])
+    for value in list(frame.module.fields.values()):
+        if isinstance(value, (Instance, DictObject, ListObject)):
+            machine.havoc(value)
+    machine.havoc(machine.environment)

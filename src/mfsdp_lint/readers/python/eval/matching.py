@@ -1,0 +1,120 @@
+"""`match` statements."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.assignments import assign_name
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
+from mfsdp_lint.readers.python.eval.branches import Signal, branch, undecided
+from mfsdp_lint.readers.python.eval.comparisons import equal
+from mfsdp_lint.readers.python.eval.containers import uncertain
+from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
+from mfsdp_lint.readers.python.values.objects import Choice, ListObject, Object, Unknown
+
+
+def run_match(machine: Machine, node: Any, frame: Frame) -> Signal:
+    return _match_cases(machine, machine.settle(evaluate(machine, node.subject, frame)), node.cases, node, frame)
+
+
+def _match_cases(machine: Machine, subject: Object, cases: list[Any], node: Any, frame: Frame) -> Signal:
+    if not cases:
+        return None
+    case, rest = cases[0], cases[1:]
+    found = matches(machine, subject, case.pattern, frame, node)
+    if found is True:
+        return _guarded_case(machine, subject, case, rest, node, frame)
+    if found is False:
+        return _match_cases(machine, subject, rest, node, frame)
+    question = machine.unknown(f"{ast.unparse(node.subject)} matches {ast.unparse(case.pattern)}", not_none=True)
+    if isinstance(case.pattern, ast.MatchValue) and isinstance(subject, Unknown):
+        answer = evaluate(machine, case.pattern.value, frame)
+        # (1, 1.0 and True match each other.)
+        if isinstance(answer, str) or (isinstance(answer, (int, float)) and answer not in (0, 1)):
+            question.fields["<equal>"] = (subject, answer)
+    return undecided(
+        machine,
+        question,
+        lambda: question.text,
+        lambda: _guarded_case(machine, subject, case, rest, node, frame),
+        lambda: _match_cases(machine, subject, rest, node, frame),
+    )
+
+
+def _guarded_case(machine: Machine, subject: Object, case: Any, rest: list[Any], node: Any, frame: Frame) -> Signal:
+    if case.guard is None:
+        return run_block(machine, case.body, frame)
+    return branch(
+        machine,
+        case.guard,
+        frame,
+        lambda: run_block(machine, case.body, frame),
+        lambda: _match_cases(machine, subject, rest, node, frame),
+    )
+
+
+def matches(machine: Machine, subject: Object, pattern: Any, frame: Frame, node: Any) -> bool | None:
+    """Whether a `case` pattern matches, binding its names; None when that is not known."""
+    match pattern:
+        case ast.MatchValue(value=value):
+            return equal(machine, subject, evaluate(machine, value, frame))
+        case ast.MatchSingleton(value=value):
+            from mfsdp_lint.readers.python.eval.comparisons import _same_object
+
+            return _same_object(subject, value)
+        case ast.MatchAs(pattern=inner, name=name):
+            found = True if inner is None else matches(machine, subject, inner, frame, node)
+            if name is not None and found is not False:
+                assign_name(machine, name, subject, frame)
+            return found
+        case ast.MatchOr(patterns=patterns):
+            answers = [matches(machine, subject, one, frame, node) for one in patterns]
+            return True if True in answers else None if None in answers else False
+        case ast.MatchSequence(patterns=patterns):
+            return _match_sequence(machine, subject, patterns, frame, node)
+        case ast.MatchClass(cls=cls, patterns=[], kwd_attrs=names, kwd_patterns=inner):
+            return _match_class(machine, subject, cls, names, inner, frame, node)
+    for bound in (one for one in ast.walk(pattern) if isinstance(one, (ast.MatchAs, ast.MatchStar)) and one.name):
+        assign_name(machine, str(bound.name), machine.unknown(), frame)
+    return None
+
+
+def _match_sequence(machine: Machine, subject: Object, patterns: list[Any], frame: Frame, node: Any) -> bool | None:
+    items = list(subject) if isinstance(subject, tuple) else subject.items if isinstance(subject, ListObject) else []
+    open_ended = any(isinstance(one, ast.MatchStar) for one in patterns) or any(map(uncertain, items or ()))
+    if open_ended or isinstance(subject, (Unknown, Choice)):
+        for one in (
+            inner
+            for pattern in patterns
+            for inner in ast.walk(pattern)
+            if isinstance(inner, (ast.MatchAs, ast.MatchStar)) and inner.name
+        ):
+            assign_name(machine, str(one.name), machine.unknown(), frame)
+        return None
+    if not isinstance(subject, (tuple, ListObject)):
+        return False
+    if items is None:
+        return None
+    if len(items) != len(patterns):
+        return False
+    answers = [matches(machine, item, one, frame, node) for item, one in zip(items, patterns, strict=True)]
+    return False if False in answers else None if None in answers else True
+
+
+def _match_class(
+    machine: Machine, subject: Object, cls: ast.expr, names: list[str], patterns: list[Any], frame: Frame, node: Any
+) -> bool | None:
+    from mfsdp_lint.readers.python.library import is_instance
+
+    answer = is_instance(machine, subject, evaluate(machine, cls, frame))
+    if answer is not True:
+        return answer
+    answers: list[bool | None] = []
+    for name, pattern in zip(names, patterns, strict=True):
+        try:
+            answers.append(matches(machine, get_attribute(machine, subject, name, frame), pattern, frame, node))
+        except Raised:
+            return False
+    return False if False in answers else None if None in answers else True

@@ -1,0 +1,383 @@
+"""Methods of lists, dictionaries, sets, strings and numbers."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.containers import (
+    LONGEST,
+    any_of,
+    elements,
+    entries_of,
+    hashable,
+    iterate,
+    make_set,
+    plain_key,
+    present,
+    set_entry,
+    uncertain,
+    unseen_entry,
+)
+from mfsdp_lint.readers.python.state.machine import STRAY, Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, LONGEST_TEXT, can_format, is_small
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Choice,
+    DictObject,
+    EnumMember,
+    ListObject,
+    Object,
+    SetObject,
+    Unknown,
+    is_constant,
+    is_symbolic,
+)
+
+
+def method(
+    machine: Machine,
+    owner: Object,
+    name: str,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    frame: Frame,
+    node: Any,
+) -> Object:
+    """`owner.name(...)` of a built-in type."""
+    owner = machine.settle(owner)
+    arguments = [machine.settle(argument) for argument in arguments]
+    if isinstance(owner, DictObject):
+        return _dict_method(machine, owner, name, arguments, keywords, frame, node)
+    if isinstance(owner, SetObject):
+        return _set_method(machine, owner, name, arguments, frame)
+    if isinstance(owner, ListObject):
+        return _list_method(machine, owner, name, arguments, keywords, frame)
+    return _constant_method(machine, owner, name, arguments, keywords, frame)
+
+
+OPERATORS = {
+    "__add__": ast.Add, "__sub__": ast.Sub, "__mul__": ast.Mult, "__truediv__": ast.Div, "__floordiv__": ast.FloorDiv,
+    "__mod__": ast.Mod, "__pow__": ast.Pow, "__or__": ast.BitOr, "__and__": ast.BitAnd, "__xor__": ast.BitXor,
+}  # fmt: skip
+
+
+def _constant_method(
+    machine: Machine, owner: Any, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame
+) -> Object:
+    if name == "join" and isinstance(owner, str) and len(arguments) == 1:
+        items = iterate(machine, arguments[0], frame)
+        if items is None or not all(isinstance(item, str) for item in items):
+            return machine.unknown("", not_none=True)
+        if sum(map(len, items)) + len(owner) * len(items) > LONGEST_TEXT:
+            return machine.unknown("", not_none=True)
+        return owner.join(items)
+    if name in OPERATORS and len(arguments) == 1:
+        from mfsdp_lint.readers.python.eval.operators import binary
+
+        return binary(machine, OPERATORS[name], owner, arguments[0])
+    plain_arguments = [
+        tuple(item.items) if isinstance(item, ListObject) and item.items is not None else item for item in arguments
+    ]
+    given = [*plain_arguments, *keywords.values()]
+    if not all(map(is_constant, given)) or not _is_small_work(owner, name, given):
+        return machine.unknown("", not_none=True)
+    if name != "format" and is_symbolic(owner, *arguments):
+        return machine.unknown("", not_none=True)
+    try:
+        found = getattr(owner, name)(*plain_arguments, **keywords)
+    except Exception as error:
+        raise Raised(type(error).__name__, str(error)) from None
+    if isinstance(found, list):
+        return ListObject(found, machine.tick())
+    return found if is_constant(found) and is_small(found) else machine.unknown("", not_none=True)
+
+
+def _is_small_work(owner: Any, name: str, given: list[Any]) -> bool:
+    """Whether a method's result cannot be much larger than what it is given."""
+    if name.startswith("__") or name in ("translate", "format_map"):
+        return False
+    if name == "format":
+        return isinstance(owner, str) and can_format(owner, given)
+    if isinstance(owner, (str, bytes)):
+        if name == "replace":
+            longest = max([len(item) for item in given if isinstance(item, (str, bytes))], default=0)
+            return len(owner) * longest <= LONGEST_TEXT
+        return not any(isinstance(item, int) and abs(item) > LONGEST for item in given) or name in (
+            "find", "index", "count", "rfind", "rindex", "startswith", "endswith", "split", "rsplit",
+        )  # fmt: skip
+    return name != "to_bytes"
+
+
+def _dict_method(
+    machine: Machine,
+    owner: DictObject,
+    name: str,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    frame: Frame,
+    node: Any,
+) -> Object:
+    hazy = bool(owner.writes.get("<hazy>"))
+    if hazy and name in ("values", "items"):
+        for value in owner.writes.get(STRAY, ()):
+            machine.havoc(value)  # who walks over them may write to them
+    match name, arguments:
+        case "get", [key, *rest]:
+            fallback = rest[0] if rest else keywords.get("default")
+            return _get(machine, owner, plain_key(machine, key), fallback)
+        case "pop", [key, *rest]:
+            found = _get(machine, owner, plain_key(machine, key), rest[0] if rest else MISSING)
+            if found is MISSING:
+                raise Raised("KeyError", str(key))
+            if hashable(key):
+                machine.drop_entry(owner, plain_key(machine, key))
+            else:
+                machine.havoc(owner)
+            if uncertain(found):
+                machine.doubts += 1
+                return present(machine, found)
+            return found
+        case "setdefault", [key, *rest]:
+            found = _get(machine, owner, plain_key(machine, key), MISSING)
+            default = rest[0] if rest else None
+            if found is MISSING or uncertain(found):
+                found = default if found is MISSING else join(machine, [present(machine, found), default])
+                set_entry(machine, owner, key, found, frame, node)
+            elif isinstance(found, Unknown):
+                set_entry(machine, owner, key, found, frame, node)
+            return found
+        case "keys", []:
+            items = iterate(machine, owner, frame)
+            return ListObject(items, machine.tick()) if items is None else SetObject(items, machine.tick())
+        case "values", []:
+            return ListObject(None if hazy else list(owner.fields.values()), machine.tick())
+        case "items", []:
+            pairs = None if hazy else [_pair(machine, *pair) for pair in owner.fields.items()]
+            return ListObject(pairs, machine.tick())
+        case "copy", []:
+            copied = DictObject(dict(owner.fields), machine.tick())
+            copied.writes = dict(owner.writes)
+            return copied
+        case "update", _:
+            _update(machine, owner, arguments, keywords, frame, node)
+            return None
+        case "clear", []:
+            for key in reversed(list(owner.fields)):
+                machine.drop(owner, key)
+            return None
+        case "popitem", [] if not hazy:
+            if not owner.fields:
+                raise Raised("KeyError", "popitem(): dictionary is empty")
+            key = list(owner.fields)[-1]
+            value = owner.fields[key]
+            machine.drop(owner, key)
+            return (key, value)
+        case "fromkeys", [keys, *rest]:
+            items = iterate(machine, keys, frame)
+            return (
+                machine.unknown()
+                if items is None
+                else DictObject(dict.fromkeys(items, rest[0] if rest else None), machine.tick())
+            )
+    return machine.unknown()
+
+
+def _pair(machine: Machine, key: Object, value: Object) -> Object:
+    return Choice(((key, present(machine, value)), MISSING)) if uncertain(value) else (key, value)
+
+
+def _get(machine: Machine, owner: DictObject, key: Object, fallback: Object) -> Object:
+    if isinstance(key, Choice):
+        return join(machine, [_get(machine, owner, option, fallback) for option in key.options])
+    if not hashable(key):
+        return any_of(machine, [*entries_of(machine, owner), fallback])
+    found = owner.fields.get(key, MISSING)
+    if found is MISSING:
+        return unseen_entry(machine, owner, key, fallback) if owner.writes.get("<hazy>") else fallback
+    if isinstance(found, Choice) and MISSING in found.options:
+        return join(machine, [fallback if option is MISSING else option for option in found.options])
+    return found
+
+
+def _update(
+    machine: Machine, owner: DictObject, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> None:
+    from mfsdp_lint.readers.python.eval.attributes import write
+
+    for argument in arguments:
+        if isinstance(argument, DictObject):
+            for key, value in absorbed(machine, owner.fields, argument).items():
+                if key not in argument.fields:
+                    machine.put(owner, key, value)
+                    continue
+                source = argument.writes.get(key)
+                focus = (
+                    source.focus
+                    if source is not None and source is not True and source.module is frame.module
+                    else None
+                )
+                write(machine, owner, key, value, frame, node, focus, "assigned")
+            if argument.writes.get("<hazy>"):
+                machine.record(owner, "<hazy>", True)
+            continue
+        pairs = iterate(machine, argument, frame)
+        if pairs is None or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+            machine.havoc(owner)
+            continue
+        for pair in pairs:
+            set_entry(machine, owner, pair[0], pair[1], frame, node)
+    for key, value in keywords.items():
+        if key == "**":
+            machine.havoc(owner)
+        else:
+            write(machine, owner, key, value, frame, node, None, "assigned")
+
+
+def absorbed(machine: Machine, fields: dict[Any, Object], source: DictObject) -> dict[Any, Object]:
+    """The entries of a dictionary that is updated with `source`, whose own may be uncertain."""
+    if source.writes.get("<hazy>"):
+        # Any entry of the source that is not known may replace one that was.
+        fields = {key: join(machine, [value, machine.unknown(str(key))]) for key, value in fields.items()}
+    merged = {**fields, **source.fields}
+    for key, value in source.fields.items():
+        if uncertain(value):
+            merged[key] = join(machine, [present(machine, value), fields.get(key, MISSING)])
+    return merged
+
+
+def _list_method(
+    machine: Machine, owner: ListObject, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame
+) -> Object:
+    items = owner.items
+    if items is None:
+        return (
+            machine.unknown()
+            if name not in ("append", "extend", "insert", "remove", "clear", "sort", "reverse")
+            else None
+        )
+    if name in ("pop", "insert", "remove", "index", "count") and any(map(uncertain, items)):
+        return _of_uncertain(machine, owner, name, items)
+    match name, arguments:
+        case "append", [item]:
+            machine.charge(len(items))
+            machine.put(owner, "items", [*items, item])
+            return None
+        case "extend", [more]:
+            added = elements(machine, more, frame)
+            if added is not None and len(items) + len(added) > LONGEST_LIST:
+                added = None
+            machine.put(owner, "items", None if added is None else items + added)
+            return None
+        case "insert", [int(index), item]:
+            changed = list(items)
+            changed.insert(index, item)
+            machine.put(owner, "items", changed)
+            return None
+        case "pop", [] | [int()]:
+            changed = list(items)
+            try:
+                found = changed.pop(*arguments)
+            except IndexError as error:
+                raise Raised("IndexError", str(error)) from None
+            machine.put(owner, "items", changed)
+            return found
+        case "copy", []:
+            return ListObject(items, machine.tick())
+        case "clear", []:
+            machine.put(owner, "items", [])
+            return None
+        case "reverse", []:
+            machine.put(owner, "items", items[::-1])
+            return None
+        case "index" | "count" | "remove", [item]:
+            return _search(machine, owner, name, items, item)
+        case "sort", []:
+            from mfsdp_lint.readers.python.library import sort
+
+            machine.put(owner, "items", sort(machine, items, keywords, frame))
+            return None
+    machine.put(owner, "items", None)
+    return machine.unknown()
+
+
+def _of_uncertain(machine: Machine, owner: ListObject, name: str, items: list[Object]) -> Object:
+    """A method that goes by the places of elements, some of which may be missing."""
+    machine.doubts += 1
+    if name in ("pop", "remove"):
+        machine.put(owner, "items", [join(machine, [item, MISSING]) for item in items])
+    elif name == "insert":
+        machine.put(owner, "items", None)
+    if name == "pop":
+        return any_of(machine, items)
+    return None if name in ("insert", "remove") else machine.unknown("", not_none=True)
+
+
+def _search(machine: Machine, owner: ListObject, name: str, items: list[Object], item: Object) -> Object:
+    from mfsdp_lint.readers.python.eval.comparisons import equal
+
+    answers = [equal(machine, one, item) for one in items]
+    if name == "count":
+        return sum(map(bool, answers)) if None not in answers else machine.unknown("", not_none=True)
+    position = next((index for index, answer in enumerate(answers) if answer is not False), None)
+    if position is None:
+        raise Raised("ValueError", "not in list")
+    if answers[position] is None:
+        if name == "remove":
+            machine.put(owner, "items", None)
+            return None
+        return machine.unknown("", not_none=True)
+    if name == "index":
+        return position
+    machine.put(owner, "items", [*items[:position], *items[position + 1 :]])
+    return None
+
+
+def _set_method(machine: Machine, owner: SetObject, name: str, arguments: list[Object], frame: Frame) -> Object:
+    items = owner.items
+    others = (
+        [iterate(machine, argument, frame) for argument in arguments]
+        if name not in ("add", "discard", "remove")
+        else []
+    )
+    if items is None or None in others or not all(map(is_constant, arguments if not others else [])):
+        if name in ("add", "discard", "remove", "update", "clear", "pop"):
+            machine.put(owner, "items", None)
+            return None
+        return machine.unknown("", not_none=True)
+    if any(not (is_constant(item) or isinstance(item, EnumMember)) for other in others for item in other or []):
+        return machine.unknown("", not_none=True)
+    known = dict.fromkeys(items)
+    match name:
+        case "add":
+            known[arguments[0]] = None
+        case "discard":
+            known.pop(arguments[0], None)
+        case "remove":
+            if arguments[0] not in known:
+                raise Raised("KeyError", str(arguments[0]))
+            known.pop(arguments[0])
+        case "update":
+            for other in others:
+                known.update(dict.fromkeys(other or []))
+        case "clear":
+            known = {}
+        case "copy":
+            return SetObject(list(items), machine.tick())
+        case "union":
+            return make_set(machine, [*items, *(item for other in others for item in other or [])])
+        case "intersection":
+            return make_set(machine, [item for item in items if all(item in (other or []) for other in others)])
+        case "difference":
+            return make_set(machine, [item for item in items if not any(item in (other or []) for other in others)])
+        case "issubset":
+            return set(items) <= set(others[0] or [])
+        case "issuperset":
+            return set(items) >= set(others[0] or [])
+        case "isdisjoint":
+            return set(items).isdisjoint(others[0] or [])
+        case _:
+            machine.put(owner, "items", None)
+            return machine.unknown()
+    machine.put(owner, "items", list(known))
+    return None

@@ -1,0 +1,51 @@
+"""Calls whose code is not at hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.configurations import is_container
+from mfsdp_lint.readers.python.eval.containers import any_of, some_of
+from mfsdp_lint.readers.python.state.machine import Frame, Machine, is_object
+from mfsdp_lint.readers.python.values.objects import DictObject, Instance, ListObject, Object, Unknown
+
+
+def unfollowed(
+    machine: Machine, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+) -> Object:
+    """A call whose code is not at hand: its result is unknown, and so is everything it may have changed."""
+    from mfsdp_lint.readers.python.library import changes_nothing
+
+    machine.unfollowed += 1
+    machine.doubts += 1
+    picked = _picked(machine, [*arguments, *keywords.values()])
+    if not changes_nothing(name):
+        machine.launched.extend(_configurations(machine, name, [*arguments, *keywords.values()]))
+        if machine.tracing:
+            machine.suspect = machine.note(frame, node, None, "unfollowed", None, None)
+        for value in [*arguments, *keywords.values()]:
+            machine.havoc(value)
+        machine.suspect = None
+    result = machine.unknown(f"{name}()")
+    return any_of(machine, [*picked, result]) if picked else result
+
+
+def _picked(machine: Machine, values: list[Object]) -> list[Object]:
+    """What a function may pick of the objects in the lists that it is given: one of them, or some."""
+    found: list[Object] = []
+    for value in values:
+        items = tuple(value.fields.values()) if isinstance(value, DictObject) else value
+        items = value.items or () if isinstance(value, ListObject) else items
+        if not isinstance(items, (tuple, list)):
+            continue
+        machine.charge(len(items))
+        # Where all are unknown, they may be objects that nothing was written to so far.
+        if any(map(is_object, items)) or (items and all(isinstance(item, Unknown) for item in items)):
+            found += (*items, some_of(machine, items))
+    return found
+
+
+def _configurations(machine: Machine, name: str, values: list[Object]) -> list[tuple[Object, Object]]:
+    return [
+        (value, machine.copy(value)) for value in values if isinstance(value, Instance) and is_container(machine, value)
+    ]

@@ -1,0 +1,1 @@
+"""From the evaluator's objects to the settings of a recipe."""

@@ -1,0 +1,60 @@
+"""Assignments to names that are no field of the object's class.
+
+A dataclass takes any attribute, so `cfg.checkpoint.ckpt_fromat = "fsdp_dtensor"` passes in silence and nobody ever
+reads it. Told only of a class that is known completely: a dataclass without a base out of sight, with no hook of its
+own for reading or writing attributes, and no attribute or property of that name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from mfsdp_lint.readers.python.eval.classes import ClassObject, fields_of, has_fields, lookup, opaque
+from mfsdp_lint.readers.python.state.machine import HAZY, Machine
+from mfsdp_lint.readers.python.values.objects import MISSING, Instance, Object, Write
+
+_HOOKS = ("__setattr__", "__getattr__", "__getattribute__", "__slots__")
+_DEEPEST = 12
+
+
+def undeclared(machine: Machine, root: Object) -> Iterator[tuple[str, ClassObject, tuple[str, ...], Write]]:
+    """Those below a configuration: path, class, the names that the class has, the write."""
+    yield from _below(machine, root, "", frozenset())
+
+
+def _below(
+    machine: Machine, owner: Object, prefix: str, above: frozenset[int]
+) -> Iterator[tuple[str, ClassObject, tuple[str, ...], Write]]:
+    if not isinstance(owner, Instance) or id(owner) in above or len(above) > _DEEPEST:
+        return
+    written = [name for name, write in owner.writes.items() if isinstance(write, Write) and _is_assignment(write)]
+    if written and isinstance(owner.cls, ClassObject) and _is_closed(machine, owner):
+        names = tuple(spec.name for spec in fields_of(machine, owner.cls))
+        for name in written:
+            if name not in names and lookup(machine, owner.cls, name)[0] is MISSING:
+                yield f"{prefix}{name}", owner.cls, names, owner.writes[name]
+    for name, inner in list(owner.fields.items()):
+        if isinstance(name, str):
+            yield from _below(machine, inner, f"{prefix}{name}.", above | {id(owner)})
+
+
+def _is_closed(machine: Machine, owner: Instance) -> bool:
+    cls = owner.cls
+    return (
+        has_fields(machine, cls)
+        and not opaque(machine, cls)
+        and not owner.writes.get(HAZY)
+        and all(lookup(machine, cls, hook)[0] is MISSING for hook in _HOOKS)
+    )
+
+
+def _is_assignment(write: Write) -> bool:
+    """An assignment from outside: what a class's own methods keep on `self` is theirs to read."""
+    if write.how != "assigned":
+        return False
+    targets = getattr(write.node, "targets", None) or [getattr(write.node, "target", None)]
+    return not any(
+        isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
+        for target in targets
+    )

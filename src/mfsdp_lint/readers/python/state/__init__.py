@@ -1,0 +1,1 @@
+"""The state of one evaluation, and the modules that it reads."""

@@ -1,0 +1,274 @@
+"""From an import statement to a source file, without importing anything."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from mfsdp_lint.inputs.sources import Sources, Unreadable
+from mfsdp_lint.readers.python.state.outline import outline
+
+STDLIB = sys.stdlib_module_names
+PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+"""A file may be valid for another one."""
+PROJECT_MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+SOURCE_FOLDERS = ("", "src")
+
+
+class Module:
+    """One parsed source file.
+
+    `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
+    top level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did
+    not run yet. `asked_for` says that it is one of the files to lint, `upstream` names the release whose source it
+    belongs to, `yields` are the lines that say so (None: any may), without which no function is a generator.
+    """
+
+    __slots__ = (
+        "asked_for",
+        "born",
+        "decorated",
+        "fields",
+        "is_package",
+        "name",
+        "path",
+        "ran",
+        "stars",
+        "tree",
+        "upstream",
+        "yields",
+    )
+
+    def __init__(self, path: str, name: str, tree: ast.Module, yields: Sequence[int] | None = None) -> None:
+        self.path = path
+        self.yields = yields
+        self.name = name
+        self.tree = tree
+        self.is_package = os.path.basename(path) == "__init__.py"
+        self.fields: dict[Any, Any] = {}
+        self.ran = False
+        self.born = 0
+        self.stars: list[Any] = []
+        self.upstream: str | None = None
+        self.asked_for = False
+        self.decorated: list[str] = []
+
+    def __repr__(self) -> str:
+        return f"Module({self.name})"
+
+
+Parser = Callable[[str], ast.Module]
+
+_parsed: dict[tuple[str, Parser], tuple[str, ast.Module]] = {}
+"""The last trees of every file, with the text they are of: proofs of fixes read mostly unchanged files again."""
+
+
+def parse(path: str, text: str, parser: Parser = ast.parse) -> ast.Module:
+    """The syntax tree of a file; raises Unreadable with the place where it is no Python."""
+    known = _parsed.get((path, parser))
+    if known is not None and known[0] == text:
+        return known[1]
+    tree = _parse(path, text, parser)
+    _parsed[path, parser] = (text, tree)
+    return tree
+
+
+def _parse(path: str, text: str, parser: Parser) -> ast.Module:
+    try:
+        return parser(text)
+    except SyntaxError as error:
+        raise Unreadable(path, error.lineno or 1, error.offset or 1, f"not valid {PYTHON}: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        reason = "nested too deeply" if isinstance(error, (RecursionError, MemoryError)) else str(error)
+        raise Unreadable(path, 1, 1, f"not valid {PYTHON}: {reason}") from None
+
+
+def _lines_with(word: str, text: str) -> list[int]:
+    if word not in text:
+        return []
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return [number for number, line in enumerate(lines, 1) if word in line]
+
+
+class ModuleFinder:
+    """Finds and remembers the modules that files import.
+
+    A name is looked for from the folder of the importing file upwards (and in `src` there), up to the root of its
+    project, then in `search_path`. What is not found there is not at hand.
+    """
+
+    def __init__(self, sources: Sources, search_path: Sequence[str] = ()) -> None:
+        self.sources = sources
+        self.search_path = tuple(search_path)
+        self.by_path: dict[str, Module | None] = {}
+        self.spellings: dict[str, str] = {}
+        self._absolute: dict[str, str] = {}
+        self._roots: dict[str, tuple[str, ...]] = {}
+        self._tops: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._found: dict[tuple[str, str], str | None] = {}
+        self._entries: dict[str, frozenset[str]] = {}
+        self.users: dict[str, set[str]] = {}
+        """The files that reached each file by their imports."""
+
+    def load(self, path: str, name: str | None = None) -> Module | None:
+        """The module in a file, parsed once; None when it cannot be read or parsed."""
+        key = self._absolute.get(path)
+        if key is None:
+            key = self._absolute[path] = os.path.abspath(path)
+        if key not in self.by_path:
+            path = self.spellings.get(key, path)
+            try:
+                text = self.sources.text(path)
+                tree = parse(path, text) if key in self.spellings else parse(path, text, outline)
+            except Unreadable:
+                self.by_path[key] = None
+            else:
+                module = Module(path, name or self.dotted_name(path, tree), tree, _lines_with("yield", text))
+                module.asked_for = key in self.spellings
+                self.by_path[key] = module
+        return self.by_path[key]
+
+    def spell(self, paths: Sequence[str]) -> None:
+        """Have these files appear under the paths that the user gave, however an import reaches them."""
+        self.spellings.update((os.path.abspath(path), path) for path in paths)
+
+    def resolve(self, name: str, importer: str) -> Module | None:
+        """The module that `import name` in the file `importer` means, if its source is at hand."""
+        path = self.find(name, importer)
+        return self.load_for(importer, path, name) if path else None
+
+    def load_for(self, importer: str, path: str, name: str | None = None) -> Module | None:
+        """The module in a file that another file makes use of."""
+        module = self.load(path, name)
+        self.users.setdefault(path if module is None else module.path, set()).add(importer)
+        return module
+
+    def find(self, name: str, importer: str) -> str | None:
+        """The file of a dotted module name (a package's `__init__.py`)."""
+        folder = os.path.dirname(importer)
+        key = (folder, name)
+        if key not in self._found:
+            self._found[key] = self._search(name, folder)
+        return self._found[key]
+
+    def _search(self, name: str, folder: str) -> str | None:
+        parts = name.split(".")
+        if parts[0] in STDLIB:
+            return None
+        for root in self._roots_with(parts[0], folder):
+            path = self._in_root(root, parts)
+            if path:
+                return path
+        return None
+
+    def _roots_with(self, top: str, folder: str) -> tuple[str, ...]:
+        """The roots that have a top-level package or module of that name."""
+        key = (folder, top)
+        if key not in self._tops:
+            self._tops[key] = tuple(
+                root for root in self.roots(folder) if top in self._list(root) or f"{top}.py" in self._list(root)
+            )
+        return self._tops[key]
+
+    def _in_root(self, root: str, parts: list[str]) -> str | None:
+        folder = root
+        for part in parts[:-1]:
+            if part not in self._list(folder):
+                return None
+            folder = os.path.join(folder, part)
+        last = parts[-1]
+        entries = self._list(folder)
+        if last in entries:
+            package = os.path.join(folder, last, "__init__.py")
+            if "__init__.py" in self._list(os.path.join(folder, last)):
+                return os.path.normpath(package)
+        if f"{last}.py" in entries:
+            return os.path.normpath(os.path.join(folder, f"{last}.py"))
+        return None
+
+    def _list(self, folder: str) -> frozenset[str]:
+        if folder not in self._entries:
+            try:
+                self._entries[folder] = frozenset(os.listdir(folder or "."))
+            except OSError:
+                self._entries[folder] = frozenset()
+        return self._entries[folder]
+
+    def roots(self, folder: str) -> tuple[str, ...]:
+        """The folders in which a file in `folder` may find top-level modules, nearest first."""
+        if folder not in self._roots:
+            near = [
+                os.path.join(above, source) if source else above
+                for above in self._upwards(folder)
+                for source in SOURCE_FOLDERS
+            ]
+            self._roots[folder] = (*near, *self.search_path)
+        return self._roots[folder]
+
+    def _upwards(self, folder: str) -> Iterator[str]:
+        here = folder
+        absolute = os.path.abspath(folder)
+        while True:
+            yield here
+            if any(marker in self._list(here) for marker in PROJECT_MARKERS):
+                return
+            parent = os.path.dirname(absolute)
+            if parent == absolute:
+                return
+            # Keep paths as the user wrote them for as long as they have folders to take off.
+            here = (
+                os.path.dirname(here) if os.path.dirname(here) and os.path.basename(here) not in ("..", ".") else parent
+            )
+            absolute = parent
+
+    def dotted_name(self, path: str, tree: ast.Module) -> str:
+        """The module name of a file that was not found by import: from the nearest root that its own imports use."""
+        parents = self._import_roots(path, tree)
+        above = os.path.dirname(path)
+        while True:
+            if above in parents or (not parents and "__init__.py" not in self._list(above)):
+                break
+            parent = os.path.dirname(above)
+            if parent == above:
+                above = os.path.dirname(path)
+                break
+            above = parent
+        relative = os.path.relpath(path, above or ".")
+        parts = relative[: -len(".py")].split(os.sep) if relative.endswith(".py") else relative.split(os.sep)
+        return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+    def _import_roots(self, path: str, tree: ast.Module) -> set[str]:
+        folder = os.path.dirname(path)
+        found = set()
+        for node in tree.body:
+            names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level and node.module else []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            for name in names:
+                parts = name.split(".")
+                if parts[0] in STDLIB:
+                    continue
+                for root in self._roots_with(parts[0], folder):
+                    if root not in self.search_path and root != folder and self._in_root(root, parts):
+                        found.add(root)
+                        break
+        return found
+
+
+def relative_target(module: Module, level: int, name: str | None) -> str:
+    """The file (or folder) that a relative import means, without checking that it is there."""
+    folder = os.path.dirname(module.path)
+    for _ in range(level - 1):
+        folder = os.path.dirname(folder)
+    return os.path.join(folder, *name.split(".")) if name else folder
+
+
+def submodule(finder: ModuleFinder, importer: Module, target: str, name: str) -> Module | None:
+    """The module in `target` (a path without suffix): a package or a file."""
+    for candidate in (os.path.join(target, "__init__.py"), target + ".py"):
+        if finder.sources.exists(candidate):
+            return finder.load_for(importer.path, candidate, name)
+    return None

@@ -1,0 +1,31 @@
+"""Which function evaluates which kind of expression, and which runs which kind of statement."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from mfsdp_lint.readers.python.state.machine import Frame, Machine
+from mfsdp_lint.readers.python.values.objects import Object
+
+EVALUATORS: dict[type, Callable[[Machine, Any, Frame], Object]] = {}
+"""What evaluates each kind of expression; expressions.py fills it."""
+
+RUNNERS: dict[type, Callable[[Machine, Any, Frame], Any]] = {}
+"""What runs each kind of statement; statements.py fills it."""
+
+
+def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Object:
+    """The value of `node` in `frame`. Raises Raised where Python would raise."""
+    return EVALUATORS[type(node)](machine, node, frame)
+
+
+def run_block(machine: Machine, body: list[ast.stmt], frame: Frame) -> Any:
+    """Run statements in order; how they ended (see branches.Signal)."""
+    for statement in body:
+        machine.step()
+        signal = RUNNERS[type(statement)](machine, statement, frame)
+        if signal is not None:
+            return signal
+    return None

@@ -1,0 +1,1 @@
+"""What the evaluator computes with, and how large it may get."""

@@ -1,0 +1,314 @@
+"""What the evaluator computes with: Python's values, as far as they are known without running anything.
+
+Constants (None, booleans, numbers, strings, bytes), tuples and frozensets of values stand for themselves. Everything
+mutable or unknown is one of the classes below. A mutable object keeps its contents in a plain dictionary, so that one
+journal can undo any change, and remembers when it was made (`born`), so that it is clear which objects a call found.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.state.modules import Module
+
+Object = Any
+"""Any value of the evaluated program: a constant, a tuple, or one of the classes here."""
+
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
+UNREAD: Any = object()
+"""Stands for what was not looked at yet."""
+
+
+class Write(NamedTuple):
+    """One write of one attribute or entry: where, which value, and what was written there before."""
+
+    module: Module | None
+    node: ast.AST | None
+    focus: ast.AST | None
+    function: str
+    how: str
+    value: Object
+    order: int
+    earlier: Write | None
+    frames: tuple[tuple[Module | None, ast.AST | None, str], ...] = ()
+
+
+class Unknown:
+    """A value that is not known. `fields` are the attributes and entries that were read from it or written to it.
+
+    The same object always stands for the same value, so a condition on it that was decided once stays decided.
+    """
+
+    __slots__ = ("born", "fields", "not_none", "text", "writes")
+
+    def __init__(self, born: int = 0, text: str = "", not_none: bool = False) -> None:
+        self.born = born
+        self.text = text
+        self.not_none = not_none
+        self.fields: dict[Any, Object] = {}
+        self.writes: dict[Any, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"Unknown({self.text})"
+
+
+EITHER = "<either>"
+"""Key under `fields` of an unknown value that is one of several objects (`config or other`): these objects."""
+
+
+class Option(Unknown):
+    """What an option of the command line gives, or what was worked out from that: by default `default`, if known.
+
+    The command line may change it. `text` names the option, `--tp-size`.
+    """
+
+    __slots__ = ("default",)
+
+    def __init__(self, born: int, text: str, default: Object = MISSING, not_none: bool = False) -> None:
+        super().__init__(born, text, not_none)
+        self.default = default
+
+
+def derived(value: Object, *operands: Object) -> Object:
+    """A constant that was worked out from these: still an option's where one of them is."""
+    for operand in operands:
+        if type(operand) is Option and isinstance(value, CONSTANTS):
+            names = dict.fromkeys(each.text for each in operands if type(each) is Option)
+            return Option(0, ", ".join(names), value)
+    return value
+
+
+class Choice:
+    """One of several values; which one is not known."""
+
+    __slots__ = ("options",)
+
+    def __init__(self, options: tuple[Object, ...]) -> None:
+        self.options = options
+
+    def __repr__(self) -> str:
+        return f"Choice{self.options!r}"
+
+
+class External:
+    """Something of a module whose source is not at hand, by its dotted name (`torch.bfloat16`)."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, External) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"External({self.name})"
+
+
+class Instance:
+    """An object of a known class. Fields that nobody wrote are missing from `writes`; `made` is the call."""
+
+    __slots__ = ("born", "cls", "fields", "made", "writes")
+
+    def __init__(self, cls: Object, born: int, made: Write | None = None) -> None:
+        self.cls = cls
+        self.born = born
+        self.made = made
+        self.fields: dict[Any, Object] = {}
+        self.writes: dict[Any, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"Instance({self.cls!r})"
+
+
+class ListObject:
+    """A list. The Python list inside is never changed in place, so that a copy is the same list."""
+
+    __slots__ = ("born", "fields")
+
+    def __init__(self, items: list[Object] | None, born: int) -> None:
+        self.fields: dict[Any, Object] = {"items": items}
+        self.born = born
+
+    @property
+    def items(self) -> Any:
+        """The elements, None where they are not known."""
+        return self.fields["items"]
+
+    def __repr__(self) -> str:
+        return f"List({self.items!r})"
+
+
+class SetObject(ListObject):
+    """A set, kept as a list without repeats."""
+
+    __slots__ = ()
+
+
+class IteratorObject(ListObject):
+    """What `iter`, `zip`, `map` or a generator expression gives: the elements that nobody has taken yet.
+
+    `error` is what the evaluation of a further element raises; `walked` are the lists that it walks over, each with the
+    elements that it had: Python looks at them only when an element is asked for.
+    """
+
+    __slots__ = ("error", "walked")
+
+    def __init__(self, items: list[Object] | None, born: int, error: Exception | None = None) -> None:
+        super().__init__(items, born)
+        self.error = error
+        self.walked: list[tuple[ListObject, Any]] = []
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a list that it walks over was changed since."""
+        return any(walked.items is not items for walked, items in self.walked)
+
+
+class DictObject:
+    """A dictionary with constant keys. Where `writes` has HAZY, it may hold further or other entries."""
+
+    __slots__ = ("born", "fields", "made", "writes")
+
+    def __init__(self, fields: dict[Any, Object], born: int) -> None:
+        self.fields = fields
+        self.writes: dict[Any, Any] = {}
+        self.born = born
+        self.made: Write | None = None
+
+    def __repr__(self) -> str:
+        return f"Dict({self.fields!r})"
+
+
+class Function:
+    """A function of the program: its definition, the module it belongs to, and the names it closes over."""
+
+    __slots__ = (
+        "_constant", "closure", "cls", "defaults", "is_async", "is_generator", "module", "name", "node", "unwrapped",
+    )  # fmt: skip
+
+    def __init__(self, node: Any, module: Module, closure: Any, name: str, cls: Object = None) -> None:
+        self.node = node
+        self.module = module
+        self.closure = closure
+        self.name = name
+        self.cls = cls
+        self.defaults: dict[str, Object] = {}
+        self.is_generator: bool | None = None
+        self.is_async = isinstance(node, ast.AsyncFunctionDef)
+        self.unwrapped: Object = None
+        self._constant: Object = UNREAD
+
+    def __repr__(self) -> str:
+        return f"Function({self.name})"
+
+    @property
+    def constant(self) -> Object:
+        """What a function returns that does nothing but return a constant; MISSING for any other."""
+        if self._constant is UNREAD:
+            self._constant = _constant_body(self.node)
+        return self._constant
+
+
+def _constant_body(node: Any) -> Object:
+    body = node.body
+    if not isinstance(node, ast.FunctionDef) or len(body) > 2:
+        return MISSING
+    last = body[-1]
+    if len(body) == 2 and not (type(body[0]) is ast.Expr and type(body[0].value) is ast.Constant):
+        return MISSING
+    return last.value.value if type(last) is ast.Return and type(last.value) is ast.Constant else MISSING
+
+
+class Bound:
+    """A method with its object, or a built-in method by name."""
+
+    __slots__ = ("function", "owner")
+
+    def __init__(self, function: Object, owner: Object) -> None:
+        self.function = function
+        self.owner = owner
+
+
+class Partial:
+    """`functools.partial(function, *arguments, **keywords)`."""
+
+    __slots__ = ("arguments", "function", "keywords")
+
+    def __init__(self, function: Object, arguments: list[Object], keywords: dict[str, Object]) -> None:
+        self.function = function
+        self.arguments = arguments
+        self.keywords = keywords
+
+
+class Descriptor:
+    """`property`, `staticmethod` or `classmethod` around a function."""
+
+    __slots__ = ("function", "kind", "setter")
+
+    def __init__(self, kind: str, function: Object, setter: Object = None) -> None:
+        self.kind = kind
+        self.function = function
+        self.setter = setter
+
+
+class Native:
+    """A function that the evaluator itself provides (a built-in, or a modelled function of the standard library)."""
+
+    __slots__ = ("call", "name")
+
+    def __init__(self, name: str, call: Callable[..., Object]) -> None:
+        self.name = name
+        self.call = call
+
+    def __repr__(self) -> str:
+        return f"Native({self.name})"
+
+
+class EnumMember:
+    """A member of an enumeration."""
+
+    __slots__ = ("cls", "name", "value")
+
+    def __init__(self, cls: Object, name: str, value: Object) -> None:
+        self.cls = cls
+        self.name = name
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"EnumMember({self.name})"
+
+
+class Super:
+    """`super()`: attribute look-up that starts behind a class."""
+
+    __slots__ = ("after", "owner")
+
+    def __init__(self, after: Object, owner: Object) -> None:
+        self.after = after
+        self.owner = owner
+
+
+CONSTANTS = (type(None), bool, int, float, str, bytes, complex, type(...))
+
+
+def is_constant(value: Object) -> bool:
+    """True for a value that stands for itself, down to the last element."""
+    if isinstance(value, CONSTANTS):
+        return True
+    return isinstance(value, (tuple, frozenset)) and all(is_constant(item) for item in value)
+
+
+SYMBOLS = ("<CWD>", "<DIR>")
+"""What stands in a text for the folder a program is started in, and for the folder of its file."""
+
+
+def is_symbolic(*values: Object) -> bool:
+    """Whether a text has a part that stands for something only known when the program runs."""
+    return any(isinstance(value, str) and "<" in value and ("<CWD>" in value or "<DIR>" in value) for value in values)

@@ -1,0 +1,1 @@
+"""What reports print of a run."""

@@ -1,0 +1,107 @@
+"""What a run comes to, in figures and in one line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.results.held_versions import named
+from mfsdp_lint.results.printable import count, printable
+from mfsdp_lint.versions.target import Target, is_known
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Suppressed findings count only under `suppressed`.
+
+    `fixable` is what `--fix` would remove as the run was asked (unsafe fixes only where they were asked for),
+    `held_back` what only `--unsafe-fixes` would, `fixed` what this run has removed. `also` are the other versions of
+    a range, of which `target` is the newest.
+    """
+
+    target: Target
+    files: int
+    recipes: int
+    errors: int = 0
+    warnings: int = 0
+    infos: int = 0
+    suppressed: int = 0
+    fixable: int = 0
+    held_back: int = 0
+    fixed: int = 0
+    also: tuple[Target, ...] = ()
+
+    @property
+    def findings(self) -> int:
+        """All that are not suppressed."""
+        return self.errors + self.warnings + self.infos
+
+
+def summarise(
+    findings: Sequence[Finding],
+    targets: Sequence[Target],
+    *,
+    files: int,
+    recipes: int,
+    fixed: int = 0,
+    unsafe_fixes: bool = False,
+) -> Summary:
+    """Counts what remains."""
+    shown = [finding for finding in findings if finding.suppressed is None]
+    severities = Counter(finding.severity for finding in shown)
+    fixable = Counter(finding.fixable for finding in shown)
+    return Summary(
+        target=targets[0],
+        also=tuple(targets[1:]),
+        files=files,
+        recipes=recipes,
+        errors=severities["error"],
+        warnings=severities["warning"],
+        infos=severities["info"],
+        suppressed=len(findings) - len(shown),
+        fixable=fixable["safe"] + (fixable["unsafe"] if unsafe_fixes else 0),
+        held_back=0 if unsafe_fixes else fixable["unsafe"],
+        fixed=fixed,
+    )
+
+
+def summary_line(summary: Summary) -> str:
+    """Files, recipes, findings, fixable, held back, and what was judged against and why."""
+    checked = f"{count(summary.files, 'file')}, {count(summary.recipes, 'recipe')}"
+    return f"{checked}: {'; '.join([*_results(summary), printable(judged_against((summary.target, *summary.also)))])}"
+
+
+def judged_against(targets: Sequence[Target]) -> str:
+    """`judged against megatron-bridge 0.4.2 with megatron-core 0.17.1 (uv.lock:812)`, the newest of several first."""
+    target = targets[0]
+    label = target.label if len(targets) == 1 else _range(targets)
+    whys = [target.reason] + [f"with what is known of {each.data}" for each in targets if not is_known(each.bridge)]
+    versions = [f"{name} {version}" for name, version in _beside(target) if version]
+    return f"judged against {', '.join([label, *versions])} ({'; '.join(whys)})"
+
+
+def _range(targets: Sequence[Target]) -> str:
+    bridges = named(each.name for each in targets if not each.core_alone)
+    return " with ".join(part for part in (bridges, named(f"megatron-core {each.core}" for each in targets)) if part)
+
+
+def _beside(target: Target) -> tuple[tuple[str, str | None], ...]:
+    return (("transformer-engine", target.te), ("torch", target.torch), ("on", target.gpu))
+
+
+def _results(summary: Summary) -> list[str]:
+    severities = ((summary.errors, "error"), (summary.warnings, "warning"), (summary.infos, "info"))
+    # "info" has no plural
+    found = [f"{number} {noun}" if noun == "info" else count(number, noun) for number, noun in severities if number]
+    results = [count(summary.findings, "finding") + (f" ({', '.join(found)})" if found else "")]
+    if summary.fixed:
+        results.append(f"{summary.fixed} fixed")
+    if summary.fixable:
+        results.append(f"{summary.fixable} fixable with --fix")
+    if summary.held_back:
+        results.append(f"{summary.held_back} held back as unsafe (--unsafe-fixes)")
+    if summary.suppressed:
+        results.append(f"{summary.suppressed} suppressed")
+    return results

@@ -1,0 +1,286 @@
+"""From the nodes of a snapshot to the evaluator's objects, and what a call of a summarised function does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mfsdp_lint.readers.python.eval.attributes import get_attribute, set_attribute, write
+from mfsdp_lint.readers.python.eval.binding import bind
+from mfsdp_lint.readers.python.eval.classes import ClassObject, enum_members, fields_of, is_enum
+from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.state.machine import HAZY, Frame, Machine, Raised, identical
+from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Choice,
+    DictObject,
+    External,
+    Function,
+    Instance,
+    ListObject,
+    Object,
+    Partial,
+    SetObject,
+    Unknown,
+    Write,
+)
+from mfsdp_lint.snapshots.snapshot import Node
+
+if TYPE_CHECKING:
+    from mfsdp_lint.snapshots.knowledge import Knowledge
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of a call by parameter, and those of them that are not the parameter's default."""
+
+    values: Mapping[str, Object] = field(default_factory=dict)
+    given: Set[str] = frozenset()
+
+
+class Builder:
+    """Builds values of one module's nodes; `frame` is the call that writes them.
+
+    `site` is the call that took these values as defaults: a syntax node of the user's, or an Origin upstream.
+    """
+
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        machine: Machine,
+        module: Module,
+        frame: Frame | None = None,
+        arguments: Arguments | None = None,
+        site: Any = None,
+    ) -> None:
+        self.knowledge = knowledge
+        self.machine = machine
+        self.module = module
+        self.frame = frame or Frame(module)
+        self.arguments = arguments or Arguments()
+        self.site = site
+        self.repeated: dict[int, Object] = {}
+
+    def build(self, node: Node) -> Object:
+        """The value of a node; MISSING where it is "what it is anyway"."""
+        if not isinstance(node, list):
+            return node
+        return getattr(self, f"_{_METHODS[node[0]]}")(*node[1:])
+
+    def _list(self, *items: Node) -> Object:
+        return ListObject([self.build(item) for item in items], self.machine.tick())
+
+    def _set(self, *items: Node) -> Object:
+        return SetObject([self.build(item) for item in items], self.machine.tick())
+
+    def _tuple(self, *items: Node) -> Object:
+        return tuple(self.build(item) for item in items)
+
+    def _dict(self, *entries: Any) -> Object:
+        made = DictObject({}, self.machine.tick())
+        for key, item, *number in entries:
+            known = self.build(key)
+            made.fields[known] = self.build(item)
+            if number:
+                made.writes[known] = self._write(number[0], made.fields[known])
+        return made
+
+    def _external(self, name: str) -> Object:
+        return External(name)
+
+    def _reference(self, module: str, name: str) -> Object:
+        return self.knowledge.reference(self.machine, module, name)
+
+    def _enum(self, cls: Node, name: str) -> Object:
+        owner = self.build(cls)
+        if isinstance(owner, ClassObject) and is_enum(self.machine, owner):
+            found = enum_members(self.machine, owner).get(name)
+            if found is not None:
+                return found
+        return External(f"{getattr(owner, 'name', '?')}.{name}")
+
+    def _partial(self, function: Node, arguments: list[Node], keywords: Mapping[str, Node]) -> Object:
+        given = {name: self.build(item) for name, item in keywords.items()}
+        return Partial(self.build(function), [self.build(item) for item in arguments], given)
+
+    def _unknown(self, not_none: bool, text: str, fields: Mapping[str, Any]) -> Object:
+        made = self.machine.unknown(text, not_none)
+        self._fill(made, fields)
+        return made
+
+    def _choice(self, *options: Node) -> Object:
+        return Choice(tuple(self.build(option) for option in options))
+
+    def _missing(self) -> Object:
+        return MISSING
+
+    def _argument(self, name: str, *attributes: str) -> Object:
+        value = self.arguments.values.get(name, MISSING)
+        try:
+            for attribute in attributes:
+                value = get_attribute(self.machine, value, attribute, self.frame)
+        except Raised:
+            value = MISSING
+        return self.machine.unknown(name) if value is MISSING else value
+
+    def _passed(self, name: str, node: Node) -> Object:
+        return self._argument(name) if name in self.arguments.given else self.build(node)
+
+    def _depending(self, alone: list[str] | str, node: Node, together: list[str] | str | None = None) -> Object:
+        given = self.arguments.given
+        decisive = alone if together is None or len(given) == 1 else together
+        hit = bool(given) if decisive == "*" else not given.isdisjoint(decisive)
+        return self.machine.unknown() if hit else self.build(node)
+
+    def _default(self) -> Object:
+        return MISSING
+
+    def _define(self, number: int, node: Node) -> Object:
+        made = self.build(node)
+        self.repeated[number] = made
+        return made
+
+    def _same(self, number: int) -> Object:
+        found = self.repeated.get(number, MISSING)
+        return self.machine.unknown("", not_none=True) if found is MISSING else found
+
+    def _object(self, base: Node, made: int | None, fields: Mapping[str, Any], hazy: bool = False) -> Object:
+        instance = self._base(base, made)
+        self._fill(instance, fields)
+        if hazy:
+            instance.writes[HAZY] = True
+        return instance
+
+    def _base(self, base: Node, made: int | None) -> Instance:
+        self.machine.found_configuration()
+        if base[0] == "hf":
+            template = self.knowledge.provider(self.machine, base[1], base[2] or None)
+            instance = self.machine.copy(template)
+            assert isinstance(instance, Instance)
+            instance.made = self._write(made, None)
+            return instance
+        cls = self.build(base)
+        instance = Instance(cls, self.machine.tick(), self._write(made, None))
+        if isinstance(cls, ClassObject):
+            for spec in fields_of(self.machine, cls):
+                instance.fields[spec.name] = self._field_default(spec, instance.made)
+        return instance
+
+    def _field_default(self, spec: Any, made: Write | None) -> Object:
+        if spec.default is not MISSING:
+            return spec.default
+        if spec.factory is MISSING:
+            return self.machine.unknown(spec.name)
+        return spec.factory.call(self.machine, [], {}, self.frame, None if made is None else made.node)
+
+    def _fill(self, owner: Instance | Unknown, fields: Mapping[str, Any]) -> None:
+        for name, (how, *place, node) in fields.items():
+            value = self.build(node)
+            if value is MISSING:
+                if node != ["missing"]:
+                    continue
+                owner.fields.pop(name, None)
+                continue
+            owner.fields[name] = value
+            if how == "w":
+                owner.writes[name] = self._write(place[0], value)
+            else:
+                owner.writes.pop(name, None)
+
+    def origin(self, number: int | None) -> Any:
+        """Where a write of the module stands."""
+        return None if number is None else self.knowledge.origin(number)
+
+    def _write(self, number: int | None, value: Object) -> Write | None:
+        if number is None:
+            return self.machine.note(self.frame, self.site, None, "default", value, None)
+        origin = self.origin(number)
+        return self.machine.note(self.frame, origin, None, origin.how, value, None)
+
+
+_METHODS = {
+    "?": "unknown", "arg": "argument", "def": "define", "default": "default", "dep": "depending", "dict": "dict",
+    "enum": "enum", "ext": "external", "list": "list", "missing": "missing", "obj": "object", "or": "choice",
+    "partial": "partial", "pass": "passed", "ref": "reference", "same": "same", "set": "set", "tuple": "tuple",
+}  # fmt: skip
+
+
+# -- calls ----------------------------------------------------------------------------------------------------
+
+
+def apply(
+    knowledge: Knowledge,
+    machine: Machine,
+    function: Function,
+    described: Any,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    frame: Frame,
+    node: Any,
+) -> Object:
+    """A call of a function by its summary. Raises Raised where the arguments do not fit its parameters."""
+    inner = Frame(function.module, function.name, None, frame, node, machine.tick())
+    bind(machine, function, arguments, keywords, inner)
+    found = _arguments(described, function, inner)
+    broken = described.get("broken", ())
+    if found is None or not found.given.isdisjoint(broken):
+        return unfollowed(machine, f"{function.module.name}.{function.name}", arguments, keywords, frame, node)
+    builder = Builder(knowledge, machine, function.module, inner, found)
+    return _carry_out(builder, _case(described, found) or described["outcome"])
+
+
+def _case(described: Any, arguments: Arguments) -> Any:
+    """The outcome that was worked out for just these arguments, if it was."""
+    for name, cases in described.get("cases", {}).items():
+        if name in arguments.values and not arguments.given - {name}:
+            value = arguments.values[name]
+            for known, outcome in cases:
+                if type(known) is type(value) and known == value:
+                    return outcome
+    return None
+
+
+def _arguments(described: Any, function: Function, frame: Frame) -> Arguments | None:
+    """The arguments of a call; None where some are none of the function's own."""
+    values: dict[str, Object] = {}
+    given = set()
+    for name, kind, node in described["parameters"]:
+        value = frame.fields[name]
+        if kind == "*":
+            if value:
+                return None
+        elif kind == "**":
+            if value.writes.get(HAZY) or not value.fields.keys() <= set(described.get("keys", ())):
+                return None
+            values.update(value.fields)
+            given.update(value.fields)
+        else:
+            values[name] = value
+            if node != ["required"] and not identical(value, function.defaults[name]):
+                given.add(name)
+    return Arguments(values, given)
+
+
+def _carry_out(builder: Builder, outcome: Any) -> Object:
+    builder.repeated = {}
+    machine, passed = builder.machine, builder.arguments.values
+    # What a node says of an argument is what it held before the call.
+    result = builder.build(outcome["result"])
+    writes = [
+        (builder.build(["arg", *path[:-1]]), path[-1], number, builder.build(node))
+        for path, number, node in outcome.get("writes", ())
+        if path[0] in passed
+    ]
+    variables = [(name, number, builder.build(node)) for name, number, node in outcome.get("environment", ())]
+    for path in outcome.get("forgets", ()):
+        if path[0] in passed:
+            machine.havoc(builder.build(["arg", *path]))
+    for target, name, number, value in writes:
+        if value is not MISSING:
+            set_attribute(machine, target, name, value, builder.frame, builder.origin(number), None, "upstream")
+    for name, number, value in variables:
+        if value is not MISSING:
+            write(machine, machine.environment, name, value, builder.frame, builder.origin(number), None, "upstream")
+    return result

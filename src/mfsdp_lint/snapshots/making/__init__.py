@@ -1,0 +1,1 @@
+"""Makes a snapshot of a release out of its source."""

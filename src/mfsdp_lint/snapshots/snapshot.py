@@ -1,0 +1,231 @@
+"""A snapshot: what a Megatron release offers to import, as data that is read piece by piece.
+
+A snapshot is made once from upstream source (making/make.py) and answers the evaluator afterwards (knowledge.py). How
+its data lies in the file is told in sharing.py and archive.py. It holds, by upstream module and name, an *entry*, a
+JSON list that begins with its kind:
+
+    ["from", module, name]    the same as that name of another module
+    ["module", module]        a module
+    ["value", node]           a value that the module keeps
+    ["class", {...}]          keys below
+    ["function", {...}]       keys below
+
+Values are *nodes*: None, booleans, numbers and strings stand for themselves, everything else is a list that begins with
+a tag:
+
+    ["list"|"tuple"|"set", node...]
+    ["dict", [key, node, write?]...]
+    ["ext", "torch.bfloat16"]            a name of a package that no snapshot knows
+    ["ref", module, name]                a class or function of a snapshot's module
+    ["enum", node of its class, name]
+    ["partial", node, [node...], {name: node}]
+    ["?", not None?, text, {name: field}]
+                                         unknown, with what was written into it
+    ["or", node...]                      one of these
+    ["missing"]                          not there
+    ["obj", base, write, {name: field}, hazy?]
+                                         an object: `base` is the node of its class, ["or", ...] several of these, or
+                                         ["hf", method, architecture], the model provider that AutoBridge makes. Fields
+                                         not given are those of the base. A field is ["w", write, node] where somebody
+                                         wrote it, ["u", node] otherwise
+    ["def", number, node], ["same", number]
+                                         an object that occurs several times in a value
+
+and, in what a function does:
+
+    ["arg", parameter, attribute...]     this argument, or what it held before the call
+    ["pass", parameter, node]            this argument if it is given, else `node`
+    ["dep", [parameter...], node, [parameter...]?]
+                                         `node` if none of these parameters was given, else not known; where several
+                                         parameters are given, the second list counts; "*" are all that may be left out
+    ["default"]                          what it was anyway
+
+A *write* is the number of one of the snapshot's *places*: [file, line, end line, function, how]; None is nowhere.
+
+A class: `kind` ("dataclass", "enum", "namedtuple", "typeddict", "plain"), `bases` (nodes), `fields` ([name, node or
+["required"], "i" (not in __init__) and "k" (keyword only)]...), `attributes` ({name: node}), `methods` and `properties`
+({name: function, or None where nothing is known of it}), `kinds` ({name: "classmethod" or "staticmethod"}), `opaque`
+(instances may have anything), `made` (what constructing changes: {field: node}, None where that is not known), `sets`
+({name: [other names that take the value as well]}, None where that is not known), `forwards` (the fields of a
+Forwarding, see forwarding.py).
+
+A function: `parameters` ([name, kind, node or ["required"]]...; the kinds are "p" positional only, "a", "*", "k"
+keyword only, "**"), `keys` (those that `**` takes), `outcome` ({"result": node,
+"writes": [[parameter, attribute...], write, node]..., "environment": [name, write, node]..., "forgets": [parameter,
+attribute...]...}), `broken`, the parameters without whose default nothing is known, `cases` ({parameter: [value,
+outcome]...}), outcomes for a known value of one parameter.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mfsdp_lint.snapshots.archive import Archive, pack
+from mfsdp_lint.snapshots.sharing import Sharing, read
+
+MAGIC = b"mfsdp-lint snapshot 2\n"
+
+Node = Any
+"""See the module's documentation."""
+
+Place = Sequence[Any]
+"""[file, line, end line, function, how]."""
+
+PROVIDERS = "<providers>"
+"""The name under which the model providers of AutoBridge are kept: entries by "method architecture"."""
+
+INLINE = 200
+"""Characters. Longer entries of a module stand in lines of their own, so that they are read one by one."""
+
+PARTS_TOGETHER = 6_000
+"""Characters of shared parts that are kept, and read, together."""
+
+PLACES_TOGETHER = 256
+
+
+class NotASnapshot(ValueError):
+    """A file that is no snapshot, or one of another version of the tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a snapshot is made of: entries by module and name, and the places that their writes are numbers of."""
+
+    bridge: str
+    core: str
+    modules: Mapping[str, Mapping[str, Any]]
+    places: Sequence[Place]
+
+
+class Snapshot:
+    """A snapshot file, made from the versions `bridge` and `core`. An entry is decoded when it is asked for.
+
+    Raises NotASnapshot for anything else.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        if not data.startswith(MAGIC):
+            raise NotASnapshot("not a snapshot of this version of mfsdp-lint")
+        start = len(MAGIC) + 8
+        end = start + int(data[len(MAGIC) : start])
+        header = json.loads(zlib.decompress(data[start:end]))
+        self.bridge: str = header["bridge"]
+        self.core: str = header["core"]
+        self._numbers: dict[str, int] = {name: number for number, name in enumerate(header["modules"])}
+        self._first_parts: list[int] = header["parts"]
+        self._archive = Archive(memoryview(data)[end:])
+        self._lines: dict[str, tuple[dict[str, Any], list[str]]] = {}
+        self._entries: dict[tuple[str, str], Any] = {}
+        self._part_lines: dict[int, list[str]] = {}
+        self._parts: dict[int, Any] = {}
+        self._places: dict[int, list[Place]] = {}
+
+    def modules(self) -> list[str]:
+        """The names of all modules, in order."""
+        return [name for name in self._numbers if name != PROVIDERS]
+
+    def names(self, module: str) -> list[str] | None:
+        """The names that a module has; None where nothing is known of the module."""
+        return list(self._module(module)[0]) if module in self._numbers else None
+
+    def entry(self, module: str, name: str) -> Any:
+        """What is known of a name of a module. Nobody may change it. Raises KeyError."""
+        key = module, name
+        if key not in self._entries:
+            entries, lines = self._module(module)
+            entry = entries[name]
+            self._entries[key] = read(lines[entry], self._part) if isinstance(entry, int) else entry
+        return self._entries[key]
+
+    def place(self, number: int) -> Place:
+        """The place that a write is the number of."""
+        row, column = divmod(number, PLACES_TOGETHER)
+        if row not in self._places:
+            record = json.loads(self._archive.text(len(self._numbers) + len(self._first_parts) + row))
+            self._places[row] = _unfolded(*record)
+        return self._places[row][column]
+
+    @property
+    def decoded(self) -> list[str]:
+        """The modules that were looked into so far."""
+        return list(self._lines)
+
+    def _module(self, name: str) -> tuple[dict[str, Any], list[str]]:
+        if name not in self._lines:
+            first, *lines = self._archive.text(self._numbers[name]).split("\n")
+            self._lines[name] = read(first, self._part), lines
+        return self._lines[name]
+
+    def _part(self, number: int) -> Any:
+        if number not in self._parts:
+            row = bisect_right(self._first_parts, number) - 1
+            if row not in self._part_lines:
+                self._part_lines[row] = self._archive.text(len(self._numbers) + row).split("\n")
+            self._parts[number] = read(self._part_lines[row][number - self._first_parts[row]], self._part)
+        return self._parts[number]
+
+
+def dump(contents: Contents) -> bytes:
+    """A snapshot as the bytes of its file; the same for the same content."""
+    sharing = Sharing()
+    counted = {
+        module: {name: sharing.count(entry) for name, entry in names.items()}
+        for module, names in sorted(contents.modules.items())
+    }
+    modules = [_lines({name: sharing.write(number) for name, number in names.items()}) for names in counted.values()]
+    first, parts = _together(sharing.parts)
+    starts = range(0, len(contents.places), PLACES_TOGETHER)
+    places = [_folded(contents.places[start : start + PLACES_TOGETHER]) for start in starts]
+    header = {"bridge": contents.bridge, "core": contents.core, "modules": list(counted), "parts": first}
+    described = zlib.compress(_compact(header).encode(), 9)
+    return b"".join([MAGIC, b"%08d" % len(described), described, pack([*modules, *parts, *places])])
+
+
+def _lines(entries: Mapping[str, str]) -> str:
+    """A module: the short entries, and the numbers of the lines that the others have; then these lines."""
+    long = list(dict.fromkeys(text for text in entries.values() if len(text) > INLINE))
+    numbers = {text: str(number) for number, text in enumerate(long)}
+    first = ",".join(f"{json.dumps(name)}:{numbers.get(text, text)}" for name, text in entries.items())
+    return "\n".join([f"{{{first}}}", *long])
+
+
+def _together(parts: Sequence[str]) -> tuple[list[int], list[str]]:
+    """The parts in groups: the number of the first of each, and the groups."""
+    first: list[int] = []
+    groups: list[list[str]] = []
+    size = PARTS_TOGETHER
+    for number, part in enumerate(parts):
+        if size >= PARTS_TOGETHER:
+            first.append(number)
+            groups.append([])
+            size = 0
+        groups[-1].append(part)
+        size += len(part)
+    return first, ["\n".join(group) for group in groups]
+
+
+def _folded(places: Sequence[Place]) -> str:
+    """Places as JSON: their texts once each, and the rest as columns of numbers."""
+    texts: dict[str, int] = {}
+    rows = [
+        (texts.setdefault(file, len(texts)), line, last - line, texts.setdefault(function, len(texts)),
+         texts.setdefault(how, len(texts)))
+        for file, line, last, function, how in places
+    ]  # fmt: skip
+    return _compact([list(texts), *(list(column) for column in zip(*rows, strict=True))])
+
+
+def _unfolded(texts: Sequence[str], *columns: Sequence[int]) -> list[Place]:
+    return [
+        (texts[file], line, line + more, texts[function], texts[how])
+        for file, line, more, function, how in zip(*columns, strict=True)
+    ]
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -1,0 +1,258 @@
+"""What will run: a recipe's settings after the framework's own start-up has changed them.
+
+    written ──► update (environment, mixed precision, communication overlap) ──► validation ──► run ──► wrapped
+
+Upstream's steps are data (startup.yaml). They are taken in upstream's order; each overwrites settings. What a
+step would set is one of both where nobody knows whether it is taken, so that no result says more than the inputs do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, Value, join, possible, same
+from mfsdp_lint.startup.steps import OBJECT, Phase, Place, Step, rare, startup
+from mfsdp_lint.versions.target import Target
+
+WORLD_SIZE = "run.world_size"
+"""The pseudo-setting that holds the number of ranks."""
+
+_FACTS = ("startup.", "run.")
+_PHASES: tuple[Phase, ...] = get_args(Phase)
+_SECTIONS = ("mixed_precision", "comm_overlap")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A setting that start-up changes: what it was before the step named, what it is after it, and upstream's line."""
+
+    path: str
+    before: Value
+    after: Value
+    step: str
+    phase: Phase
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A variant as it is written, as start-up validation finds it, as it will run, and as the model is wrapped.
+
+    `changes` are all changes of start-up in their order (a setting may be changed more than once), `wrapping` those
+    made later, when the model is wrapped.
+    """
+
+    written: Variant
+    validation: Variant
+    run: Variant
+    wrapped: Variant
+    changes: tuple[Change, ...]
+    wrapping: tuple[Change, ...]
+
+    def changed(self) -> dict[str, Change]:
+        """The last change of every setting that start-up leaves with another value than the one written.
+
+        A setting of which nothing is known is not changed, whatever it is in the end.
+        """
+        last = {change.path: change for change in self.changes}
+        written = {path: self.written.value(path) for path in last}
+        return {
+            path: change
+            for path, change in last.items()
+            if written[path] != UNKNOWN and not _equal(written[path], change.after)
+        }
+
+
+def resolve(
+    variant: Variant, target: Target, world_size: int | None = None, *, front_end: str = "bridge"
+) -> Resolution:
+    """What start-up makes of a variant. `world_size` is the number of ranks, None where it is not known."""
+    run = _Run(variant, world_size)
+    for step in startup(target, front_end):
+        run.take(step)
+    return run.resolution()
+
+
+def will_run(recipe: Recipe, target: Target) -> Recipe:
+    """The same recipe with the settings that will run."""
+    variants = (resolve(variant, target, front_end=recipe.front_end).run for variant in recipe.variants)
+    return replace(recipe, variants=tuple(variants))
+
+
+def differs(written: Value, run: Value) -> bool:
+    """Whether something is known of what will run that is not what is written."""
+    return run != UNKNOWN and not _equal(written, run)
+
+
+class Resolved(Mapping[str, Setting]):
+    """The settings of a variant, with what start-up made of them on top.
+
+    `values` also holds start-up's own facts (`run.data_parallel_size`), which are no settings.
+    """
+
+    __slots__ = ("_changes", "_paths", "_values", "_written")
+
+    def __init__(self, written: Variant, values: Mapping[str, Value], changes: tuple[Change, ...]) -> None:
+        self._written = written
+        self._values = values
+        self._changes = changes
+        self._paths: frozenset[str] | None = None
+
+    def value(self, path: str) -> Value:
+        """The value alone."""
+        changed = self._values.get(path)
+        return self._written.value(path) if changed is None else changed
+
+    def __getitem__(self, path: str) -> Setting:
+        if path not in self.paths:
+            return self._written.settings[path]
+        changes = (change for change in self._changes if change.path == path)
+        return Setting(path, self._values[path], _origin(self._written.origin(path), changes))
+
+    def get(self, path: str, default: Any = None) -> Any:
+        return self[path] if path in self.paths else self._written.settings.get(path, default)
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The settings that are changed."""
+        if self._paths is None:
+            self._paths = frozenset(change.path for change in self._changes)
+        return self._paths
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._written.settings
+        yield from sorted(path for path in self.paths if path not in self._written.settings)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a phase left: the values, and how many changes there were until then."""
+
+    values: Mapping[str, Value]
+    changes: int
+
+
+class _Run:
+    """A start-up under way."""
+
+    def __init__(self, written: Variant, world_size: int | None) -> None:
+        self.written = written
+        self.values: dict[str, Value] = {}
+        if world_size is not None:
+            self.values[WORLD_SIZE] = Known(world_size)
+        for section in _SECTIONS:
+            self.values[f"startup.{section}"] = _kind(written.value(section))
+        self.changes: list[Change] = []
+        self.seen: dict[Phase, _Seen] = {}
+        self.variant = Variant(self)  # type: ignore[arg-type]  # conditions ask for values, and for nothing else
+        self.phase: Phase = "update"
+        self.rare = rare()
+
+    def value(self, path: str) -> Value:
+        value = self.values.get(path)
+        if value is None:
+            value = self.written.value(path)
+            if value == UNKNOWN and path in self.rare:
+                return NONE
+        return value
+
+    def take(self, step: Step, maybe: bool = False) -> None:
+        """Do what a step does; with `maybe` nobody knows whether it is taken."""
+        if step.when is not None:
+            truth = step.when.truth(self.variant)
+            if truth is False:
+                return
+            maybe = maybe or truth is None
+        maybe = maybe or step.uncertain
+        if step.phase != self.phase:
+            self.begin(step.phase)
+        # What is written at once is read at once: a row is looked up by the name that it replaces.
+        for path, after in [(path, source.at(self.value)) for path, source in step.writes]:
+            self.write(step, path, after, maybe)
+        if step.spread is not None:
+            self.spread(step, *step.spread, maybe)
+        for inner in step.steps:
+            self.take(inner, maybe)
+
+    def begin(self, phase: Phase | Literal["after"]) -> None:
+        """Keep what the phases before have come to."""
+        end = _PHASES.index(phase) if phase in _PHASES else len(_PHASES)
+        for each in _PHASES[_PHASES.index(self.phase) : end]:
+            self.seen[each] = _Seen(dict(self.values), len(self.changes))
+        if phase != "after":
+            self.phase = phase
+
+    def write(self, step: Step, path: str, after: Value, maybe: bool) -> None:
+        before = self.value(path)
+        if maybe:
+            after = join((before, after))
+        if _equal(before, after):
+            return
+        self.values[path] = after
+        if not path.startswith(_FACTS):
+            self.changes.append(Change(path, before, after, step.name, step.phase, step.place))
+
+    def spread(self, step: Step, source: str, section: str, maybe: bool) -> None:
+        """Give a section what another has and it has not. What nothing is known of has nothing."""
+        options = [option for option in possible(self.value(source)) or () if isinstance(option, dict)]
+        for name in dict.fromkeys(name for option in options for name in option):
+            path = f"{section}.{name}"
+            before = self.value(path)
+            given = [Known(str(option[name])) for option in options if name in option]
+            sure = before == NONE and len(given) == len(options)
+            if None in (possible(before) or (None,)):
+                self.write(step, path, join(given), maybe or not sure)
+
+    def resolution(self) -> Resolution:
+        self.begin("after")
+        update, validation, wrap = (self.seen[phase] for phase in ("update", "validation", "wrap"))
+        run = self.state(validation)
+        return Resolution(
+            written=self.written,
+            validation=self.state(update),
+            run=run,
+            wrapped=run if wrap.changes == validation.changes else self.state(wrap),
+            changes=tuple(self.changes[: validation.changes]),
+            wrapping=tuple(self.changes[validation.changes :]),
+        )
+
+    def state(self, seen: _Seen) -> Variant:
+        return Variant(Resolved(self.written, seen.values, tuple(self.changes[: seen.changes])), self.written.when)
+
+
+def _kind(section: Value) -> Value:
+    """What is known of a section: None, a name, or an object."""
+    match section:
+        case NotNone():
+            return Known(OBJECT)
+        case Known(value) if not (value is None or isinstance(value, str)):
+            return Known(OBJECT)
+        case _:
+            return section
+
+
+def _origin(written: Origin | None, changes: Iterable[Change]) -> Origin | None:
+    origin = written
+    for change in changes:
+        if (place := change.place) is not None:
+            span = Span(place.path, place.line, 1, place.line, 1)
+            origin = Origin(
+                span, "startup", upstream=place.release, earlier=origin, value=change.after, because=change.step
+            )
+    return origin
+
+
+def _equal(left: Value, right: Value) -> bool:
+    """Equality of what is known, in which True is not 1."""
+    if type(left) is Known and type(right) is Known:
+        return same(left.value, right.value)
+    one, other = possible(left), possible(right)
+    if one is None or other is None:
+        return left == right
+    return len(one) == len(other) and all(any(same(value, option) for option in other) for value in one)

@@ -1,0 +1,1 @@
+"""Generators of data and pages. They are for the checkout; the wheel goes without them."""

@@ -1,0 +1,125 @@
+"""The JSON schema of a rule file, made from the form.
+
+`python -m mfsdp_lint.tools.rule_schema` writes `rules/schema.json`.
+
+It says what an editor needs to help and to warn; that conditions can be read and codes exist is for the loader.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from mfsdp_lint.core.finding import Severity, Stage
+from mfsdp_lint.rules.form import CODE, EVIDENCE, NAME, Component
+from mfsdp_lint.rules.load import CHECKOUT
+from mfsdp_lint.rules.model import Confirm, EnforcedBy, Judges, Preset, Sees, Written
+
+SCHEMA = CHECKOUT / "schema.json"
+
+_TEXT = {"type": "string", "minLength": 1}
+_TEXTS = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}
+_VALUE = {"type": ["null", "boolean", "number", "string", "array", "object"]}
+_SETTINGS = {"type": "object", "propertyNames": {"pattern": r"^\w+(\.\w+)*$"}, "additionalProperties": _VALUE}
+_RANGE = {"type": "string", "description": 'such as "<0.5", ">=0.4,<0.6, te <2.10" or "bridge | megatron-lm >=0.14"'}
+_CONDITION = {**_TEXT, "description": 'such as megatron_fsdp and checkpoint.ckpt_format != "fsdp_dtensor"'}
+
+
+def schema() -> dict[str, Any]:
+    """The schema as plain data."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A rule of mfsdp-lint",
+        **_object(
+            {
+                "code": _matching(CODE.pattern),
+                "name": _matching(NAME.pattern),
+                "summary": _TEXT,
+                "why": _TEXT,
+                "versions": _RANGE,
+                "judges": _one_of(Judges),
+                "written": _one_of(Written),
+                "sees": _one_of(Sees),
+                "applies": _CONDITION,
+                "message": _TEXT,
+                "consequence": _TEXT,
+                "cases": {"type": "array", "minItems": 1, "items": _case()},
+                "blame": _object({"value": _TEXTS, "enabled_by": _TEXTS}, []),
+                "fix": _object(
+                    {"set": _SETTINGS, "unset": _TEXTS, "safe": _by_version(_CONDITION), "else_advice": _TEXT}, ["safe"]
+                ),
+                "control": _SETTINGS,
+                "confirm": _one_of(Confirm),
+                "preset": _one_of(Preset),
+                "groups": _TEXTS,
+                "weaker_than": _TEXTS,
+                "evidence": {"type": "object", "additionalProperties": _places()},
+                "examples": _object({kind: {"type": "array", "items": _example(kind)} for kind in ("bad", "good")}, []),
+            },
+            ["code", "name", "summary", "why", "applies", "cases"],
+        ),
+    }
+
+
+def _case() -> dict[str, Any]:
+    return _object(
+        {
+            "versions": _RANGE,
+            "sees": _one_of(Sees),
+            "when": _CONDITION,
+            "severity": _one_of(Severity),
+            "stage": _one_of(Stage),
+            "message": _TEXT,
+            "consequence": _TEXT,
+            "enforced_by": _by_version(_one_of(EnforcedBy)),
+            "raises": _by_version(_TEXT),
+            "confirm": _one_of(Confirm),
+        },
+        ["severity", "stage"],
+    )
+
+
+def _example(kind: str) -> dict[str, Any]:
+    fields = {
+        "target": _RANGE,
+        "components": _object(dict.fromkeys(get_args(Component), _TEXT), []),
+        "settings": _SETTINGS,
+        "python": _TEXT,
+        "yaml": _TEXT,
+        "megatron_lm": _TEXT,
+    }
+    if kind == "good":
+        return _object(fields, [])
+    return _object({"severity": _one_of(Severity), **fields}, ["severity"])
+
+
+def _places() -> dict[str, Any]:
+    place = _matching(EVIDENCE.pattern)
+    return {"anyOf": [place, {"type": "array", "items": place, "minItems": 1}]}
+
+
+def _object(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _matching(pattern: str) -> dict[str, Any]:
+    return {"type": "string", "pattern": f"^{pattern}$"}
+
+
+def _one_of(literal: Any) -> dict[str, Any]:
+    return {"enum": list(get_args(literal))}
+
+
+def _by_version(kind: dict[str, Any]) -> dict[str, Any]:
+    """One for all versions, or one for each range."""
+    return {"anyOf": [kind, {"type": "object", "additionalProperties": kind}]}
+
+
+def text() -> str:
+    """What `schema.json` holds."""
+    return json.dumps(schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    SCHEMA.write_text(text(), encoding="utf-8")

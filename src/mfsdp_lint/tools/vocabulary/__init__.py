@@ -1,0 +1,1 @@
+"""Makes the generated part of the vocabulary out of upstream source."""

@@ -1,1 +1,0 @@
-"""What is known of the Megatron releases, and which of them a run is judged against."""

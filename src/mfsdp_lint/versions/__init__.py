@@ -1,0 +1,1 @@
+"""Which releases exist, and the versions that a run is judged against."""

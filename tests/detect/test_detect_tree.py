@@ -1,0 +1,106 @@
+"""The tree is Megatron itself: what package_info.py says, and what the code says where that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.detect.images import in_images
+from mfsdp_lint.detect.places import Places, places
+from mfsdp_lint.detect.tree import PROBES, declared, in_tree
+
+SAYS = "MAJOR = 0\nMINOR = {}\nPATCH = {}\nPRE_RELEASE = '{}'\n"
+
+
+def megatron_lm(root: Path, line: tuple[int, int], says: str) -> Places:
+    """A tree with the features of one line of megatron-core."""
+    core = root / "megatron" / "core"
+    for probe in PROBES:
+        if probe.since <= line < probe.before:
+            path = core / probe.path
+            if probe.text:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text((path.read_text() if path.exists() else "") + probe.text, encoding="utf-8")
+            else:
+                path.mkdir(parents=True, exist_ok=True)
+    (core / "package_info.py").write_text(says, encoding="utf-8")
+    return Places((str(root),))
+
+
+@pytest.mark.parametrize("minor", range(12, 21))
+def test_what_the_file_says_counts_where_the_code_agrees(tmp_path: Path, minor: int) -> None:
+    looked = megatron_lm(tmp_path, (0, minor), SAYS.format(minor, 1, ""))
+    (found,) = in_tree(looked)
+    assert (found.core, looked.remarks) == (f"0.{minor}.1", [])
+
+
+def test_the_code_counts_where_the_file_is_wrong_and_that_is_said(tmp_path: Path) -> None:
+    looked = megatron_lm(tmp_path, (0, 19), SAYS.format(17, 0, "rc0"))
+    (found,) = in_tree(looked)
+    path = tmp_path / "megatron/core/package_info.py"
+    assert found.core == "0.19"
+    assert looked.remarks == [f"{path} says 0.17.0rc0, but the code is that of megatron-core 0.19"]
+
+
+def test_a_checkout_of_megatron_bridge_brings_the_core_of_its_submodule(tmp_path: Path) -> None:
+    for path, minor in (("src/megatron/bridge", 4), ("3rdparty/Megatron-LM/megatron/core", 17)):
+        (tmp_path / path).mkdir(parents=True)
+        (tmp_path / path / "package_info.py").write_text(SAYS.format(minor, 2, ""), encoding="utf-8")
+    (found,) = in_tree(Places((str(tmp_path),)))
+    assert (found.bridge, found.core) == ("0.4.2", "0.17.2")
+
+
+def test_a_package_is_found_from_any_folder_in_it(tmp_path: Path) -> None:
+    recipes = tmp_path / "megatron/bridge/recipes/llama"
+    recipes.mkdir(parents=True)
+    (tmp_path / "megatron/bridge/package_info.py").write_text(SAYS.format(3, 1, ""), encoding="utf-8")
+    (found,) = in_tree(places([str(recipes)]))
+    assert found.bridge == "0.3.1"
+
+
+@pytest.mark.parametrize("text", ["", "MAJOR = 0\n", "MAJOR = x\nMINOR = 1\nPATCH = 2\n", "VERSION = '0.3.1'\n"])
+def test_a_file_that_declares_no_version_says_nothing(text: str) -> None:
+    assert declared(text) is None
+
+
+# -- containers ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "bridge"),
+    [
+        ("Dockerfile", "FROM nvcr.io/nvidia/nemo:25.11 AS base\n", "0.2.0"),
+        ("docker/Dockerfile.train", "ARG BASE=nvcr.io/nvidia/nemo:26.04.00\n", "0.4.0"),
+        ("train.sbatch", "#SBATCH --container-image=nvcr.io#nvidia/nemo:26.02.01\n", "0.3.1"),
+        ("scripts/launch.sh", 'CONTAINER="/images/nvidia+nemo+26.06.sqsh"\n', "0.5.0"),
+        ("docker-compose.yml", "services:\n  train:\n    image: nvcr.io/nvidia/nemo:26.08\n", "0.6.0"),
+    ],
+)
+def test_a_container_says_what_is_in_it(tmp_path: Path, name: str, text: str, bridge: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    (found,) = in_images(Places((str(tmp_path),)))
+    assert (found.place, found.bridge) == (f"{tmp_path / name}:{text.count(chr(10))}", bridge)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# FROM nvcr.io/nvidia/nemo:25.11\n",
+        "FROM nvcr.io/nvidia/nemo:${TAG}\n",
+        "FROM nvcr.io/nvidia/nemo:24.01\n",
+        "FROM nvcr.io/nvidia/nemo:25.11.nemotron_3_nano\n",
+        "FROM nvcr.io/nvidia/nemo:26.08.rc5\n",
+        "FROM nvcr.io/nvidia/pytorch:25.11-py3\n",
+    ],
+)
+def test_a_container_that_the_table_does_not_know_says_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "Dockerfile").write_text(text, encoding="utf-8")
+    assert list(in_images(Places((str(tmp_path),)))) == []
+
+
+def test_transformer_engine_and_torch_come_from_the_container_too(tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_text("FROM nvcr.io/nvidia/nemo:26.02\n", encoding="utf-8")
+    (found,) = in_images(Places((str(tmp_path),)))
+    assert (found.core, found.te, found.torch) == ("0.16.0", "2.12", "2.10.0a0")

@@ -1,0 +1,154 @@
+"""Paths → files."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.inputs.discover import discover
+from mfsdp_lint.inputs.sources import Problem
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory, which is the working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def make(*names: str) -> None:
+    for name in names:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch()
+
+
+def found(*paths: str, exclude: tuple[str, ...] = ()) -> list[str]:
+    discovered = discover(paths, exclude)
+    assert discovered.problems == []
+    return [file.path for file in discovered.files]
+
+
+def problems(*paths: str) -> list[tuple[str, str, str]]:
+    return [(problem.path, problem.kind, problem.message) for problem in discover(paths).problems]
+
+
+@pytest.mark.usefixtures("tree")
+class TestFiles:
+    def test_python_and_yaml_files_are_found_at_any_depth(self) -> None:
+        make("a.py", "conf/b.yaml", "conf/deep/c.yml", "README.md", "conf/data.json", "run.sh")
+        assert [(file.path, file.kind) for file in discover(["."]).files] == [
+            ("a.py", "python"),
+            ("conf/b.yaml", "yaml"),
+            ("conf/deep/c.yml", "yaml"),
+        ]
+
+    @pytest.mark.parametrize("argument", ["recipes", "recipes/", "./recipes", "../{name}/recipes", "{here}/recipes"])
+    def test_a_path_begins_with_the_argument_as_it_was_given(self, argument: str) -> None:
+        make("recipes/a.py")
+        argument = argument.format(here=Path.cwd(), name=Path.cwd().name)
+        assert found(argument) == [argument.rstrip("/") + "/a.py"]
+
+    def test_what_is_hidden_generated_or_installed_is_skipped(self) -> None:
+        make("a.py", ".git/a.py", ".venv/a.py", ".hidden.yaml", "venv/a.py", "node_modules/x/a.yaml", "build/a.py")
+        make("x.egg-info/a.py", "lib/site-packages/a.py", "__pycache__/a.py", "dist/a.py", "env/pyvenv.cfg", "env/a.py")
+        assert found(".") == ["a.py"]
+
+    def test_what_is_named_is_taken_even_if_it_would_be_skipped(self) -> None:
+        make(".github/a.yaml", "build/a.py", "build/build/b.py", ".hidden.py", "env/pyvenv.cfg", "env/c.py")
+        assert found(".github", "build", ".hidden.py", "env", "build/build/b.py", exclude=("*.py",)) == [
+            ".github/a.yaml",
+            ".hidden.py",
+            "build/build/b.py",
+        ]
+        assert found("env") == ["env/c.py"]
+
+    @pytest.mark.parametrize(
+        ("pattern", "left"),
+        [
+            ("old", ["a.py", "x/gen_b.py"]),
+            ("gen_*", ["a.py", "x/old/c.py"]),
+            ("x/old", ["a.py", "x/gen_b.py"]),
+            ("./x/old/", ["a.py", "x/gen_b.py"]),
+            ("x/**", ["a.py"]),
+            ("**/gen_*.py", ["a.py", "x/old/c.py"]),
+            ("**/a.py", ["x/gen_b.py", "x/old/c.py"]),
+            ("[", ["a.py", "x/gen_b.py", "x/old/c.py"]),
+        ],
+    )
+    def test_globs_leave_out(self, pattern: str, left: list[str]) -> None:
+        make("a.py", "x/gen_b.py", "x/old/c.py")
+        assert found(".", exclude=(pattern,)) == left
+        here = str(Path.cwd())
+        assert found(here, exclude=(pattern,)) == [f"{here}/{path}" for path in left]
+        if "/" in pattern:
+            absolute = f"{here}/{pattern.removeprefix('./')}"
+            assert found(".", exclude=(absolute,)) == (left if pattern != "**/a.py" else found("."))
+
+    def test_neither_order_nor_repetition_of_arguments_changes_the_result(self) -> None:
+        make("a.py", "x/b.py", "x/y/c.yaml")
+        Path("link").symlink_to("x")
+        Path("z.py").symlink_to("a.py")
+        arguments = ["x", "./x/b.py", "missing.py", ".", "link", "x/y/c.yaml"]
+        results = [discover(order) for order in itertools.permutations(arguments)]
+        results.append(discover(arguments * 2))
+        assert all(result == results[0] for result in results)
+        assert [file.path for file in results[0].files] == ["a.py", "x/b.py", "x/y/c.yaml"]
+
+    def test_a_file_behind_several_links_is_read_once(self) -> None:
+        make("shared/a.py", "x/b.py")
+        Path("x/first").symlink_to("../shared")
+        Path("x/second").symlink_to("../shared")
+        Path("x/c.py").symlink_to("b.py")
+        assert found("x") == ["x/b.py", "x/first/a.py"]
+
+    def test_circles_of_links_end(self) -> None:
+        make("x/a.py", "x/y/b.py")
+        Path("x/y/up").symlink_to("..")
+        Path("x/self").symlink_to(".")
+        Path("x/y/all").symlink_to(Path.cwd())
+        assert found("x") == ["x/a.py", "x/y/b.py"]
+
+
+@pytest.mark.usefixtures("tree")
+class TestProblems:
+    def test_a_path_that_does_not_exist_is_wrong_usage_and_the_others_are_still_found(self) -> None:
+        make("a.py")
+        assert discover(["nope", "a.py"]).files == discover(["a.py"]).files
+        assert problems("nope", "a.py") == [("nope", "usage", "no such file or directory")]
+        assert problems("") == [("", "usage", "no such file or directory")]
+        assert problems("a\0b") == [("a\0b", "usage", "not a possible path")]
+
+    def test_a_named_file_of_another_kind_is_wrong_usage(self) -> None:
+        make("run.sh")
+        assert problems("run.sh") == [
+            ("run.sh", "usage", "not a kind of file this tool reads (.py, .yaml, .yml)"),
+        ]
+
+    def test_a_link_that_leads_nowhere_is_unreadable_named_or_found(self) -> None:
+        make("x/a.py")
+        Path("x/gone.py").symlink_to("nowhere")
+        Path("x/gone.txt").symlink_to("nowhere")
+        Path("x/circle.yaml").symlink_to("circle.yaml")
+        gone = ("x/gone.py", "unreadable", "a link that leads nowhere")
+        assert problems("x/gone.py") == [gone]
+        assert problems("x") == [("x/circle.yaml", "unreadable", "too many levels of symbolic links"), gone]
+
+    def test_what_is_no_regular_file_is_unreadable(self) -> None:
+        os.mkfifo("pipe.py")
+        assert discover(["."]).problems == [Problem("pipe.py", 1, 1, "not a regular file")]
+
+    def test_a_directory_that_cannot_be_opened_is_unreadable(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        make("a.py", "x/b.py")
+        scan = os.scandir
+
+        def refuse(path: str) -> object:
+            if path == "x":
+                raise PermissionError(13, "Permission denied")
+            return scan(path)
+
+        monkeypatch.setattr(os, "scandir", refuse)
+        assert [file.path for file in discover(["."]).files] == ["a.py"]
+        assert problems(".") == [("x", "unreadable", "permission denied")]

@@ -1,0 +1,180 @@
+"""The steps of start-up: the form of their data, and what the shipped ones say of every release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mfsdp_lint.core.plaindata import write_json
+from mfsdp_lint.core.values import Known, OneOf, Plain, Value
+from mfsdp_lint.judging.configuration import variant_of
+from mfsdp_lint.startup import steps as startup
+from mfsdp_lint.startup.resolve import resolve
+from mfsdp_lint.startup.steps import StartupError, Step, nearest
+from mfsdp_lint.tools.compile import startup_data
+from mfsdp_lint.versions.target import RELEASES, Target, resolve_target
+
+TARGETS = [resolve_target(release.bridge) for release in RELEASES]
+CORES = ("0.12.0", "0.13.1", "0.14.0", "0.15.3", "0.16.1", "0.17.1", "0.18.2", "0.19.0", "0.20.0.dev")
+
+
+def steps(found: tuple[Step, ...]) -> Iterator[Step]:
+    for step in found:
+        yield step
+        yield from steps(step.steps)
+
+
+def at_core(core: str, te: str | None = None) -> Target:
+    return replace(resolve_target("head"), core=core, te=te)
+
+
+# -- what is shipped ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.bridge)
+def test_every_step_has_upstreams_line_at_every_release(target: Target) -> None:
+    found = list(steps(startup.startup(target)))
+    assert {step.phase for step in found} == {"update", "validation", "wrap"}
+    for step in found:
+        assert step.name
+        assert step.place is not None, step.name
+        assert step.place.path.startswith("megatron/")
+        assert step.place.line > 1
+        if target.bridge == target.data:
+            assert step.place.release in (f"megatron-bridge {target.bridge}", f"megatron-core {target.core}"), step.name
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_so_it_has_for_the_command_line(core: str) -> None:
+    found = list(steps(startup.startup(at_core(core), "megatron-lm")))
+    assert found
+    version = "head" if core == "0.20.0.dev" else core[:4]
+    for step in found:
+        assert step.place is not None, step.name
+        assert step.place.path == "megatron/training/arguments.py"
+        assert step.place.release.startswith(f"megatron-core {version}")
+
+
+def test_the_wheels_file_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = tmp_path / "startup.json"
+    write_json(compiled, startup_data())
+    shipped = startup.raw_steps()
+    monkeypatch.setattr(startup, "SOURCE", tmp_path / "gone.yaml")
+    monkeypatch.setattr(startup, "COMPILED", compiled)
+    assert startup.raw_steps.__wrapped__() == shipped == json.loads(compiled.read_text(encoding="utf-8"))
+
+
+# -- Megatron-LM's command line -------------------------------------------------------------------------------------
+
+
+def runs(settings: dict[str, Plain], core: str, te: str | None = None) -> dict[str, Value]:
+    found = resolve(variant_of(settings), at_core(core, te), front_end="megatron-lm").changed()
+    return {path: change.after for path, change in found.items()}
+
+
+FSDP: dict[str, Plain] = {
+    "ddp.use_megatron_fsdp": True,
+    "ddp.use_distributed_optimizer": False,
+    "ddp.reuse_grad_buf_for_mxfp8_param_ag": True,
+    "ddp.fsdp_manual_registration": False,
+    "ddp.fsdp_double_buffer": False,
+    "ddp.megatron_fsdp_version": 1,
+    "ddp.nccl_ub": True,
+    "optimizer.optimizer": "adam",
+    "args.freeze_all_layers": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("core", "lost"),
+    [
+        ("0.13.0", {}),
+        ("0.16.1", {}),
+        (
+            "0.18.2",
+            {
+                "ddp.use_distributed_optimizer": True,
+                "ddp.reuse_grad_buf_for_mxfp8_param_ag": False,
+                "ddp.fsdp_manual_registration": True,
+            },
+        ),
+        (
+            "0.19.0",
+            {
+                "ddp.use_distributed_optimizer": True,
+                "ddp.reuse_grad_buf_for_mxfp8_param_ag": False,
+                "ddp.fsdp_manual_registration": True,
+                "ddp.fsdp_double_buffer": True,
+            },
+        ),
+    ],
+)
+def test_the_command_line_overwrites_its_own(core: str, lost: dict[str, bool]) -> None:
+    assert runs(FSDP, core) == {path: Known(value) for path, value in lost.items()}
+
+
+def test_megatron_bridges_start_up_is_not_that_of_the_command_line() -> None:
+    settings = FSDP | {"dist.use_megatron_fsdp": False}
+    assert "dist.use_megatron_fsdp" not in runs(settings, "0.19.0")
+
+
+def test_version_2_leaves_the_distributed_optimizer_alone() -> None:
+    settings = FSDP | {"ddp.megatron_fsdp_version": 2}
+    assert "ddp.use_distributed_optimizer" not in runs(settings, "0.20.0.dev")
+
+
+def test_sequence_parallelism_without_tensor_parallelism_is_off() -> None:
+    settings: dict[str, Plain] = {"model.tensor_model_parallel_size": 1, "model.sequence_parallel": True}
+    assert runs(settings, "0.19.0") == {"model.sequence_parallel": Known(False)}
+
+
+def test_where_a_version_decides_that_nobody_knows_it_is_one_of_both() -> None:
+    settings: dict[str, Plain] = {"dist.use_torch_fsdp2": True, "ddp.fp8_param_gather": True}
+    assert runs(settings, "0.19.0", te="2.3") == {"ddp.fp8_param_gather": Known(False)}
+    assert runs(settings, "0.19.0", te="1.13") == {}
+    assert runs(settings, "0.19.0") == {"ddp.fp8_param_gather": OneOf((True, False))}
+
+
+# -- the form -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("version", "known", "asked"),
+    [
+        ("0.4.1", ("0.3.1", "0.4.0", "0.4.2"), "0.4.0"),
+        ("0.4.5", ("0.3.1", "0.4.0", "0.4.2"), "0.4.2"),
+        ("0.3.0", ("0.2.0", "0.3.1", "0.4.2"), "0.3.1"),
+        ("0.5.0", ("0.2.0", "0.4.2", "0.6.0"), "0.4.2"),
+        ("0.1.0", ("0.2.0", "0.3.1"), "0.2.0"),
+        ("head", ("0.6.0", "head"), "head"),
+        ("0.20.0.dev", ("0.19.0", "head"), "head"),
+        ("0.20.0.dev", ("0.18.0", "0.19.0"), "0.19.0"),
+    ],
+)
+def test_a_release_without_data_uses_its_nearest_neighbours(version: str, known: tuple[str, ...], asked: str) -> None:
+    assert nearest(version, known) == asked
+
+
+@pytest.mark.parametrize(
+    ("step", "problem"),
+    [
+        ({"name": "x", "set": {}}, "x: there is no phase None"),
+        ({"name": "x", "phase": "later"}, "x: there is no phase later"),
+        ({"name": "x", "phase": "wrap", "sett": {}}, "x: unknown field 'sett'"),
+        ({"name": "x", "phase": "wrap", "when": "a +"}, "x: not a condition: a +"),
+        ({"name": "x", "phase": "wrap", "set": {"a.b": {"form": "c.d"}}}, "a.b: {'form': 'c.d'} is no value"),
+        ({"name": "x", "phase": "wrap", "evidence": {"0.2.0": "config.py"}}, "expected `bridge PATH:LINE` or "),
+    ],
+)
+def test_data_that_has_not_the_form_is_refused(
+    step: dict[str, Any], problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(startup, "raw_steps", lambda: {"bridge": [step]})
+    with pytest.raises(StartupError) as raised:
+        startup.startup.__wrapped__(resolve_target("0.4.2"))
+    assert str(raised.value).startswith(problem)

@@ -1,0 +1,34 @@
+"""What is generated from the rules and checked in is what they say now (`make docs`)."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from mfsdp_lint.rules.load import TERMS_FILE, load_rules, raw_rules
+from mfsdp_lint.tools import rule_schema as schema
+from mfsdp_lint.tools.rule_pages import FOLDER, pages
+
+FILES = {file: data for file, data in raw_rules().items() if file != TERMS_FILE}
+
+
+def test_the_pages_are_those_of_the_rules() -> None:
+    assert {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")} == pages(load_rules())
+
+
+def test_the_schema_is_that_of_the_form() -> None:
+    assert schema.SCHEMA.read_text(encoding="utf-8") == schema.text()
+    jsonschema.Draft202012Validator.check_schema(schema.schema())
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_rule_file_fits_the_schema(file: str) -> None:
+    jsonschema.validate(FILES[file], json.loads(schema.SCHEMA.read_text(encoding="utf-8")))
+
+
+def test_a_misspelt_field_does_not_fit_the_schema() -> None:
+    data = dict(FILES["MFSDP101.yaml"], sumary="x")
+    with pytest.raises(jsonschema.ValidationError, match="sumary"):
+        jsonschema.validate(data, schema.schema())
