@@ -10,11 +10,12 @@ CHECKS    := $(VENV)/.checks-installed
 MEGATRON  := $(DRYRUN)/.installed
 UPSTREAM  := $(CACHE)/megatron-bridge-$(BRIDGE)/.unpacked
 
-.PHONY: help demo test test-dry-run lint docs cache verify agreement upstream snapshot clean
+.PHONY: help demo check test test-dry-run lint docs cache verify agreement upstream snapshot clean
 
 help:
 	@echo "make demo   install the tool into $(VENV), lint examples/, show the fixes as a diff"
-	@echo "make test   every check: ruff, mypy, pytest"
+	@echo "make check  ruff, mypy, and the tests that need neither torch nor Megatron: what a change of a rule needs"
+	@echo "make test   every check: these, and the dry run's tests with the real Megatron"
 	@echo "make cache  fetch the upstream recipes that the tests read into $(CACHE)/"
 	@echo "make docs   make the rules' pages and their schema anew from the rule files"
 	@echo "make agreement ORACLE=DIR  compare the recipes' configurations with what they really return"
@@ -30,6 +31,9 @@ demo: $(INSTALLED)
 	@echo
 	@echo '$$ mfsdp-lint --diff examples/'
 	@$(BIN)/mfsdp-lint --diff examples/ || [ $$? -eq 1 ]
+
+check: lint cache
+	$(BIN)/pytest -n 2 --dist loadgroup --ignore tests/dryrun/real
 
 # Those of the dry run start processes of their own, and stay one after the other (their group).
 test: lint cache $(MEGATRON)
