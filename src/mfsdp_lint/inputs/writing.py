@@ -1,0 +1,113 @@
+"""Files replaced in one step, and only where nothing of anybody else's is lost by it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+PREFIX, SUFFIX = ".mfsdp-lint-", ".tmp"
+"""How the name of an unfinished file begins and ends."""
+
+
+class NotWritten(OSError):
+    """A file that was left as it is; the message says why, in a few words that do not name it."""
+
+
+def replace_file(path: str, data: bytes, still_as_read: Callable[[], bool] = lambda: True) -> None:
+    """Replace a file's content in one step: readers see the old bytes or the new ones, whatever happens between.
+
+    A symbolic link stays and its target is replaced. Mode, owner and extended attributes of the file stay; where they
+    cannot, it is left alone, and so are a read-only file and one that has other names (hard links would part).
+    `still_as_read` is asked just before the step: whether the file is what the new content was made from.
+    Raises OSError (NotWritten among them), and then nothing has changed and nothing is left behind.
+    """
+    target = os.path.realpath(path)
+    before = _status(target)
+    descriptor, temporary = _unfinished(os.path.dirname(target))
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            _like(target, before, file.fileno(), temporary)
+            if not still_as_read():
+                raise NotWritten("changed by somebody else since it was read")
+            # The lock is held to the end: whoever can take it knows that the file was given up.
+            os.replace(temporary, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def remove_unfinished(folders: Iterable[str]) -> None:
+    """Removes what killed runs left in these folders; files of a run that is under way stay."""
+    for folder in folders:
+        with suppress(OSError):
+            names = [name for name in os.listdir(folder or ".") if name.startswith(PREFIX) and name.endswith(SUFFIX)]
+            for name in names:
+                _remove_if_given_up(os.path.join(folder, name))
+
+
+def _status(target: str) -> os.stat_result | None:
+    """What is known of the file that is to be replaced; None for a new one. Raises NotWritten."""
+    try:
+        status = os.stat(target)
+    except FileNotFoundError:
+        return None
+    if not status.st_mode & stat.S_IWUSR or not os.access(target, os.W_OK):
+        raise NotWritten("it is read-only")
+    if status.st_nlink > 1:
+        raise NotWritten(f"it has {status.st_nlink} names (hard links), of which only one would change")
+    return status
+
+
+def _unfinished(folder: str) -> tuple[int, str]:
+    """A new, locked file in a folder: a rename is atomic only within a file system."""
+    while True:
+        path = os.path.join(folder, f"{PREFIX}{os.urandom(6).hex()}{SUFFIX}")
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
+        _lock(descriptor)
+        # Between the two somebody may have taken it for one that was given up.
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, path
+        os.close(descriptor)
+
+
+def _like(target: str, before: os.stat_result | None, descriptor: int, temporary: str) -> None:
+    """Give the new file the mode, the owner and the extended attributes of the one that it replaces."""
+    if before is None:
+        os.chmod(temporary, 0o644)
+        return
+    made = os.fstat(descriptor)
+    if (made.st_uid, made.st_gid) != (before.st_uid, before.st_gid):
+        try:
+            os.chown(temporary, before.st_uid, before.st_gid)
+        except OSError:
+            raise NotWritten("it belongs to another user") from None
+    os.chmod(temporary, stat.S_IMODE(before.st_mode))
+    if hasattr(os, "listxattr"):
+        with suppress(OSError):  # a file system without them
+            for name in os.listxattr(target):
+                os.setxattr(temporary, name, os.getxattr(target, name))
+
+
+def _remove_if_given_up(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        with suppress(BlockingIOError):
+            _lock(descriptor)
+            os.unlink(path)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    """Raises BlockingIOError where another process has it. Where there are no such locks, nobody removes anything."""
+    try:
+        import fcntl
+    except ImportError:  # Windows, where an open file cannot be removed anyway
+        return
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

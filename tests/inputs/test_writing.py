@@ -1,0 +1,129 @@
+"""What is written is whole, and nothing that somebody else has is lost by it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.inputs.writing import NotWritten, remove_unfinished, replace_file
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "a.py"
+    path.write_bytes(b"old")
+    return path
+
+
+def entries(folder: Path) -> dict[str, bytes]:
+    return {entry.name: entry.read_bytes() for entry in folder.iterdir()}
+
+
+def test_mode_and_link_stay(path: Path) -> None:
+    path.chmod(0o750)
+    link = path.with_name("link.py")
+    link.symlink_to("a.py")
+    replace_file(str(link), b"new")
+    assert link.is_symlink()
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o750
+
+
+def test_owner_and_group_stay(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changed: list[tuple[int, int]] = []
+    made = os.stat
+
+    class Foreign:
+        """The file of another user, as a root user or a container sees it."""
+
+        def __init__(self, status: os.stat_result) -> None:
+            self.st_mode, self.st_nlink = status.st_mode, status.st_nlink
+            self.st_uid, self.st_gid = status.st_uid + 1, status.st_gid + 1
+
+    monkeypatch.setattr(os, "stat", lambda name: Foreign(made(name)))
+    monkeypatch.setattr(os, "chown", lambda _, uid, gid: changed.append((uid, gid)))
+    replace_file(str(path), b"new")
+    assert changed == [(os.getuid() + 1, os.getgid() + 1)]
+
+    def forbidden(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "chown", forbidden)
+    with pytest.raises(NotWritten, match="belongs to another user"):
+        replace_file(str(path), b"newer")
+    assert entries(path.parent) == {"a.py": b"new"}
+
+
+def test_a_new_file_is_made(tmp_path: Path) -> None:
+    replace_file(str(tmp_path / "new.py"), b"new")
+    assert entries(tmp_path) == {"new.py": b"new"}
+
+
+def test_a_read_only_file_is_left_alone(path: Path) -> None:
+    path.chmod(0o444)
+    with pytest.raises(NotWritten, match="read-only"):
+        replace_file(str(path), b"new")
+    assert entries(path.parent) == {"a.py": b"old"}
+
+
+def test_a_file_with_other_names_is_left_alone(path: Path) -> None:
+    os.link(path, path.with_name("b.py"))
+    with pytest.raises(NotWritten, match="2 names"):
+        replace_file(str(path), b"new")
+    assert entries(path.parent) == {"a.py": b"old", "b.py": b"old"}
+
+
+def test_what_somebody_else_wrote_meanwhile_stays(path: Path) -> None:
+    def still_as_read() -> bool:
+        path.write_bytes(b"theirs")
+        return False
+
+    with pytest.raises(NotWritten, match="changed by somebody else"):
+        replace_file(str(path), b"new", still_as_read)
+    assert entries(path.parent) == {"a.py": b"theirs"}
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space"):
+        replace_file(str(path), b"new")
+    assert entries(path.parent) == {"a.py": b"old"}
+
+
+KILLED = """
+import os, signal, sys
+from mfsdp_lint.inputs.writing import replace_file
+replace_file(sys.argv[1], b"new", lambda: os.kill(os.getpid(), signal.SIGKILL))
+"""
+WAITING = """
+import sys
+from mfsdp_lint.inputs.writing import replace_file
+replace_file(sys.argv[1], b"new", lambda: print("ready", flush=True) or sys.stdin.readline() == "go\\n")
+"""
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_one(path: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    assert len(entries(path.parent)) == 2
+    remove_unfinished([str(path.parent)])
+    assert entries(path.parent) == {"a.py": b"old"}
+
+
+def test_what_another_run_is_writing_is_not(path: Path) -> None:
+    command = [sys.executable, "-c", WAITING, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdin is not None
+        assert other.stdout.readline() == "ready\n"
+        remove_unfinished([str(path.parent)])
+        assert len(entries(path.parent)) == 2
+        other.communicate("go\n")
+    assert entries(path.parent) == {"a.py": b"new"}
