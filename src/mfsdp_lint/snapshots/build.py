@@ -6,12 +6,15 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mfsdp_lint.readers.python.eval.attributes import get_attribute, set_attribute, write
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.binding import bind
-from mfsdp_lint.readers.python.eval.classes import ClassObject, enum_members, fields_of, is_enum
+from mfsdp_lint.readers.python.eval.classes import enum_members, fields_of, is_enum
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
-from mfsdp_lint.readers.python.state.machine import HAZY, Frame, Machine, Raised, identical
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.state.machine import HAZY, Machine, Raised, identical
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,

@@ -11,11 +11,14 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute, set_attribute
-from mfsdp_lint.readers.python.eval.classes import ClassObject, fields_of, lookup
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
+from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
+from mfsdp_lint.readers.python.eval.classes import fields_of, lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Function, Instance, Object, Unknown
 
 PART, OWN, REFUSED = "part", "own", "refused"

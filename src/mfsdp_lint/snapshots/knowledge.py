@@ -9,12 +9,15 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Span
-from mfsdp_lint.readers.python.eval.classes import ClassObject, FieldSpec
+from mfsdp_lint.readers.python.eval.blocks import isolated
+from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE
-from mfsdp_lint.readers.python.eval.imports import Deferred, StarOut, resolve_global
+from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.machine import Machine, identical
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.names import Deferred, StarOut
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -134,8 +137,6 @@ class Knowledge:
         return module
 
     def _entry(self, machine: Machine, module: Module, name: str) -> Object:
-        from mfsdp_lint.readers.python.eval.blocks import isolated
-
         assert self.snapshot is not None
         match self.snapshot.entry(module.name, name):
             case ["from", source, other]:
@@ -170,8 +171,6 @@ class Knowledge:
 
     def function(self, machine: Machine, module: Module, name: str, described: Any, owner: Object = None) -> Function:
         """A function by its summary; without one, a call of it is not followed."""
-        from mfsdp_lint.readers.python.eval.blocks import isolated
-
         parameters = described["parameters"] if described else [["args", "*", REQUIRED], ["kwargs", "**", REQUIRED]]
         function = Function(_definition(name, parameters), module, None, name, owner)
 
@@ -195,8 +194,6 @@ class Knowledge:
         return function
 
     def _class(self, machine: Machine, module: Module, name: str, described: Any) -> ClassObject:
-        from mfsdp_lint.readers.python.eval.blocks import isolated
-
         cls = ClassObject(name, module, None, None)
         cls.data = ClassData(self, described)
         builder = Builder(self, machine, module)
@@ -205,8 +202,6 @@ class Knowledge:
 
     def provider(self, machine: Machine, method: str, architecture: str | None) -> Object:
         """The model provider that AutoBridge makes for an architecture (None: for any)."""
-        from mfsdp_lint.readers.python.eval.blocks import isolated
-
         if self.snapshot is None:
             return None
         known = self.snapshot.names(PROVIDERS) or ()
@@ -297,8 +292,6 @@ class ClassData:
 
     def _made(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> None:
         """What constructing an instance leaves in its fields, beyond what was passed or declared."""
-        from mfsdp_lint.readers.python.eval.classes import fields_of, mro
-
         instance: Instance = arguments[0]
         made = self.described["made"]
         if made is None:

@@ -6,9 +6,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.classes import ClassObject, FieldSpec, fields_of, qualified
-from mfsdp_lint.readers.python.state.machine import HAZY, CannotMerge, Frame, Machine, Raised
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.eval.blocks import isolated
+from mfsdp_lint.readers.python.eval.classes import fields_of
+from mfsdp_lint.readers.python.eval.construction import default
+from mfsdp_lint.readers.python.state.machine import HAZY, CannotMerge, Machine, Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, qualified
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -283,9 +287,6 @@ def path_of(value: Object) -> tuple[str, ...] | None:
 
 def class_defaults(encoder: Encoder, cls: ClassObject, specs: Sequence[FieldSpec]) -> dict[str, Node]:
     """What fields of a class are when nothing is passed, by name."""
-    from mfsdp_lint.readers.python.eval.blocks import isolated
-    from mfsdp_lint.readers.python.eval.construction import default
-
     machine = encoder.machine
     found = {}
     for spec in specs:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.calls import call
-from mfsdp_lint.readers.python.eval.classes import ClassObject, fields_of, mro
+from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.construction import instantiate
-from mfsdp_lint.readers.python.state.machine import HAZY, STEP_LIMIT, CannotMerge, Frame, Machine, OutOfSteps, Raised
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.machine import HAZY, STEP_LIMIT, CannotMerge, Machine, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Instance, Object, Unknown
 from mfsdp_lint.snapshots.making.combine import Combine
 from mfsdp_lint.snapshots.making.encode import MARK, Encoder, bare, path_of

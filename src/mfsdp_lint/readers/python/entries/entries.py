@@ -10,20 +10,22 @@ from typing import Any
 from mfsdp_lint.core.recipe import Kind, Recipe, Variant
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.readers.python.eval.branches import one_of
-from mfsdp_lint.readers.python.eval.calls import call
-from mfsdp_lint.readers.python.eval.classes import ClassObject
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, SECTIONS, is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.export.settings import Spans, TreeSettings
-from mfsdp_lint.readers.python.state.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.machine import CannotMerge, Machine, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.nodes import run_block
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
     DictObject,
     Function,
     Instance,
+    ListObject,
     Object,
     Partial,
     Unknown,
@@ -225,8 +227,6 @@ def _arguments(machine: Machine, entry: Entry) -> tuple[dict[str, Object], list[
 
 def to_object(machine: Machine, value: Plain) -> Object:
     """A plain value as the evaluator has it."""
-    from mfsdp_lint.readers.python.values.objects import ListObject
-
     if isinstance(value, list):
         return ListObject([to_object(machine, item) for item in value], machine.tick())
     if isinstance(value, dict):

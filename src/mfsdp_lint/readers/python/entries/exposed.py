@@ -14,10 +14,12 @@ from mfsdp_lint.core.values import Known, Plain, spell
 from mfsdp_lint.readers.python.entries import entries
 from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters
 from mfsdp_lint.readers.python.entries.reach import reaches
-from mfsdp_lint.readers.python.eval.classes import ClassObject, has_base, mro
+from mfsdp_lint.readers.python.eval.classes import has_base, mro
 from mfsdp_lint.readers.python.export.settings import Spans
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.state.machine import Machine, Raised
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Function
 from mfsdp_lint.vocabulary import SWITCHES
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.attributes import get_attribute, set_attribute
-from mfsdp_lint.readers.python.eval.branches import Signal
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.containers import any_of, delete_entry, elements, entry, set_entry, uncertain
 from mfsdp_lint.readers.python.eval.operators import binary
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
-from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST
 from mfsdp_lint.readers.python.values.objects import DictObject, External, Instance, ListObject, Object, Unknown
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from mfsdp_lint.readers.python.eval.branches import Signal
-from mfsdp_lint.readers.python.eval.containers import GeneratorCall
-from mfsdp_lint.readers.python.state.machine import MODULE_STEPS, CannotMerge, Frame, Machine, OutOfSteps, Raised
-from mfsdp_lint.readers.python.state.nodes import run_block
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.machine import MODULE_STEPS, CannotMerge, Machine, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.nodes import Signal, run_block
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import Object
 
 BREAK = ("break", None)

@@ -11,85 +11,44 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.attributes import class_attribute, get_attribute
+from mfsdp_lint.readers.python.eval.classes import lookup, opaque
+from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import (
     CHOICE_LIMIT,
-    COPY_OF,
     FORCED_FORK_LIMIT,
     FORK_LIMIT,
     HAZY,
     CannotMerge,
-    Frame,
     LocalWay,
     Machine,
+    OutOfSteps,
     Raised,
     identical,
     is_object,
     join,
 )
-from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
+from mfsdp_lint.readers.python.state.truth import decide, truth
+from mfsdp_lint.readers.python.values.classes import ClassObject, plain
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
-    CONSTANTS,
     MISSING,
-    Choice,
     DictObject,
     EnumMember,
-    External,
     Instance,
-    IteratorObject,
-    ListObject,
     Object,
     Unknown,
 )
 from mfsdp_lint.vocabulary import NAMES
 
-Signal = Any
-"""How a block ended: None (it ran through) or a tuple that begins with "return", "break" or "continue"."""
-
-
 Side = tuple[Signal, dict[Any, Any]]
 """How one side of a branch ended, and what it wrote."""
-
-
-def truth(machine: Machine, value: Object) -> bool | None:
-    """`bool(value)` where it follows from the value alone; None when it is not known."""
-    if isinstance(value, CONSTANTS):
-        return bool(value)
-    if isinstance(value, Unknown):
-        settled = machine.settle(value)
-        if settled is not value:
-            return truth(machine, settled)
-        inner = value.fields.get("<not of>")
-        if inner is not None:
-            known = truth(machine, inner)
-            return None if known is None else not known
-        found = machine.facts.fields.get(("truth", id(value)))
-        if found is None and COPY_OF in value.fields:
-            return truth(machine, value.fields[COPY_OF])
-        return found if isinstance(found, bool) else None
-    if isinstance(value, Choice):
-        answers = {None if option is MISSING else truth(machine, option) for option in value.options}
-        return answers.pop() if len(answers) == 1 else None
-    if isinstance(value, (tuple, frozenset)):
-        return bool(value)
-    if isinstance(value, IteratorObject):
-        return True
-    if isinstance(value, ListObject):
-        return None if value.items is None else bool(value.items)
-    if isinstance(value, DictObject):
-        certain = any(not (isinstance(item, Choice) and MISSING in item.options) for item in value.fields.values())
-        return True if certain else None if value.writes.get("<hazy>") or value.fields else False
-    if isinstance(value, External):
-        return None
-    return True
 
 
 def known_truth(machine: Machine, value: Object, frame: Frame, node: ast.AST) -> bool | None:
     """`bool(value)`, asking an object's own `__bool__` or `__len__`."""
     if isinstance(value, Instance):
-        from mfsdp_lint.readers.python.eval.attributes import get_attribute
-        from mfsdp_lint.readers.python.eval.calls import call
-        from mfsdp_lint.readers.python.eval.classes import ClassObject, lookup, opaque
-
         if not isinstance(value.cls, ClassObject):
             return True
         for name in ("__bool__", "__len__"):
@@ -97,33 +56,9 @@ def known_truth(machine: Machine, value: Object, frame: Frame, node: ast.AST) ->
                 return truth(machine, call(machine, get_attribute(machine, value, name, frame), [], {}, node, frame))
         return None if opaque(machine, value.cls) and not value.fields else True
     if isinstance(value, EnumMember):
-        from mfsdp_lint.readers.python.eval.operators import plain
-
         inner = plain(value)
         return True if inner is value else truth(machine, inner)
     return truth(machine, value)
-
-
-def decide(machine: Machine, value: Object, outcome: bool) -> None:
-    """Take it as given on this way that `value` is true (or false)."""
-    if not isinstance(value, Unknown):
-        return
-    inner = value.fields.get("<not of>")
-    if inner is not None:
-        decide(machine, inner, not outcome)
-        return
-    machine.learn("truth", value, outcome)
-    # Where ways were joined, either of two questions may be meant: nothing is learnt from that.
-    alike = value.fields.get("<alike>")
-    if isinstance(alike, tuple) and outcome and isinstance(alike[0], Unknown):
-        machine.learn("truth", *alike)
-    question = value.fields.get("<equal>")
-    if isinstance(question, tuple):
-        subject, answer = question
-        if outcome:
-            machine.learn("is", subject, answer)
-        elif answer is None and isinstance(subject, Unknown) and not subject.not_none:
-            machine.learn("not none", subject, True)
 
 
 def nothing() -> Signal:
@@ -335,8 +270,6 @@ def _unwritten(machine: Machine, owner: Any, key: Any) -> Object:
     if isinstance(owner, Unknown) or (isinstance(owner, (Instance, DictObject)) and owner.writes.get(HAZY)):
         return machine.unknown(str(key))
     if isinstance(owner, Instance) and isinstance(key, str):
-        from mfsdp_lint.readers.python.eval.attributes import class_attribute
-
         return class_attribute(machine, owner, key)
     return MISSING
 
@@ -351,8 +284,6 @@ def _fork(
 ) -> Signal:
     position = len(machine.taken)
     if position >= limit:
-        from mfsdp_lint.readers.python.state.machine import OutOfSteps
-
         raise OutOfSteps
     outcome = machine.decisions[position] if position < len(machine.decisions) else True
     words = text()

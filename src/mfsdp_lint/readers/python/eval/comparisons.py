@@ -6,7 +6,12 @@ import ast
 import operator
 from typing import Any
 
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.eval.containers import iterate
+from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.truth import negated
+from mfsdp_lint.readers.python.values.classes import ClassObject, plain
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -32,7 +37,7 @@ def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, frame:
     left, right = machine.settle(left), machine.settle(right)
     match op:
         case ast.Is() | ast.IsNot():
-            answer = _same_object(left, right)
+            answer = same_object(left, right)
         case ast.Eq() | ast.NotEq():
             answer = equal(machine, left, right)
         case ast.In() | ast.NotIn():
@@ -66,8 +71,6 @@ def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, oppo
         left.fields[key] = found
     if not opposite:
         return found
-    from mfsdp_lint.readers.python.eval.operators import negated
-
     return negated(machine, found)
 
 
@@ -75,11 +78,11 @@ def _token(value: Object) -> Any:
     return (type(value).__name__, value) if isinstance(value, CONSTANTS) else id(value)
 
 
-def _same_object(left: Object, right: Object) -> bool | None:
+def same_object(left: Object, right: Object) -> bool | None:
     if left is None or right is None:
         return is_none(right if left is None else left)
     if isinstance(left, (Unknown, Choice)) or isinstance(right, (Unknown, Choice)):
-        return _over_options(left, right, _same_object)
+        return _over_options(left, right, same_object)
     if isinstance(left, (bool, type(...))) or isinstance(right, (bool, type(...))):
         return left is right
     if isinstance(left, CONSTANTS) and isinstance(right, CONSTANTS):
@@ -116,8 +119,6 @@ def _over_options(left: Object, right: Object, ask: Any) -> bool | None:
 
 def equal(machine: Machine, left: Object, right: Object) -> bool | None:
     """`left == right`; None when that is not known."""
-    from mfsdp_lint.readers.python.eval.operators import plain
-
     if type(left) is str and type(right) is str:
         return left == right or (None if is_symbolic(left, right) else False)
     left, right = plain(machine.settle(left)), plain(machine.settle(right))
@@ -164,8 +165,6 @@ def _equal_objects(machine: Machine, left: Object, right: Object) -> bool | None
         return True
     if isinstance(left, CONSTANTS) or isinstance(right, CONSTANTS):
         instance = left if isinstance(left, (Instance, EnumMember)) else right
-        from mfsdp_lint.readers.python.eval.classes import ClassObject, lookup
-
         if isinstance(instance.cls, ClassObject) and lookup(machine, instance.cls, "__eq__")[0] is MISSING:
             return False
     return None
@@ -209,9 +208,6 @@ def _equal_dicts(machine: Machine, left: DictObject, right: DictObject) -> bool 
 
 def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bool | None:
     """`item in holder`; None when that is not known."""
-    from mfsdp_lint.readers.python.eval.containers import iterate
-    from mfsdp_lint.readers.python.eval.operators import plain
-
     holder, item = machine.settle(holder), plain(machine.settle(item))
     if isinstance(holder, Choice):
         return _all_alike([contains(machine, option, item, frame) for option in holder.options])

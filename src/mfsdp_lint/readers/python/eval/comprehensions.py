@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.branches import known_truth
-from mfsdp_lint.readers.python.eval.containers import hashable, iterate, present, uncertain
-from mfsdp_lint.readers.python.eval.operators import plain
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.eval.containers import hashable, iterate, make_set, present, uncertain
+from mfsdp_lint.readers.python.state.machine import Machine, Raised, join
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.classes import plain
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, DictObject, IteratorObject, ListObject, Object
 
 
@@ -28,8 +30,6 @@ def comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
         return _dict_from_pairs(machine, found, exact)
     items: Any = found if exact else None
     if isinstance(node, ast.SetComp):
-        from mfsdp_lint.readers.python.eval.containers import make_set
-
         return make_set(machine, items)
     return ListObject(items, machine.tick())
 
@@ -60,8 +60,6 @@ def _generate(
     maybe: bool = False,
 ) -> bool:
     """Collect the elements of a comprehension; whether that is all of them. `maybe`: they may also be missing."""
-    from mfsdp_lint.readers.python.eval.assignments import assign
-
     if not generators:
         machine.step()
         found.append(_element(machine, node, frame, maybe))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from mfsdp_lint.readers.python.eval.classes import (
     FLAGS,
-    ClassObject,
-    FieldSpec,
     enum_members,
     fields_of,
     has_base,
@@ -20,7 +18,10 @@ from mfsdp_lint.readers.python.eval.classes import (
     opaque,
 )
 from mfsdp_lint.readers.python.eval.configurations import is_container
-from mfsdp_lint.readers.python.state.machine import HAZY, STEP_LIMIT, Frame, Machine, Raised
+from mfsdp_lint.readers.python.state.calling import CALLERS, call
+from mfsdp_lint.readers.python.state.machine import HAZY, STEP_LIMIT, Machine, Raised, join
+from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, Layout
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -43,8 +44,6 @@ def instantiate(
     focus: Mapping[str, Any],
 ) -> Object:
     """`cls(*arguments, **keywords)`. Raises Raised where Python would."""
-    from mfsdp_lint.readers.python.eval.calls import call
-
     if is_enum(machine, cls):
         return _member_by_value(machine, cls, arguments)
     if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
@@ -121,8 +120,6 @@ def _fill_fields(
     frame: Frame,
     focus: Mapping[str, Any],
 ) -> None:
-    from mfsdp_lint.readers.python.eval.calls import call
-
     cls: ClassObject = instance.cls
     layout = _layout(machine, cls)
     if len(arguments) > len(layout.positional):
@@ -149,17 +146,6 @@ def _fill_fields(
         _replay_setattr(machine, instance, [(name, instance.fields[name]) for name in layout.specs], node, frame)
     if layout.after is not None:
         call(machine, layout.after, [instance], {}, node, frame)
-
-
-class Layout(NamedTuple):
-    """What making an instance of a dataclass needs to know, worked out once a class."""
-
-    specs: dict[str, FieldSpec]
-    positional: list[str]
-    constants: dict[Any, Object]
-    others: list[FieldSpec]
-    hooked: bool
-    after: Function | None
 
 
 def _layout(machine: Machine, cls: ClassObject) -> Layout:
@@ -192,8 +178,6 @@ def _replay_setattr(
 ) -> None:
     # The generated __init__ assigns field by field, in order, so a class's own __setattr__ sees each of them, and not
     # yet those behind it.
-    from mfsdp_lint.readers.python.eval.calls import call
-
     hook, _ = lookup(machine, instance.cls, "__setattr__")
     assigned, writes = {name for name, _ in values}, instance.writes
     instance.fields = {name: value for name, value in instance.fields.items() if name not in assigned}
@@ -204,8 +188,6 @@ def _replay_setattr(
 
 
 def _maybe_default(machine: Machine, value: Choice, spec: FieldSpec | None, frame: Frame, node: Any) -> Object:
-    from mfsdp_lint.readers.python.state.machine import join
-
     given = [option for option in value.options if option is not MISSING]
     fallback = MISSING if spec is None else default(machine, spec, frame, node)
     return join(machine, given if fallback is MISSING else [*given, fallback])
@@ -213,10 +195,11 @@ def _maybe_default(machine: Machine, value: Choice, spec: FieldSpec | None, fram
 
 def default(machine: Machine, spec: FieldSpec, frame: Frame, node: Any) -> Object:
     """The default value of a field, made anew where it has a factory; MISSING where it has none."""
-    from mfsdp_lint.readers.python.eval.calls import call
-
     if spec.default is not MISSING:
         return spec.default
     if spec.factory is not MISSING:
         return call(machine, spec.factory, [], {}, node, frame)
     return MISSING
+
+
+CALLERS[ClassObject] = instantiate

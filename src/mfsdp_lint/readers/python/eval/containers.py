@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.classes import ClassObject, enum_members, is_enum
-from mfsdp_lint.readers.python.state.machine import OBJECT_LIMIT, STRAY, Frame, Machine, Raised, is_object, join
+from mfsdp_lint.readers.python.eval.attribute_writes import write
+from mfsdp_lint.readers.python.eval.attributes import get_attribute, part_of
+from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.machine import OBJECT_LIMIT, STRAY, Machine, Raised, is_object, join
+from mfsdp_lint.readers.python.values.classes import ClassObject, plain
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import weighs_little
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -28,60 +34,6 @@ from mfsdp_lint.readers.python.values.objects import (
 
 LONGEST = 10_000
 """Sequences longer than this are not walked."""
-
-
-class GeneratorCall:
-    """A call of a generator function: its body runs when something iterates over it (or enters it with `with`).
-
-    It runs once. What is left of one that was not run to its end is not known. `left_by` are the ways (signals, see
-    branches.py) in which a loop over it may have been left from within a loop of its own that could not be followed.
-    """
-
-    __slots__ = ("body", "born", "fields", "frame", "left_by", "machine", "managed")
-
-    def __init__(self, machine: Machine, frame: Frame, body: Callable[[Callable[[Object], Object]], Object]) -> None:
-        self.machine = machine
-        self.frame = frame
-        self.body = body
-        self.born = machine.tick()
-        self.fields: dict[Any, Object] = {"state": "new"}
-        self.managed = False
-        self.left_by: list[Any] = []
-
-    @property
-    def state(self) -> str:
-        """ "new", "open" (begun and left) or "done"."""
-        state = self.fields["state"]
-        return state if isinstance(state, str) else "open"
-
-    def run(self, on_yield: Callable[[Object], Object]) -> None:
-        """Run the body, calling `on_yield` with every element."""
-        if self.state == "new":
-            self.machine.put(self, "state", "open")
-            self.body(on_yield)
-            self.machine.put(self, "state", "done")
-
-    def first(self) -> Object:
-        """The next element: known of a new generator only; MISSING where there is none."""
-        if self.state == "open":
-            return self.machine.unknown()
-        trial = self.machine.trial
-
-        def stop(value: Object) -> Object:
-            # Which element is the first is open where a branch before it is.
-            raise _FirstElement(value if self.machine.trial == trial else self.machine.unknown())
-
-        try:
-            self.run(stop)
-        except _FirstElement as found:
-            return found.value
-        return MISSING
-
-
-class _FirstElement(BaseException):
-    def __init__(self, value: Object) -> None:
-        super().__init__()
-        self.value = value
 
 
 def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
@@ -165,8 +117,6 @@ def make_tuple(machine: Machine, items: list[Object] | None) -> Object:
 
 
 def plain_key(machine: Machine, key: Object) -> Object:
-    from mfsdp_lint.readers.python.eval.operators import plain
-
     key = machine.settle(key)
     return tuple(map(machine.settle, key)) if type(key) is tuple else plain(key)
 
@@ -184,8 +134,6 @@ def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any
         return _sequence_entry(machine, holder, key)
     if isinstance(holder, Unknown):
         if is_constant(key):
-            from mfsdp_lint.readers.python.eval.attributes import part_of
-
             return part_of(machine, holder, ("entry", key), f"{holder.text}[{key!r}]")
         return machine.unknown()
     if isinstance(holder, ClassObject):
@@ -201,9 +149,6 @@ def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any
     if isinstance(holder, External):
         return External(holder.name) if not holder.name.startswith("os.environ") else machine.unknown(holder.name)
     if isinstance(holder, Instance):
-        from mfsdp_lint.readers.python.eval.attributes import get_attribute
-        from mfsdp_lint.readers.python.eval.calls import call
-
         return call(machine, get_attribute(machine, holder, "__getitem__", frame), [key], {}, node, frame)
     if isinstance(holder, (int, float, complex, type(None))):
         raise Raised("TypeError", f"'{type(holder).__name__}' object is not subscriptable")
@@ -309,8 +254,6 @@ def set_entry(
     machine: Machine, holder: Object, key: Object, value: Object, frame: Frame, node: Any, focus: Any = None
 ) -> None:
     """`holder[key] = value`, with the statement that does it as the origin."""
-    from mfsdp_lint.readers.python.eval.attributes import write
-
     holder, key = machine.settle(holder), plain_key(machine, key)
     if isinstance(holder, DictObject):
         if hashable(key):
@@ -332,9 +275,6 @@ def set_entry(
         else:
             machine.havoc(holder)
     elif isinstance(holder, Instance):
-        from mfsdp_lint.readers.python.eval.attributes import get_attribute
-        from mfsdp_lint.readers.python.eval.calls import call
-
         call(machine, get_attribute(machine, holder, "__setitem__", frame), [key, value], {}, node, frame)
     elif isinstance(holder, Choice):
         for option in holder.options:
@@ -390,3 +330,15 @@ def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
         machine.put(holder, "items", items)
     else:
         machine.havoc(holder)
+
+
+def absorbed(machine: Machine, fields: dict[Any, Object], source: DictObject) -> dict[Any, Object]:
+    """The entries of a dictionary that is updated with `source`, whose own may be uncertain."""
+    if source.writes.get("<hazy>"):
+        # Any entry of the source that is not known may replace one that was.
+        fields = {key: join(machine, [value, machine.unknown(str(key))]) for key, value in fields.items()}
+    merged = {**fields, **source.fields}
+    for key, value in source.fields.items():
+        if uncertain(value):
+            merged[key] = join(machine, [present(machine, value), fields.get(key, MISSING)])
+    return merged

@@ -7,22 +7,24 @@ from functools import cache
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.binding import bind
-from mfsdp_lint.readers.python.eval.branches import Side, merge
-from mfsdp_lint.readers.python.eval.classes import ClassObject
+from mfsdp_lint.readers.python.eval.branches import Side, every_way, merge, one_of
 from mfsdp_lint.readers.python.eval.configurations import is_container
-from mfsdp_lint.readers.python.eval.containers import GeneratorCall
+from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.state.calling import CALLERS, Focus, call
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import (
     DEPTH_LIMIT,
     FORK_LIMIT,
     LOCAL_WAYS,
     CannotMerge,
-    Frame,
     Machine,
     own,
     template,
 )
 from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -50,7 +52,7 @@ def follow(
 ) -> Object:
     """Run a function of the program, or give back what it returned for the same arguments before."""
     if function.name in HUGGINGFACE:
-        modelled = _huggingface_model(function)
+        modelled = model_of(function)
         if modelled is not None:
             return modelled(machine, function, arguments, node, frame)
     if function.constant is not MISSING and not keywords and _takes(function, len(arguments)):
@@ -146,16 +148,12 @@ def _run_all(
         finally:
             machine.local = outer
     # Too many ways to look at each by itself, or code that nobody asked about: they are joined when this call returns.
-    from mfsdp_lint.readers.python.eval.branches import every_way
-
     found = every_way(machine, lambda: run_function(machine, function, arguments, keywords, node, frame), LOCAL_WAYS)
     return one_configuration(machine, found, f"{function.name}()")
 
 
 def one_configuration(machine: Machine, value: Object, text: str) -> Object:
     """Of several configurations that a call may return, one on each way: what is done to it is done to that one."""
-    from mfsdp_lint.readers.python.eval.branches import one_of
-
     if not isinstance(value, Choice) or not all(is_container(machine, option) for option in value.options):
         return value
     return one_of(machine, list(value.options), text)
@@ -173,12 +171,6 @@ def _forget_surroundings(machine: Machine, function: Function) -> None:
             if isinstance(value, (Instance, DictObject, ListObject)):
                 machine.havoc(value)
     machine.havoc(machine.environment)
-
-
-def _huggingface_model(function: Function) -> Any:
-    from mfsdp_lint.readers.python.eval.huggingface import model_of
-
-    return model_of(function)
 
 
 def _uncertain(result: Object) -> bool:
@@ -276,3 +268,35 @@ def _yields(nodes: list[Any]) -> bool:
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             pending.extend(ast.iter_child_nodes(node))
     return False
+
+
+def call_function(
+    machine: Machine,
+    function: Function,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
+    focus: Focus,
+) -> Object:
+    """Run a function of the program, or give back what it returned for the same arguments before."""
+    if function.unwrapped is not None:
+        return _call_wrapped(machine, function, arguments, keywords, node, frame)
+    return follow(machine, function, arguments, keywords, node, frame)
+
+
+def _call_wrapped(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    kind = function.unwrapped
+    if kind == "cached":
+        return call_cached(machine, function, arguments, keywords, node, frame)
+    if kind == "contextmanager":
+        result = run_function(machine, function, arguments, keywords, node, frame)
+        if isinstance(result, GeneratorCall):
+            result.managed = True
+        return result
+    return call(machine, kind, arguments, keywords, node, frame)
+
+
+CALLERS[Function] = call_function

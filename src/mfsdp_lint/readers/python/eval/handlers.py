@@ -10,12 +10,15 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.blocks import head
-from mfsdp_lint.readers.python.eval.branches import Signal, known_truth, perhaps, truth, undecided
-from mfsdp_lint.readers.python.eval.calls import call
-from mfsdp_lint.readers.python.eval.classes import ClassObject
-from mfsdp_lint.readers.python.eval.containers import GeneratorCall
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Place, Raised
-from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
+from mfsdp_lint.readers.python.eval.branches import known_truth, perhaps, undecided
+from mfsdp_lint.readers.python.eval.classes import class_names
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.machine import Machine, Place, Raised
+from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
+from mfsdp_lint.readers.python.state.truth import decide, truth
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, External, Instance, Object, Partial
 
 
@@ -143,8 +146,6 @@ def _matching(
 ) -> ast.ExceptHandler | None:
     names = {error.name, *PARENTS.get(error.name, ())} | CATCH_ALL
     if isinstance(error.value, Instance) and isinstance(error.value.cls, ClassObject):
-        from mfsdp_lint.readers.python.eval.attributes import class_names
-
         names |= {name.rpartition(".")[2] for name in class_names(machine, error.value.cls)}
     for handler in handlers:
         if handler.type is None:
@@ -175,8 +176,6 @@ def run_assert(machine: Machine, node: ast.Assert, frame: Frame) -> Signal:
     if known is False:
         raise Raised("AssertionError", "")
     if known is None:
-        from mfsdp_lint.readers.python.eval.branches import decide
-
         machine.doubts += 1
         decide(machine, value, True)
     return None

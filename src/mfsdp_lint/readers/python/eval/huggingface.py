@@ -14,12 +14,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.architectures import architecture
-from mfsdp_lint.readers.python.eval.calls import call
-from mfsdp_lint.readers.python.eval.classes import ClassObject, lookup
+from mfsdp_lint.readers.python.eval.blocks import isolated
+from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised, join, template
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.machine import CannotMerge, Machine, OutOfSteps, Raised, join, template
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Function, Instance, Object, Unknown
 
 AUTO_BRIDGE = "AutoBridge"
@@ -124,8 +127,6 @@ def _made(machine: Machine, cls: ClassObject, method: str) -> Object:
 
 
 def _make(machine: Machine, cls: ClassObject, method: str) -> Object:
-    from mfsdp_lint.readers.python.eval.blocks import isolated
-
     bridge = Instance(cls, 0)
     source, _ = lookup(machine, cls, method)
     if not isinstance(source, Function):

@@ -11,10 +11,12 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE, Leave, head
-from mfsdp_lint.readers.python.eval.branches import Signal, known_truth, undecided
-from mfsdp_lint.readers.python.eval.containers import LONGEST, GeneratorCall, iterate, present, uncertain
-from mfsdp_lint.readers.python.state.machine import CannotMerge, Frame, Machine, Raised, join
-from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
+from mfsdp_lint.readers.python.eval.branches import known_truth, undecided
+from mfsdp_lint.readers.python.eval.containers import LONGEST, iterate, present, uncertain
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.machine import CannotMerge, Machine, Raised, join
+from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,

@@ -7,11 +7,13 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.assignments import assign_name
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.branches import Signal, branch, undecided
-from mfsdp_lint.readers.python.eval.comparisons import equal
+from mfsdp_lint.readers.python.eval.branches import branch, undecided
+from mfsdp_lint.readers.python.eval.comparisons import equal, same_object
 from mfsdp_lint.readers.python.eval.containers import uncertain
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
-from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
+from mfsdp_lint.readers.python.eval.instance_of import is_instance
+from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import Choice, ListObject, Object, Unknown
 
 
@@ -61,9 +63,7 @@ def matches(machine: Machine, subject: Object, pattern: Any, frame: Frame, node:
         case ast.MatchValue(value=value):
             return equal(machine, subject, evaluate(machine, value, frame))
         case ast.MatchSingleton(value=value):
-            from mfsdp_lint.readers.python.eval.comparisons import _same_object
-
-            return _same_object(subject, value)
+            return same_object(subject, value)
         case ast.MatchAs(pattern=inner, name=name):
             found = True if inner is None else matches(machine, subject, inner, frame, node)
             if name is not None and found is not False:
@@ -106,8 +106,6 @@ def _match_sequence(machine: Machine, subject: Object, patterns: list[Any], fram
 def _match_class(
     machine: Machine, subject: Object, cls: ast.expr, names: list[str], patterns: list[Any], frame: Frame, node: Any
 ) -> bool | None:
-    from mfsdp_lint.readers.python.library import is_instance
-
     answer = is_instance(machine, subject, evaluate(machine, cls, frame))
     if answer is not True:
         return answer

@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.attribute_writes import write
+from mfsdp_lint.readers.python.eval.comparisons import equal
 from mfsdp_lint.readers.python.eval.containers import (
     LONGEST,
+    absorbed,
     any_of,
     elements,
     entries_of,
@@ -19,7 +22,10 @@ from mfsdp_lint.readers.python.eval.containers import (
     uncertain,
     unseen_entry,
 )
-from mfsdp_lint.readers.python.state.machine import STRAY, Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.eval.operators import binary
+from mfsdp_lint.readers.python.eval.sorting import sort
+from mfsdp_lint.readers.python.state.machine import STRAY, Machine, Raised, join
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, LONGEST_TEXT, can_format, is_small
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -73,8 +79,6 @@ def _constant_method(
             return machine.unknown("", not_none=True)
         return owner.join(items)
     if name in OPERATORS and len(arguments) == 1:
-        from mfsdp_lint.readers.python.eval.operators import binary
-
         return binary(machine, OPERATORS[name], owner, arguments[0])
     plain_arguments = [
         tuple(item.items) if isinstance(item, ListObject) and item.items is not None else item for item in arguments
@@ -203,8 +207,6 @@ def _get(machine: Machine, owner: DictObject, key: Object, fallback: Object) -> 
 def _update(
     machine: Machine, owner: DictObject, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
 ) -> None:
-    from mfsdp_lint.readers.python.eval.attributes import write
-
     for argument in arguments:
         if isinstance(argument, DictObject):
             for key, value in absorbed(machine, owner.fields, argument).items():
@@ -232,18 +234,6 @@ def _update(
             machine.havoc(owner)
         else:
             write(machine, owner, key, value, frame, node, None, "assigned")
-
-
-def absorbed(machine: Machine, fields: dict[Any, Object], source: DictObject) -> dict[Any, Object]:
-    """The entries of a dictionary that is updated with `source`, whose own may be uncertain."""
-    if source.writes.get("<hazy>"):
-        # Any entry of the source that is not known may replace one that was.
-        fields = {key: join(machine, [value, machine.unknown(str(key))]) for key, value in fields.items()}
-    merged = {**fields, **source.fields}
-    for key, value in source.fields.items():
-        if uncertain(value):
-            merged[key] = join(machine, [present(machine, value), fields.get(key, MISSING)])
-    return merged
 
 
 def _list_method(
@@ -293,8 +283,6 @@ def _list_method(
         case "index" | "count" | "remove", [item]:
             return _search(machine, owner, name, items, item)
         case "sort", []:
-            from mfsdp_lint.readers.python.library import sort
-
             machine.put(owner, "items", sort(machine, items, keywords, frame))
             return None
     machine.put(owner, "items", None)
@@ -314,8 +302,6 @@ def _of_uncertain(machine: Machine, owner: ListObject, name: str, items: list[Ob
 
 
 def _search(machine: Machine, owner: ListObject, name: str, items: list[Object], item: Object) -> Object:
-    from mfsdp_lint.readers.python.eval.comparisons import equal
-
     answers = [equal(machine, one, item) for one in items]
     if name == "count":
         return sum(map(bool, answers)) if None not in answers else machine.unknown("", not_none=True)

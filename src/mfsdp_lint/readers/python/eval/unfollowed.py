@@ -6,7 +6,9 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, is_object
+from mfsdp_lint.readers.python.state.machine import Machine, is_object
+from mfsdp_lint.readers.python.state.models import changes_nothing
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import DictObject, Instance, ListObject, Object, Unknown
 
 
@@ -14,8 +16,6 @@ def unfollowed(
     machine: Machine, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
 ) -> Object:
     """A call whose code is not at hand: its result is unknown, and so is everything it may have changed."""
-    from mfsdp_lint.readers.python.library import changes_nothing
-
     machine.unfollowed += 1
     machine.doubts += 1
     picked = _picked(machine, [*arguments, *keywords.values()])

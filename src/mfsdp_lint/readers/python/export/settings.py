@@ -9,11 +9,14 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Call, How, Origin, Setting, Span, Undeclared
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
-from mfsdp_lint.readers.python.eval.classes import ClassObject, qualified
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.containers import uncertain
-from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.export.undeclared import undeclared
+from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import is_small
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -238,8 +241,6 @@ class TreeSettings(Mapping[str, Setting]):
 
     def undeclared(self) -> tuple[Undeclared, ...]:
         """The assignments to names that are no fields."""
-        from mfsdp_lint.readers.python.export.undeclared import undeclared
-
         machine = self._machine
         saved, machine.facts = machine.facts, self._facts
         try:
@@ -329,9 +330,6 @@ class TreeSettings(Mapping[str, Setting]):
 
     def _computed(self, owner: Object, name: str) -> Object:
         """A property, a class attribute, or what `__getattr__` forwards."""
-        from mfsdp_lint.readers.python.eval.attributes import get_attribute
-        from mfsdp_lint.readers.python.state.machine import Frame, Raised
-
         machine = self._machine
         mark, steps = len(machine.journal), machine.steps
         machine.steps = 0

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mfsdp_lint.readers.python.library.registry import models
-from mfsdp_lint.readers.python.state.machine import Frame, Machine
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,

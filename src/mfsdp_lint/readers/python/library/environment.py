@@ -9,8 +9,10 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.containers import set_entry
 from mfsdp_lint.readers.python.eval.methods import method
-from mfsdp_lint.readers.python.library.registry import Model, computes, models, settled
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.library.computing import computes, settled
+from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.models import Model, models
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,

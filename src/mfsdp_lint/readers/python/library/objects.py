@@ -6,10 +6,13 @@ import ast
 import builtins
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.attributes import attributes_of, get_attribute, has_attribute, set_attribute
-from mfsdp_lint.readers.python.eval.classes import ClassObject, lookup
-from mfsdp_lint.readers.python.library.registry import BUILTINS, models
-from mfsdp_lint.readers.python.state.machine import HAZY, Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
+from mfsdp_lint.readers.python.eval.attributes import attributes_of, get_attribute, has_attribute, part_of
+from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.state.machine import HAZY, Machine, Raised, join
+from mfsdp_lint.readers.python.state.models import BUILTINS, models
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -82,8 +85,6 @@ def _object_getattribute(
 def _object_setattr(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
 ) -> Object:
-    from mfsdp_lint.readers.python.eval.attributes import write
-
     owner, name, value = arguments
     if isinstance(owner, (Instance, Unknown)) and isinstance(name, str):
         write(machine, owner, name, value, frame, node, None, "assigned")
@@ -102,8 +103,6 @@ def _hasattr(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
     name = machine.settle(arguments[1])
     known = has_attribute(machine, machine.settle(arguments[0]), name, frame, node) if isinstance(name, str) else None
     if known is None and isinstance(arguments[0], Unknown) and isinstance(name, str):
-        from mfsdp_lint.readers.python.eval.attributes import part_of
-
         return part_of(machine, arguments[0], ("has", name), f"hasattr({arguments[0].text}, {name!r})")
     return machine.unknown("", not_none=True) if known is None else known
 

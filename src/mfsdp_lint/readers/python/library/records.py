@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.calls import call
-from mfsdp_lint.readers.python.eval.classes import ClassObject, fields_of, opaque
-from mfsdp_lint.readers.python.library.registry import models
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, opaque
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.machine import Machine, Raised, join
+from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     Choice,
@@ -64,8 +66,6 @@ def _fields(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
 def _is_dataclass(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
 ) -> Object:
-    from mfsdp_lint.readers.python.eval.classes import has_fields
-
     value = machine.settle(arguments[0])
     cls = value.cls if isinstance(value, Instance) else value
     if isinstance(cls, ClassObject):

@@ -9,14 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.branches import known_truth, truth
-from mfsdp_lint.readers.python.eval.calls import call
+from mfsdp_lint.readers.python.eval.branches import known_truth
 from mfsdp_lint.readers.python.eval.containers import (
     LONGEST,
-    GeneratorCall,
     any_of,
     elements,
-    holds_objects,
     iterate,
     make_set,
     make_tuple,
@@ -24,8 +21,15 @@ from mfsdp_lint.readers.python.eval.containers import (
     uncertain,
 )
 from mfsdp_lint.readers.python.eval.methods import method
-from mfsdp_lint.readers.python.library.registry import models, settled
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.eval.operators import binary
+from mfsdp_lint.readers.python.eval.sorting import sort
+from mfsdp_lint.readers.python.library.computing import settled
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.machine import Machine, Raised, join
+from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.truth import truth
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import weighs_little
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -33,10 +37,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Instance,
     IteratorObject,
     ListObject,
-    Native,
     Object,
-    SetObject,
-    is_constant,
     is_symbolic,
 )
 
@@ -121,30 +122,6 @@ def _defaultdict(
     made = DictObject({}, machine.tick())
     made.writes["<hazy>"] = True
     return made
-
-
-def sort(machine: Machine, items: list[Object], keywords: dict[str, Object], frame: Frame) -> list[Object] | None:
-    """The elements in order, None where the order is not known."""
-    key = keywords.get("key")
-    keys = settled(machine, items if key is None else [call(machine, key, [item], {}, None, frame) for item in items])
-    if not all(is_constant(one) for one in keys) or is_symbolic(*keys):
-        return [any_of(machine, items)] * len(items) if key is not None and holds_objects(items) else None
-    order = sorted(
-        range(len(items)), key=_Comparable(keys), reverse=truth(machine, keywords.get("reverse", False)) is True
-    )
-    return [items[index] for index in order]
-
-
-class _Comparable:
-    def __init__(self, keys: list[Object]) -> None:
-        self.keys = keys
-        try:
-            sorted(keys)
-        except TypeError as error:
-            raise Raised("TypeError", str(error)) from None
-
-    def __call__(self, index: int) -> Object:
-        return self.keys[index]
 
 
 @models("builtins.range")
@@ -285,8 +262,6 @@ def _any_all(machine: Machine, iterable: Object, wanted: bool, frame: Frame, nod
 
 @models("builtins.sum")
 def _sum(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    from mfsdp_lint.readers.python.eval.operators import binary
-
     items = _elements(machine, arguments, frame)
     if items is None:
         return machine.unknown("", not_none=True)
@@ -354,30 +329,3 @@ def _slice(machine: Machine, arguments: list[Object], keywords: dict[str, Object
         if all(isinstance(part, (int, type(None))) for part in arguments)
         else machine.unknown("slice")
     )
-
-
-UNBOUND = {kind.__name__: kind for kind in (dict, list, str, set, tuple, int, float, bytes)}
-
-
-def unbound(machine: Machine, kind: Native, name: str) -> Object:
-    """A method taken from a built-in type: `dict.fromkeys`, `str.upper`."""
-    python_type = UNBOUND.get(kind.name.removeprefix("builtins."))
-    if python_type is None or name.startswith("_"):
-        return machine.unknown(name)
-    if not hasattr(python_type, name):
-        raise Raised("AttributeError", f"type object '{python_type.__name__}' has no attribute '{name}'")
-
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
-    ) -> Object:
-        if name == "fromkeys":
-            return method(machine, DictObject({}, machine.tick()), name, arguments, keywords, frame, node)
-        owner = machine.settle(arguments[0]) if arguments else None
-        kinds: dict[type, type] = {dict: DictObject, list: ListObject, set: SetObject}
-        if not isinstance(owner, kinds.get(python_type, python_type)):
-            for argument in arguments:
-                machine.havoc(argument)
-            return machine.unknown(name)
-        return method(machine, owner, name, arguments[1:], keywords, frame, node)
-
-    return Native(f"{kind.name}.{name}", model)

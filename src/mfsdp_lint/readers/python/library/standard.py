@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.calls import call
 from mfsdp_lint.readers.python.eval.containers import iterate
 from mfsdp_lint.readers.python.eval.imports import import_module
-from mfsdp_lint.readers.python.library.registry import models
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,

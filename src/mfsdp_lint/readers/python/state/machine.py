@@ -11,7 +11,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from mfsdp_lint.readers.python.state.modules import Module, ModuleFinder
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     EITHER,
     MISSING,
@@ -93,47 +94,6 @@ class LocalWay:
         position = len(self.taken)
         self.taken.append(self.prefix[position] if position < len(self.prefix) else True)
         return self.taken[-1]
-
-
-class Frame:
-    """The local names of one call (or of a module's top level, or of a class body), and where it was called from."""
-
-    __slots__ = (
-        "born",
-        "caller",
-        "cls",
-        "code",
-        "enclosing",
-        "fields",
-        "function",
-        "is_class",
-        "module",
-        "node",
-        "on_yield",
-        "outer",
-    )
-
-    def __init__(
-        self,
-        module: Module,
-        function: str = "",
-        enclosing: Frame | None = None,
-        caller: Frame | None = None,
-        node: ast.AST | None = None,
-        born: int = 0,
-    ) -> None:
-        self.module = module
-        self.function = function
-        self.enclosing = enclosing
-        self.caller = caller
-        self.node = node
-        self.born = born
-        self.fields: dict[Any, Object] = {}
-        self.cls: Object = None
-        self.code: Object = None
-        self.is_class = False
-        self.on_yield: Any = None
-        self.outer: dict[str, Any] = {}
 
 
 class _Facts:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.state.modules import Module
+    from mfsdp_lint.readers.python.values.modules import Module
 
 Object = Any
 """Any value of the evaluated program: a constant, a tuple, or one of the classes here."""
