@@ -123,7 +123,7 @@ class Builder:
         value = self.arguments.values.get(name, MISSING)
         try:
             for attribute in attributes:
-                value = get_attribute(self.machine, value, attribute, self.frame)
+                value = get_attribute(self.machine, value, attribute, None, self.frame)
         except Raised:
             value = MISSING
         return self.machine.unknown(name) if value is MISSING else value
@@ -176,7 +176,7 @@ class Builder:
             return spec.default
         if spec.factory is MISSING:
             return self.machine.unknown(spec.name)
-        return spec.factory.call(self.machine, [], {}, self.frame, None if made is None else made.node)
+        return spec.factory.call(self.machine, [], {}, None if made is None else made.node, self.frame)
 
     def _fill(self, owner: Instance | Unknown, fields: Mapping[str, Any]) -> None:
         for name, (how, *place, node) in fields.items():
@@ -198,9 +198,9 @@ class Builder:
 
     def _write(self, number: int | None, value: Object) -> Write | None:
         if number is None:
-            return self.machine.note(self.frame, self.site, None, "default", value, None)
+            return self.machine.note(self.site, self.frame, None, "default", value, None)
         origin = self.origin(number)
-        return self.machine.note(self.frame, origin, None, origin.how, value, None)
+        return self.machine.note(origin, self.frame, None, origin.how, value, None)
 
 
 _METHODS = {
@@ -220,8 +220,8 @@ def apply(
     described: Any,
     arguments: list[Object],
     keywords: dict[str, Object],
-    frame: Frame,
     node: Any,
+    frame: Frame,
 ) -> Object:
     """A call of a function by its summary. Raises Raised where the arguments do not fit its parameters."""
     inner = Frame(function.module, function.name, None, frame, node, machine.tick())
@@ -229,7 +229,7 @@ def apply(
     found = _arguments(described, function, inner)
     broken = described.get("broken", ())
     if found is None or not found.given.isdisjoint(broken):
-        return unfollowed(machine, f"{function.module.name}.{function.name}", arguments, keywords, frame, node)
+        return unfollowed(machine, f"{function.module.name}.{function.name}", arguments, keywords, node, frame)
     builder = Builder(knowledge, machine, function.module, inner, found)
     return _carry_out(builder, _case(described, found) or described["outcome"])
 
@@ -282,8 +282,8 @@ def _carry_out(builder: Builder, outcome: Any) -> Object:
             machine.havoc(builder.build(["arg", *path]))
     for target, name, number, value in writes:
         if value is not MISSING:
-            set_attribute(machine, target, name, value, builder.frame, builder.origin(number), None, "upstream")
+            set_attribute(machine, target, name, value, builder.origin(number), builder.frame, None, "upstream")
     for name, number, value in variables:
         if value is not MISSING:
-            write(machine, machine.environment, name, value, builder.frame, builder.origin(number), None, "upstream")
+            write(machine, machine.environment, name, value, builder.origin(number), builder.frame, None, "upstream")
     return result

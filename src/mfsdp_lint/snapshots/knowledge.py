@@ -184,11 +184,11 @@ class Knowledge:
         full = f"{module.name}.{name}"
 
         def call(
-            machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Any, node: Any
+            machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Any
         ) -> Object:
             if not described:
-                return unfollowed(machine, full, arguments, keywords, frame, node)
-            return apply(self, machine, function, described, arguments, keywords, frame, node)
+                return unfollowed(machine, full, arguments, keywords, node, frame)
+            return apply(self, machine, function, described, arguments, keywords, node, frame)
 
         function.unwrapped = Native(full, call)
         return function
@@ -290,7 +290,7 @@ class ClassData:
         function.unwrapped = Native(f"{cls.qualified_name}.{name}", run)
         return function
 
-    def _made(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> None:
+    def _made(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
         """What constructing an instance leaves in its fields, beyond what was passed or declared."""
         instance: Instance = arguments[0]
         made = self.described["made"]
@@ -308,7 +308,7 @@ class ClassData:
             if value is not MISSING:
                 machine.put(instance, name, value)
 
-    def _sets(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> None:
+    def _sets(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
         instance, name, value = arguments
         sets = self.described["sets"]
         if sets is None:
@@ -318,14 +318,14 @@ class ClassData:
             if other in instance.fields:
                 machine.put(instance, other, value)
 
-    def _get_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> Object:
+    def _get_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> Object:
         assert self.forwarding is not None
-        return self.forwarding.get(machine, arguments[0], arguments[1], frame, node)
+        return self.forwarding.get(machine, arguments[0], arguments[1], node, frame)
 
-    def _set_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> None:
+    def _set_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
         assert self.forwarding is not None
         instance, name, value = arguments
-        self.forwarding.set(machine, instance, name, value, frame, node)
+        self.forwarding.set(machine, instance, name, value, node, frame)
 
 
 def _is_given(instance: Instance, spec: FieldSpec) -> bool:

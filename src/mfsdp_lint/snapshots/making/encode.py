@@ -291,7 +291,7 @@ def class_defaults(encoder: Encoder, cls: ClassObject, specs: Sequence[FieldSpec
     found = {}
     for spec in specs:
         try:
-            value = isolated(machine, lambda spec=spec: default(machine, spec, Frame(cls.module), None))  # type: ignore[misc]
+            value = isolated(machine, lambda spec=spec: default(machine, spec, None, Frame(cls.module)))  # type: ignore[misc]
         except (Raised, CannotMerge):
             value = MISSING
         found[spec.name] = encoder.encode(machine.unknown(spec.name) if value is MISSING else value)

@@ -462,7 +462,7 @@ class _Maker:
                 frame = Frame(cls.module)
                 instance = instantiate(self.machine, cls, [], {}, None, frame, {})
                 before = dict(instance.fields)
-                set_attribute(self.machine, instance, name, probe, frame, None)
+                set_attribute(self.machine, instance, name, probe, None, frame)
                 written |= {key for key, value in instance.fields.items() if value is not before.get(key, MISSING)}
                 if any(instance.fields[key] is not probe for key in written):
                     return None

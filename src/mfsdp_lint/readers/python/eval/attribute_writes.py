@@ -35,8 +35,8 @@ def set_attribute(
     target: Object,
     name: str,
     value: Object,
-    frame: Frame,
     node: Any,
+    frame: Frame,
     focus: Any = None,
     how: str = "assigned",
 ) -> None:
@@ -45,25 +45,25 @@ def set_attribute(
         cls = target.cls
         setter = _setter(machine, cls, name) if isinstance(cls, ClassObject) else None
         if isinstance(setter, Function):
-            _through_hook(machine, setter, target, name, value, frame, node, focus, how)
+            _through_hook(machine, setter, target, name, value, node, frame, focus, how)
             return
         if setter is not None:
             if setter.setter is not None:
                 call(machine, setter.setter, [target, value], {}, node, frame)
                 return
             raise Raised("AttributeError", f"property '{name}' has no setter")
-        write(machine, target, name, value, frame, node, focus, how)
+        write(machine, target, name, value, node, frame, focus, how)
     elif isinstance(target, Unknown):
         settled = machine.settle(target)
         if settled is not target:
-            set_attribute(machine, settled, name, value, frame, node, focus, how)
+            set_attribute(machine, settled, name, value, node, frame, focus, how)
         else:
             if name in NAMES and _is_section(target):
                 machine.found_configuration()
-            write(machine, target, name, value, frame, node, focus, how)
+            write(machine, target, name, value, node, frame, focus, how)
             for one in target.fields.get(EITHER, ()):
                 possible = join(machine, [value, one.fields[name] if name in one.fields else machine.unknown(name)])
-                write(machine, one, name, possible, frame, node, focus, how)
+                write(machine, one, name, possible, node, frame, focus, how)
     elif isinstance(target, Choice):
         # Which object is written is not known: each may be, or not.
         for option in target.options:
@@ -76,8 +76,8 @@ def set_attribute(
                     option,
                     name,
                     value if old is MISSING else join(machine, [value, old]),
-                    frame,
                     node,
+                    frame,
                     focus,
                     how,
                 )
@@ -108,12 +108,12 @@ def _setter(machine: Machine, cls: ClassObject, name: str) -> Object:
 
 
 def write(
-    machine: Machine, target: Any, key: Any, value: Object, frame: Frame, node: Any, focus: Any, how: str
+    machine: Machine, target: Any, key: Any, value: Object, node: Any, frame: Frame, focus: Any, how: str
 ) -> None:
     """Write one attribute or entry and record who did."""
     earlier = machine.before(target, key)
     machine.put(target, key, value)
-    machine.record(target, key, machine.note(frame, node, focus, how, value, earlier))
+    machine.record(target, key, machine.note(node, frame, focus, how, value, earlier))
 
 
 def _through_hook(
@@ -122,8 +122,8 @@ def _through_hook(
     target: Instance,
     name: str,
     value: Object,
-    frame: Frame,
     node: Any,
+    frame: Frame,
     focus: Any,
     how: str,
 ) -> None:
@@ -136,4 +136,4 @@ def _through_hook(
         # What the hook hands on to a part of the object is this statement's doing as well.
         if isinstance(owner, Instance) and fields is owner.fields and abs(owner.born) <= born:
             before = earlier.get((id(owner), key))
-            machine.record(owner, key, machine.note(frame, node, focus, how, owner.fields.get(key), before))
+            machine.record(owner, key, machine.note(node, frame, focus, how, owner.fields.get(key), before))

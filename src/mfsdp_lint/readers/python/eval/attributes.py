@@ -42,17 +42,17 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-def get_attribute(machine: Machine, value: Object, name: str, frame: Frame, node: Any = None) -> Object:
+def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: Frame) -> Object:
     """`value.name`. Raises Raised("AttributeError") where Python would."""
     if isinstance(value, Instance):
         found = value.fields.get(name, MISSING)
         if found is not MISSING and not isinstance(found, Choice):
             return found
-        return _instance_attribute(machine, value, name, frame, node, found)
+        return _instance_attribute(machine, value, name, node, frame, found)
     if isinstance(value, Unknown):
         settled = machine.settle(value)
         if settled is not value:
-            return get_attribute(machine, settled, name, frame, node)
+            return get_attribute(machine, settled, name, node, frame)
         text = f"{value.text}.{name}" if value.text else name
         return _of_either(machine, value, name, text) if EITHER in value.fields else part_of(machine, value, name, text)
     if isinstance(value, Module):
@@ -60,13 +60,13 @@ def get_attribute(machine: Machine, value: Object, name: str, frame: Frame, node
     if isinstance(value, External):
         return value.name.rpartition(".")[2] if name == "__name__" else External(f"{value.name}.{name}")
     if isinstance(value, ClassObject):
-        return _class_attribute(machine, value, name, frame, node)
+        return _class_attribute(machine, value, name, node, frame)
     if isinstance(value, Choice):
-        return _over(machine, value, lambda option: get_attribute(machine, option, name, frame, node))
+        return _over(machine, value, lambda option: get_attribute(machine, option, name, node, frame))
     if isinstance(value, EnumMember):
-        return _member_attribute(machine, value, name, frame, node)
+        return _member_attribute(machine, value, name, node, frame)
     if isinstance(value, Super):
-        return _super_attribute(machine, value, name, frame, node)
+        return _super_attribute(machine, value, name, node, frame)
     if isinstance(value, (Function, Native, Partial, Bound)):
         return _function_attribute(machine, value, name)
     if isinstance(value, (*CONSTANTS, tuple, frozenset, ListObject, DictObject)):
@@ -107,7 +107,7 @@ def _over(machine: Machine, choice: Choice, read: Any) -> Object:
     return join(machine, found)
 
 
-def _instance_attribute(machine: Machine, value: Instance, name: str, frame: Frame, node: Any, found: Object) -> Object:
+def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any, frame: Frame, found: Object) -> Object:
     if found is not MISSING:
         present = [option for option in found.options if option is not MISSING]
         machine.doubts += len(found.options) - len(present)
@@ -117,10 +117,10 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, frame: Fra
     if name == "__dict__":
         return attributes_of(value)
     if isinstance(value.cls, Choice):
-        return _attribute_of_candidates(machine, value, name, frame, node)
+        return _attribute_of_candidates(machine, value, name, node, frame)
     attribute, _ = lookup(machine, value.cls, name)
     if attribute is not MISSING:
-        return _bind(machine, attribute, value, value.cls, frame, node)
+        return _bind(machine, attribute, value, value.cls, node, frame)
     hook, _ = lookup(machine, value.cls, "__getattr__")
     if isinstance(hook, Function):
         return call(machine, hook, [value, name], {}, node, frame)
@@ -151,12 +151,12 @@ def class_attribute(machine: Machine, value: Instance, name: str) -> Object:
     return Bound(attribute, value) if isinstance(attribute, Function) else attribute
 
 
-def _attribute_of_candidates(machine: Machine, value: Instance, name: str, frame: Frame, node: Any) -> Object:
+def _attribute_of_candidates(machine: Machine, value: Instance, name: str, node: Any, frame: Frame) -> Object:
     found: list[Object] = []
     for cls in value.cls.options:
         attribute, _ = lookup(machine, cls, name)
         if attribute is not MISSING:
-            found.append(_bind(machine, attribute, value, cls, frame, node))
+            found.append(_bind(machine, attribute, value, cls, node, frame))
         elif opaque(machine, cls):
             found.append(machine.unknown(name))
     if not found:
@@ -164,7 +164,7 @@ def _attribute_of_candidates(machine: Machine, value: Instance, name: str, frame
     return join(machine, found) if len(found) == len(value.cls.options) else machine.unknown(name)
 
 
-def _bind(machine: Machine, attribute: Object, owner: Object, cls: Object, frame: Frame, node: Any) -> Object:
+def _bind(machine: Machine, attribute: Object, owner: Object, cls: Object, node: Any, frame: Frame) -> Object:
     if isinstance(attribute, Function):
         return Bound(attribute, owner)
     if isinstance(attribute, Descriptor):
@@ -176,7 +176,7 @@ def _bind(machine: Machine, attribute: Object, owner: Object, cls: Object, frame
     return attribute
 
 
-def _class_attribute(machine: Machine, cls: ClassObject, name: str, frame: Frame, node: Any) -> Object:
+def _class_attribute(machine: Machine, cls: ClassObject, name: str, node: Any, frame: Frame) -> Object:
     if is_enum(machine, cls):
         members = enum_members(machine, cls)
         if name in members:
@@ -209,7 +209,7 @@ def _class_attribute(machine: Machine, cls: ClassObject, name: str, frame: Frame
     raise Raised("AttributeError", f"type object '{cls.name}' has no attribute '{name}'")
 
 
-def _member_attribute(machine: Machine, member: EnumMember, name: str, frame: Frame, node: Any) -> Object:
+def _member_attribute(machine: Machine, member: EnumMember, name: str, node: Any, frame: Frame) -> Object:
     if name in ("name", "_name_"):
         return member.name
     if name in ("value", "_value_"):
@@ -219,20 +219,20 @@ def _member_attribute(machine: Machine, member: EnumMember, name: str, frame: Fr
             return member.cls
         attribute, _ = lookup(machine, member.cls, name)
         if attribute is not MISSING:
-            return _bind(machine, attribute, member, member.cls, frame, node)
+            return _bind(machine, attribute, member, member.cls, node, frame)
         if isinstance(member.value, (*CONSTANTS, tuple)) and hasattr(type(member.value), name):
             return _builtin_attribute(machine, member.value, name)
     return machine.unknown(name)
 
 
-def _super_attribute(machine: Machine, value: Super, name: str, frame: Frame, node: Any) -> Object:
+def _super_attribute(machine: Machine, value: Super, name: str, node: Any, frame: Frame) -> Object:
     cls = value.owner.cls if isinstance(value.owner, (Instance, EnumMember)) else value.owner
     for candidate in cls.options if isinstance(cls, Choice) else (cls,):
         if not isinstance(candidate, ClassObject):
             continue
         attribute, _ = lookup(machine, candidate, name, after=value.after)
         if attribute is not MISSING:
-            return _bind(machine, attribute, value.owner, candidate, frame, node)
+            return _bind(machine, attribute, value.owner, candidate, node, frame)
         if name in ("__init__", "__post_init__", "__init_subclass__", "__setattr__", "__getattribute__"):
             return Bound(External(f"object.{name}"), value.owner)
         if not opaque(machine, candidate):
@@ -283,7 +283,7 @@ def module_attribute(machine: Machine, module: Module, name: str) -> Object:
     return found
 
 
-def has_attribute(machine: Machine, value: Object, name: str, frame: Frame, node: Any = None) -> bool | None:
+def has_attribute(machine: Machine, value: Object, name: str, node: Any, frame: Frame) -> bool | None:
     """`hasattr(value, name)`; None when that cannot be known."""
     if isinstance(value, Unknown) and machine.settle(value) is value:
         return True if name in value.writes else None
@@ -304,10 +304,10 @@ def has_attribute(machine: Machine, value: Object, name: str, frame: Frame, node
                 else (_class_has(machine, value.cls, name) or None)
             )
     if isinstance(value, Choice):
-        options = {has_attribute(machine, option, name, frame, node) for option in value.options}
+        options = {has_attribute(machine, option, name, node, frame) for option in value.options}
         return options.pop() if len(options) == 1 else None
     try:
-        found = get_attribute(machine, value, name, frame, node)
+        found = get_attribute(machine, value, name, node, frame)
     except Raised as error:
         return False if error.name == "AttributeError" else None
     return None if isinstance(found, Unknown) and not found.not_none and not isinstance(value, Instance) else True
@@ -331,7 +331,7 @@ def unbound(machine: Machine, kind: Native, name: str) -> Object:
         raise Raised("AttributeError", f"type object '{python_type.__name__}' has no attribute '{name}'")
 
     def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
     ) -> Object:
         if name == "fromkeys":
             return call(machine, Bound(name, DictObject({}, machine.tick())), arguments, keywords, node, frame)

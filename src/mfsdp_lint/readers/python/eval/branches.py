@@ -46,14 +46,16 @@ Side = tuple[Signal, dict[Any, Any]]
 """How one side of a branch ended, and what it wrote."""
 
 
-def known_truth(machine: Machine, value: Object, frame: Frame, node: ast.AST) -> bool | None:
+def known_truth(machine: Machine, value: Object, node: ast.AST, frame: Frame) -> bool | None:
     """`bool(value)`, asking an object's own `__bool__` or `__len__`."""
     if isinstance(value, Instance):
         if not isinstance(value.cls, ClassObject):
             return True
         for name in ("__bool__", "__len__"):
             if lookup(machine, value.cls, name)[0] is not MISSING:
-                return truth(machine, call(machine, get_attribute(machine, value, name, frame), [], {}, node, frame))
+                return truth(
+                    machine, call(machine, get_attribute(machine, value, name, None, frame), [], {}, node, frame)
+                )
         return None if opaque(machine, value.cls) and not value.fields else True
     if isinstance(value, EnumMember):
         inner = plain(value)
@@ -71,7 +73,7 @@ def branch(
 ) -> Signal:
     """Run `if test: yes() else: no()` and say how it ended."""
     value = evaluate(machine, test, frame)
-    known = known_truth(machine, value, frame, test)
+    known = known_truth(machine, value, test, frame)
     if known is not None:
         return yes() if known else no()
     return undecided(machine, value, lambda: _text(test), yes, no)
@@ -312,7 +314,7 @@ def choose(
 ) -> Object:
     """`yes() if test else no()`: both values where the test is not known."""
     value = evaluate(machine, test, frame)
-    known = known_truth(machine, value, frame, test)
+    known = known_truth(machine, value, test, frame)
     if known is not None:
         return yes() if known else no()
     signal = undecided(machine, value, lambda: _text(test), lambda: ("return", yes()), lambda: ("return", no()))

@@ -64,7 +64,7 @@ def _call_with_unknown(
     """A call of which it is not known how many arguments it has; those up to `last` were evaluated."""
     arguments += (evaluate(machine, item, frame) for item in node.args[node.args.index(last) + 1 :])
     keywords = {keyword.arg or "**": evaluate(machine, keyword.value, frame) for keyword in node.keywords}
-    return unfollowed(machine, ast.unparse(node.func), arguments, keywords, frame, node)
+    return unfollowed(machine, ast.unparse(node.func), arguments, keywords, node, frame)
 
 
 def _super(machine: Machine, node: ast.Call, frame: Frame, function: Object) -> Object:

@@ -7,7 +7,8 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import Side, merge
-from mfsdp_lint.readers.python.eval.functions import one_configuration
+from mfsdp_lint.readers.python.eval.construction import instantiate
+from mfsdp_lint.readers.python.eval.functions import call_function, one_configuration
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import CALLERS, Focus, call
@@ -21,6 +22,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Descriptor,
     DictObject,
     External,
+    Function,
     Instance,
     Native,
     Object,
@@ -48,10 +50,10 @@ def _call_model(
 ) -> Object:
     options = [value for value in (*arguments, *keywords.values()) if type(value) is Option]
     if not options or name in HANDS_ON:
-        return model(machine, arguments, keywords, frame, node)
+        return model(machine, arguments, keywords, node, frame)
     arguments = [machine.settle(value) for value in arguments]
     keywords = {key: machine.settle(value) for key, value in keywords.items()}
-    return derived(model(machine, arguments, keywords, frame, node), *options)
+    return derived(model(machine, arguments, keywords, node, frame), *options)
 
 
 def _call_native(
@@ -78,7 +80,7 @@ def _call_external(
     modelled = LIBRARY.get(external.name)
     if modelled is not None:
         return _call_model(machine, external.name, modelled, arguments, keywords, node, frame)
-    return unfollowed(machine, external.name, arguments, keywords, frame, node)
+    return unfollowed(machine, external.name, arguments, keywords, node, frame)
 
 
 def _call_bound(
@@ -92,17 +94,17 @@ def _call_bound(
 ) -> Object:
     function, owner = bound.function, bound.owner
     if isinstance(function, str):
-        return method(machine, owner, function, arguments, keywords, frame, node)
+        return method(machine, owner, function, arguments, keywords, node, frame)
     if isinstance(function, External):
-        return _object_method(machine, function.name, owner, arguments, frame, node)
+        return _object_method(machine, function.name, owner, arguments, node, frame)
     return call(machine, function, [owner, *arguments], keywords, node, frame)
 
 
 def _object_method(
-    machine: Machine, name: str, owner: Object, arguments: list[Object], frame: Frame, node: Any
+    machine: Machine, name: str, owner: Object, arguments: list[Object], node: Any, frame: Frame
 ) -> Object:
     if name in ("object.__setattr__", "object.__getattribute__"):
-        return LIBRARY[name](machine, [owner, *arguments], {}, frame, node)
+        return LIBRARY[name](machine, [owner, *arguments], {}, node, frame)
     return None
 
 
@@ -162,8 +164,8 @@ def _call_instance(
     focus: Focus,
 ) -> Object:
     if not isinstance(instance.cls, ClassObject):
-        return unfollowed(machine, "", arguments, keywords, frame, node)
-    return call(machine, get_attribute(machine, instance, "__call__", frame), arguments, keywords, node, frame)
+        return unfollowed(machine, "", arguments, keywords, node, frame)
+    return call(machine, get_attribute(machine, instance, "__call__", None, frame), arguments, keywords, node, frame)
 
 
 def _call_descriptor(
@@ -190,7 +192,7 @@ def _call_unknown(
     settled = machine.settle(unknown)
     if settled is not unknown:
         return call(machine, settled, arguments, keywords, node, frame, focus)
-    return unfollowed(machine, unknown.text, arguments, keywords, frame, node)
+    return unfollowed(machine, unknown.text, arguments, keywords, node, frame)
 
 
 def _not_callable(
@@ -214,11 +216,13 @@ def _call_anything(
     frame: Frame,
     focus: Focus,
 ) -> Object:
-    return unfollowed(machine, "", arguments, keywords, frame, node)
+    return unfollowed(machine, "", arguments, keywords, node, frame)
 
 
 CALLERS.update(
     {
+        Function: call_function,
+        ClassObject: instantiate,
         Native: _call_native,
         External: _call_external,
         Bound: _call_bound,

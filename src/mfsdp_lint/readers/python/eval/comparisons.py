@@ -32,7 +32,7 @@ from mfsdp_lint.readers.python.values.objects import (
 ORDER = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
 
 
-def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, frame: Frame, node: ast.AST) -> Object:
+def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, node: ast.AST, frame: Frame) -> Object:
     """`left <op> right`: True, False, or an Unknown that stands for the answer."""
     left, right = machine.settle(left), machine.settle(right)
     match op:

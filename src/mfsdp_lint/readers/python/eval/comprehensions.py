@@ -73,10 +73,10 @@ def _generate(
     for item in items:
         machine.step()
         open_item = uncertain(item)
-        assign(machine, first.target, present(machine, item) if open_item else item, frame, node)
+        assign(machine, first.target, present(machine, item) if open_item else item, node, frame)
         keep: bool | None = True
         for test in first.ifs:
-            answer = known_truth(machine, evaluate(machine, test, frame), frame, test)
+            answer = known_truth(machine, evaluate(machine, test, frame), test, frame)
             keep = answer if answer is not None else None if keep else keep
             if answer is False:
                 break

@@ -30,7 +30,7 @@ def connected(machine: Machine, nodes: list[ast.expr], is_and: bool, frame: Fram
         if open_values and (_has_effect(machine, mark, started) or _is_object(value)):
             machine.rollback(mark)
             return _connected_either_way(machine, open_values, nodes, position, is_and, frame)
-        known = known_truth(machine, value, frame, item)
+        known = known_truth(machine, value, item, frame)
         if known is None:
             open_values.append(value)
         elif known is not is_and:

@@ -121,13 +121,13 @@ def plain_key(machine: Machine, key: Object) -> Object:
     return tuple(map(machine.settle, key)) if type(key) is tuple else plain(key)
 
 
-def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any) -> Object:
+def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame) -> Object:
     """`holder[key]`. Raises Raised where Python would."""
     holder, key = machine.settle(holder), plain_key(machine, key)
     if isinstance(holder, Choice):
-        return _over(machine, holder.options, lambda option: entry(machine, option, key, frame, node))
+        return _over(machine, holder.options, lambda option: entry(machine, option, key, node, frame))
     if isinstance(key, Choice) and isinstance(holder, (DictObject, ListObject, tuple)):
-        return _over(machine, key.options, lambda option: entry(machine, holder, option, frame, node))
+        return _over(machine, key.options, lambda option: entry(machine, holder, option, node, frame))
     if isinstance(holder, DictObject):
         return _dict_entry(machine, holder, key)
     if isinstance(holder, (ListObject, tuple, str, bytes, range)):
@@ -149,7 +149,7 @@ def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any
     if isinstance(holder, External):
         return External(holder.name) if not holder.name.startswith("os.environ") else machine.unknown(holder.name)
     if isinstance(holder, Instance):
-        return call(machine, get_attribute(machine, holder, "__getitem__", frame), [key], {}, node, frame)
+        return call(machine, get_attribute(machine, holder, "__getitem__", None, frame), [key], {}, node, frame)
     if isinstance(holder, (int, float, complex, type(None))):
         raise Raised("TypeError", f"'{type(holder).__name__}' object is not subscriptable")
     return machine.unknown()
@@ -251,13 +251,13 @@ def _sequence_entry(machine: Machine, holder: Object, key: Object) -> Object:
 
 
 def set_entry(
-    machine: Machine, holder: Object, key: Object, value: Object, frame: Frame, node: Any, focus: Any = None
+    machine: Machine, holder: Object, key: Object, value: Object, node: Any, frame: Frame, focus: Any = None
 ) -> None:
     """`holder[key] = value`, with the statement that does it as the origin."""
     holder, key = machine.settle(holder), plain_key(machine, key)
     if isinstance(holder, DictObject):
         if hashable(key):
-            write(machine, holder, key, value, frame, node, focus, "assigned")
+            write(machine, holder, key, value, node, frame, focus, "assigned")
         else:
             machine.record(holder, "<hazy>", True)
             strays = holder.writes.get(STRAY, ())
@@ -271,11 +271,11 @@ def set_entry(
         for one in holder.fields.get(EITHER, ()):
             machine.havoc(one)
         if is_constant(key):
-            write(machine, holder, ("entry", key), value, frame, node, focus, "assigned")
+            write(machine, holder, ("entry", key), value, node, frame, focus, "assigned")
         else:
             machine.havoc(holder)
     elif isinstance(holder, Instance):
-        call(machine, get_attribute(machine, holder, "__setitem__", frame), [key, value], {}, node, frame)
+        call(machine, get_attribute(machine, holder, "__setitem__", None, frame), [key, value], {}, node, frame)
     elif isinstance(holder, Choice):
         for option in holder.options:
             machine.havoc(option)

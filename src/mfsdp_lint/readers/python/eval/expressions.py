@@ -85,7 +85,7 @@ def _name(machine: Machine, node: ast.Name, frame: Frame) -> Object:
 
 
 def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> Object:
-    return get_attribute(machine, evaluate(machine, node.value, frame), node.attr, frame, node)
+    return get_attribute(machine, evaluate(machine, node.value, frame), node.attr, node, frame)
 
 
 def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Object:
@@ -97,7 +97,7 @@ def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Object:
     operand = evaluate(machine, node.operand, frame)
     value = machine.settle(operand)
     if isinstance(node.op, ast.Not):
-        known = known_truth(machine, value, frame, node)
+        known = known_truth(machine, value, node, frame)
         if known is None:
             return negated(machine, value)
         return derived(not known, operand)
@@ -125,7 +125,7 @@ def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Object:
     result: Object = True
     for op, right_node in zip(node.ops, node.comparators, strict=True):
         right = evaluate(machine, right_node, frame)
-        result = compare(machine, op, left, right, frame, node)
+        result = compare(machine, op, left, right, node, frame)
         if len(node.ops) == 1:
             return derived(result, left, right)
         if result is False:
@@ -164,7 +164,7 @@ def _elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> list[Obj
 
 def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Object:
     result = DictObject({}, machine.tick())
-    result.made = machine.note(frame, node, None, "default", None, None)
+    result.made = machine.note(node, frame, None, "default", None, None)
     for key_node, value_node in zip(node.keys, node.values, strict=True):
         value = evaluate(machine, value_node, frame)
         if key_node is None:
@@ -185,7 +185,7 @@ def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Object:
             }
             continue
         result.fields[key] = value
-        result.writes[key] = machine.note(frame, value_node, value_node, "assigned", value, None)
+        result.writes[key] = machine.note(value_node, frame, value_node, "assigned", value, None)
     return result
 
 
@@ -193,7 +193,7 @@ def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Object:
     value, key = evaluate(machine, node.value, frame), evaluate(machine, node.slice, frame)
     if isinstance(node.slice, ast.Slice) and isinstance(key, Unknown):
         return some_of(machine, machine.settle(value))
-    return entry(machine, value, key, frame, node)
+    return entry(machine, value, key, node, frame)
 
 
 def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Object:

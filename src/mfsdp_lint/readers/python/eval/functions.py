@@ -11,7 +11,7 @@ from mfsdp_lint.readers.python.eval.branches import Side, every_way, merge, one_
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
-from mfsdp_lint.readers.python.state.calling import CALLERS, Focus, call
+from mfsdp_lint.readers.python.state.calling import Focus, call
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import (
     DEPTH_LIMIT,
@@ -71,7 +71,7 @@ def follow(
     machine.step()
     machine.called.add(function)
     if machine.depth >= DEPTH_LIMIT or _recurs_without_end(machine, frame, function, arguments, keywords):
-        return unfollowed(machine, function.name, arguments, keywords, frame, node)
+        return unfollowed(machine, function.name, arguments, keywords, node, frame)
     mark, forks, born = len(machine.journal), len(machine.taken), machine.clock + 1
     before, unfollowed_before, asked = machine.called, machine.unfollowed, machine.asked_environment
     machine.called = set()
@@ -80,7 +80,7 @@ def follow(
         result = _run_all(machine, function, arguments, keywords, node, frame)
     except CannotMerge:
         machine.rollback(mark)
-        result = unfollowed(machine, function.name, arguments, keywords, frame, node)
+        result = unfollowed(machine, function.name, arguments, keywords, node, frame)
         _forget_surroundings(machine, function)
     finally:
         machine.depth -= 1
@@ -297,6 +297,3 @@ def _call_wrapped(
             result.managed = True
         return result
     return call(machine, kind, arguments, keywords, node, frame)
-
-
-CALLERS[Function] = call_function

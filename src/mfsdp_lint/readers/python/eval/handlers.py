@@ -172,7 +172,7 @@ def run_raise(machine: Machine, node: ast.Raise, frame: Frame) -> Signal:
 
 def run_assert(machine: Machine, node: ast.Assert, frame: Frame) -> Signal:
     value = evaluate(machine, node.test, frame)
-    known = known_truth(machine, value, frame, node.test)
+    known = known_truth(machine, value, node.test, frame)
     if known is False:
         raise Raised("AssertionError", "")
     if known is None:
@@ -197,10 +197,10 @@ def _enter(machine: Machine, node: Any, items: list[ast.withitem], frame: Frame)
     value: Object = machine.unknown(ast.unparse(first.context_expr), not_none=False)
     leave: Object = None
     if isinstance(manager, Instance) and isinstance(manager.cls, ClassObject):
-        value = call(machine, get_attribute(machine, manager, "__enter__", frame), [], {}, node, frame)
-        leave = get_attribute(machine, manager, "__exit__", frame)
+        value = call(machine, get_attribute(machine, manager, "__enter__", None, frame), [], {}, node, frame)
+        leave = get_attribute(machine, manager, "__exit__", None, frame)
     if first.optional_vars is not None:
-        assign(machine, first.optional_vars, value, frame, node)
+        assign(machine, first.optional_vars, value, node, frame)
     if leave is None:
         return _enter(machine, node, rest, frame)
     try:
@@ -233,7 +233,7 @@ def _with_generator(
 
     def body(value: Object) -> Object:
         if first.optional_vars is not None:
-            assign(machine, first.optional_vars, value, frame, node)
+            assign(machine, first.optional_vars, value, node, frame)
         result[0] = _enter(machine, node, rest, frame)
         return None
 

@@ -43,7 +43,7 @@ def model_of(function: Function) -> Callable[..., Object] | None:
 
 
 def _bridge(machine: Machine, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
-    bridge = Instance(function.cls, machine.tick(), machine.note(frame, node, None, "default", None, None))
+    bridge = Instance(function.cls, machine.tick(), machine.note(node, frame, None, "default", None, None))
     pretrained = machine.unknown("hf_pretrained", not_none=True)
     bridge.fields["hf_pretrained"] = pretrained
     model = arguments[1] if len(arguments) > 1 else None

@@ -45,7 +45,7 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
     items = iterable.items if isinstance(iterable, ListObject) else iterate(machine, iterable, frame)
     if items is None or (isinstance(iterable, IteratorObject) and iterable.is_stale):
         return _unknown_turns(
-            machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+            machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), node, frame)
         )
     if isinstance(iterable, IteratorObject):
         # What a loop that is left early has not taken is not worked out.
@@ -67,11 +67,11 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
             items = iterable.items
             if items is None or len(items) > LONGEST:
                 return _unknown_turns(
-                    machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+                    machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), node, frame)
                 )
         if isinstance(iterable, IteratorObject) and iterable.is_stale:
             return _unknown_turns(
-                machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+                machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), node, frame)
             )
     if isinstance(iterable, IteratorObject):
         machine.put(iterable, "items", [])
@@ -96,7 +96,7 @@ def _over_one_of(machine: Machine, node: Any, options: tuple[Object, ...], frame
 
 def _turn(machine: Machine, node: Any, item: Object, frame: Frame) -> Signal:
     machine.step()
-    assign(machine, node.target, item, frame, node)
+    assign(machine, node.target, item, node, frame)
     signal = run_block(machine, node.body, frame)
     return None if signal is CONTINUE else signal
 
@@ -115,7 +115,7 @@ def _maybe_turn(machine: Machine, node: Any, item: Object, frame: Frame) -> Sign
 def _for_generator(machine: Machine, node: Any, generator: GeneratorCall, frame: Frame) -> Signal:
     def turn(item: Object) -> Object:
         machine.step()
-        assign(machine, node.target, item, frame, node)
+        assign(machine, node.target, item, node, frame)
         signal = run_block(machine, node.body, frame)
         if signal is not None and signal is not CONTINUE:
             raise Leave(signal, generator)
@@ -129,7 +129,7 @@ def _for_generator(machine: Machine, node: Any, generator: GeneratorCall, frame:
         for value in list(generator.frame.fields.values()):
             machine.havoc(value)
         return _unknown_turns(
-            machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+            machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), node, frame)
         )
     except Leave as left:
         if left.loop is not generator:
@@ -156,7 +156,7 @@ def run_while(machine: Machine, node: ast.While, frame: Frame) -> Signal:
     for _ in range(LOOP_LIMIT):
         machine.step()
         value = evaluate(machine, node.test, frame)
-        known = known_truth(machine, value, frame, node.test)
+        known = known_truth(machine, value, node.test, frame)
         if known is None:
             return _unknown_turns(machine, node, frame, again)
         if not known:

@@ -47,14 +47,14 @@ def method(
     name: str,
     arguments: list[Object],
     keywords: dict[str, Object],
-    frame: Frame,
     node: Any,
+    frame: Frame,
 ) -> Object:
     """`owner.name(...)` of a built-in type."""
     owner = machine.settle(owner)
     arguments = [machine.settle(argument) for argument in arguments]
     if isinstance(owner, DictObject):
-        return _dict_method(machine, owner, name, arguments, keywords, frame, node)
+        return _dict_method(machine, owner, name, arguments, keywords, node, frame)
     if isinstance(owner, SetObject):
         return _set_method(machine, owner, name, arguments, frame)
     if isinstance(owner, ListObject):
@@ -119,8 +119,8 @@ def _dict_method(
     name: str,
     arguments: list[Object],
     keywords: dict[str, Object],
-    frame: Frame,
     node: Any,
+    frame: Frame,
 ) -> Object:
     hazy = bool(owner.writes.get("<hazy>"))
     if hazy and name in ("values", "items"):
@@ -147,9 +147,9 @@ def _dict_method(
             default = rest[0] if rest else None
             if found is MISSING or uncertain(found):
                 found = default if found is MISSING else join(machine, [present(machine, found), default])
-                set_entry(machine, owner, key, found, frame, node)
+                set_entry(machine, owner, key, found, node, frame)
             elif isinstance(found, Unknown):
-                set_entry(machine, owner, key, found, frame, node)
+                set_entry(machine, owner, key, found, node, frame)
             return found
         case "keys", []:
             items = iterate(machine, owner, frame)
@@ -164,7 +164,7 @@ def _dict_method(
             copied.writes = dict(owner.writes)
             return copied
         case "update", _:
-            _update(machine, owner, arguments, keywords, frame, node)
+            _update(machine, owner, arguments, keywords, node, frame)
             return None
         case "clear", []:
             for key in reversed(list(owner.fields)):
@@ -205,7 +205,7 @@ def _get(machine: Machine, owner: DictObject, key: Object, fallback: Object) -> 
 
 
 def _update(
-    machine: Machine, owner: DictObject, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, owner: DictObject, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> None:
     for argument in arguments:
         if isinstance(argument, DictObject):
@@ -219,7 +219,7 @@ def _update(
                     if source is not None and source is not True and source.module is frame.module
                     else None
                 )
-                write(machine, owner, key, value, frame, node, focus, "assigned")
+                write(machine, owner, key, value, node, frame, focus, "assigned")
             if argument.writes.get("<hazy>"):
                 machine.record(owner, "<hazy>", True)
             continue
@@ -228,12 +228,12 @@ def _update(
             machine.havoc(owner)
             continue
         for pair in pairs:
-            set_entry(machine, owner, pair[0], pair[1], frame, node)
+            set_entry(machine, owner, pair[0], pair[1], node, frame)
     for key, value in keywords.items():
         if key == "**":
             machine.havoc(owner)
         else:
-            write(machine, owner, key, value, frame, node, None, "assigned")
+            write(machine, owner, key, value, node, frame, None, "assigned")
 
 
 def _list_method(

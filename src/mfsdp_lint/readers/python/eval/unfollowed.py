@@ -13,7 +13,7 @@ from mfsdp_lint.readers.python.values.objects import DictObject, Instance, ListO
 
 
 def unfollowed(
-    machine: Machine, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, name: str, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     """A call whose code is not at hand: its result is unknown, and so is everything it may have changed."""
     machine.unfollowed += 1
@@ -22,7 +22,7 @@ def unfollowed(
     if not changes_nothing(name):
         machine.launched.extend(_configurations(machine, name, [*arguments, *keywords.values()]))
         if machine.tracing:
-            machine.suspect = machine.note(frame, node, None, "unfollowed", None, None)
+            machine.suspect = machine.note(node, frame, None, "unfollowed", None, None)
         for value in [*arguments, *keywords.values()]:
             machine.havoc(value)
         machine.suspect = None

@@ -340,7 +340,7 @@ class TreeSettings(Mapping[str, Setting]):
                 if isinstance(owner, Instance) and isinstance(owner.cls, ClassObject)
                 else Module("", "", ast.Module([], []))
             )
-            return get_attribute(machine, owner, name, Frame(module))
+            return get_attribute(machine, owner, name, None, Frame(module))
         except Exception as error:
             if isinstance(error, (Raised, RecursionError)) or type(error).__name__ in ("CannotMerge", "OutOfSteps"):
                 return MISSING

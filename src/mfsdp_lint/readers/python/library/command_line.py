@@ -29,7 +29,7 @@ SUPPRESS = External("argparse.SUPPRESS")
 
 
 @models("argparse.ArgumentParser")
-def _parser(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _parser(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return _adding_to(machine, DictObject({}, machine.tick()))
 
 

@@ -27,11 +27,11 @@ def computes(function: Callable[..., Any]) -> Model:
     """A model that computes on constants and knows nothing else."""
 
     def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
     ) -> Object:
         arguments = settled(machine, arguments)
         if any(isinstance(argument, Choice) for argument in arguments) and len(arguments) == 1:
-            return join(machine, [model(machine, [option], keywords, frame, node) for option in arguments[0].options])
+            return join(machine, [model(machine, [option], keywords, node, frame) for option in arguments[0].options])
         if not all(map(is_constant, arguments)) or not all(map(is_constant, keywords.values())):
             return machine.unknown("", not_none=True)
         if any(isinstance(argument, (str, bytes)) and len(argument) > LONGEST for argument in arguments) or is_symbolic(

@@ -1,4 +1,4 @@
-"""What decorators that are no code of the program make of a definition."""
+"""The built-in decorators, called by name: `property(f)`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mfsdp_lint.readers.python.values.objects import (
 for _name in ("property", "staticmethod", "classmethod"):
     BUILTINS[_name] = Native(
         f"builtins.{_name}",
-        lambda machine, arguments, keywords, frame, node, kind=_name: Descriptor(
+        lambda machine, arguments, keywords, node, frame, kind=_name: Descriptor(
             kind, arguments[0] if arguments else None
         ),
     )

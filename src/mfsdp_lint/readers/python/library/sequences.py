@@ -51,13 +51,13 @@ def _perhaps_missing(machine: Machine, arguments: list[Object], frame: Frame) ->
 
 
 @models("builtins.list")
-def _list(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _list(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     items = _perhaps_missing(machine, arguments, frame)
     return ListObject(None if items is None else list(items), machine.tick())
 
 
 @models("builtins.sorted")
-def _sorted(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _sorted(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     items = _elements(machine, arguments, frame)
     return ListObject(
         None if items is None else sort(machine, items, keywords, frame),
@@ -73,14 +73,14 @@ def _iterator(machine: Machine, items: list[Object] | None, walked: list[Object]
 
 @models("builtins.reversed")
 def _reversed(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     items = _perhaps_missing(machine, arguments, frame)
     return _iterator(machine, None if items is None else items[::-1], arguments)
 
 
 @models("builtins.iter")
-def _iter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _iter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0])
     if isinstance(value, IteratorObject):
         return value
@@ -90,34 +90,34 @@ def _iter(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 
 @models("builtins.tuple")
-def _tuple(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _tuple(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return make_tuple(machine, _perhaps_missing(machine, arguments, frame))
 
 
 @models("builtins.set", "builtins.frozenset")
-def _set(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _set(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return make_set(machine, _elements(machine, arguments, frame))
 
 
 @models("builtins.dict", "collections.OrderedDict", "types.MappingProxyType")
-def _dict(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _dict(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     made = DictObject({}, machine.tick())
-    made.made = machine.note(frame, node, None, "default", None, None)
-    method(machine, made, "update", [*arguments], {}, frame, node)
+    made.made = machine.note(node, frame, None, "default", None, None)
+    method(machine, made, "update", [*arguments], {}, node, frame)
     for keyword in getattr(node, "keywords", ()):
         if keyword.arg in keywords:
-            set_entry(machine, made, keyword.arg, keywords[keyword.arg], frame, node, keyword)
+            set_entry(machine, made, keyword.arg, keywords[keyword.arg], node, frame, keyword)
     for name, value in keywords.items():
         if name == "**":
             made.writes["<hazy>"] = True
         elif name not in made.fields:
-            set_entry(machine, made, name, value, frame, node)
+            set_entry(machine, made, name, value, node, frame)
     return made
 
 
 @models("collections.defaultdict")
 def _defaultdict(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     made = DictObject({}, machine.tick())
     made.writes["<hazy>"] = True
@@ -125,7 +125,7 @@ def _defaultdict(
 
 
 @models("builtins.range")
-def _range(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _range(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     arguments = settled(machine, arguments)
     if not all(isinstance(argument, int) for argument in arguments):
         return machine.unknown("range", not_none=True)
@@ -137,12 +137,12 @@ def _range(machine: Machine, arguments: list[Object], keywords: dict[str, Object
 
 
 @models("builtins.len")
-def _len(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _len(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0])
     if isinstance(value, (str, bytes, tuple)):
         return machine.unknown("len", not_none=True) if is_symbolic(value) else len(value)
     if isinstance(value, Instance):
-        return call(machine, get_attribute(machine, value, "__len__", frame), [], {}, node, frame)
+        return call(machine, get_attribute(machine, value, "__len__", None, frame), [], {}, node, frame)
     if isinstance(value, (ListObject, DictObject, frozenset)):
         items = iterate(machine, value, frame)
         return machine.unknown("len", not_none=True) if items is None else len(items)
@@ -153,7 +153,7 @@ def _len(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 @models("builtins.enumerate")
 def _enumerate(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     items = _elements(machine, arguments[:1], frame)
     start = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
@@ -168,7 +168,7 @@ def _columns(machine: Machine, arguments: list[Object], frame: Frame) -> list[li
 
 
 @models("builtins.zip")
-def _zip(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _zip(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     columns = _columns(machine, arguments, frame)
     if columns is None:
         return _iterator(machine, None, arguments)
@@ -180,7 +180,7 @@ def _zip(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 @models("itertools.zip_longest")
 def _zip_longest(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     columns = _columns(machine, arguments, frame)
     if columns is None:
@@ -189,7 +189,7 @@ def _zip_longest(
 
 
 @models("itertools.product")
-def _product(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _product(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     columns = _columns(machine, arguments, frame)
     if columns is None or keywords or math.prod(map(len, columns)) > LONGEST:
         return _iterator(machine, None, [])
@@ -197,14 +197,14 @@ def _product(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 
 
 @models("itertools.chain")
-def _chain(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _chain(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     columns = [elements(machine, argument, frame) for argument in arguments]
     found = None if None in columns else [item for column in columns for item in column or ()]
     return _iterator(machine, found, arguments)
 
 
 @models("builtins.map")
-def _map(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _map(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     columns = _columns(machine, arguments[1:], frame)
     if columns is None:
         return _iterator(machine, None, arguments[1:])
@@ -223,34 +223,34 @@ def _lazily(machine: Machine, made: Iterator[Object], walked: list[Object]) -> O
 
 
 @models("builtins.filter")
-def _filter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _filter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     items = iterate(machine, arguments[1], frame)
     kept: list[Object] = []
     for item in items or []:
         value = item if arguments[0] is None else call(machine, arguments[0], [item], {}, node, frame)
-        known = known_truth(machine, value, frame, node)
+        known = known_truth(machine, value, node, frame)
         if known is not False:
             kept.append(item if known else join(machine, [item, MISSING]))
     return _iterator(machine, None if items is None else kept, arguments[1:])
 
 
 @models("builtins.any")
-def _any(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    return _any_all(machine, arguments[0], True, frame, node)
+def _any(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    return _any_all(machine, arguments[0], True, node, frame)
 
 
 @models("builtins.all")
-def _all(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    return _any_all(machine, arguments[0], False, frame, node)
+def _all(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    return _any_all(machine, arguments[0], False, node, frame)
 
 
-def _any_all(machine: Machine, iterable: Object, wanted: bool, frame: Frame, node: Any) -> Object:
+def _any_all(machine: Machine, iterable: Object, wanted: bool, node: Any, frame: Frame) -> Object:
     iterable = machine.settle(iterable)
     error = iterable.error if isinstance(iterable, IteratorObject) else None
     items = iterable.items if error is not None else iterate(machine, iterable, frame)
     if items is None:
         return machine.unknown("", not_none=True)
-    answers = [known_truth(machine, item, frame, node) for item in items]
+    answers = [known_truth(machine, item, node, frame) for item in items]
     if wanted in answers:
         return wanted
     if None in answers:
@@ -261,7 +261,7 @@ def _any_all(machine: Machine, iterable: Object, wanted: bool, frame: Frame, nod
 
 
 @models("builtins.sum")
-def _sum(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _sum(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     items = _elements(machine, arguments, frame)
     if items is None:
         return machine.unknown("", not_none=True)
@@ -273,12 +273,12 @@ def _sum(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 
 @models("builtins.min")
-def _min(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _min(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return _extreme(machine, arguments, keywords, False, frame)
 
 
 @models("builtins.max")
-def _max(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _max(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return _extreme(machine, arguments, keywords, True, frame)
 
 
@@ -299,7 +299,7 @@ def _extreme(
 
 
 @models("builtins.next")
-def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     iterable = machine.settle(arguments[0])
     if isinstance(iterable, GeneratorCall):
         found = iterable.first()
@@ -323,7 +323,7 @@ def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 
 @models("builtins.slice")
-def _slice(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _slice(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return (
         slice(*arguments)
         if all(isinstance(part, (int, type(None))) for part in arguments)

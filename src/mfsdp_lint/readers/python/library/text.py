@@ -34,28 +34,28 @@ for _name in ("ceil", "floor", "sqrt", "log", "log2", "log10", "gcd", "isqrt", "
 
 
 @models("builtins.pow")
-def _pow(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _pow(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return binary(machine, ast.Pow, *arguments) if len(arguments) == 2 else machine.unknown("", not_none=True)
 
 
 @models("builtins.bytes")
-def _bytes(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _bytes(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     if any(isinstance(argument, int) for argument in arguments):
         return machine.unknown("", not_none=True)
-    found: Object = computes(bytes)(machine, arguments, keywords, frame, node)
+    found: Object = computes(bytes)(machine, arguments, keywords, node, frame)
     return found
 
 
 @models("builtins.format")
-def _format(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _format(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     if any(isinstance(argument, str) and is_wide(argument) for argument in arguments[1:]):
         return machine.unknown("", not_none=True)
-    found: Object = computes(format)(machine, arguments, keywords, frame, node)
+    found: Object = computes(format)(machine, arguments, keywords, node, frame)
     return found
 
 
 @models("math.prod")
-def _prod(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _prod(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     items = iterate(machine, arguments[0], frame) if arguments else []
     if items is None:
         return machine.unknown("", not_none=True)
@@ -66,7 +66,7 @@ def _prod(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 
 @models("builtins.str")
-def _str(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _str(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     if not arguments:
         return ""
     text = as_text(machine, arguments[0])
@@ -74,17 +74,17 @@ def _str(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 
 @models("builtins.repr")
-def _repr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _repr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0]) if arguments else None
     known = is_constant(value) and is_small(value) and not is_symbolic(value)
     return repr(value) if known else machine.unknown("", not_none=True)
 
 
 @models("builtins.bool")
-def _bool(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _bool(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     if not arguments:
         return False
-    known = known_truth(machine, arguments[0], frame, node)
+    known = known_truth(machine, arguments[0], node, frame)
     if known is None:
         return negated(machine, negated(machine, arguments[0]))
     return known

@@ -29,7 +29,7 @@ from mfsdp_lint.readers.python.values.objects import (
 
 @models("builtins.isinstance")
 def _isinstance(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     known = is_instance(machine, arguments[0], arguments[1])
     if known is None and isinstance(arguments[0], Unknown):
@@ -41,7 +41,7 @@ def _isinstance(
 
 @models("builtins.issubclass")
 def _issubclass(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     others = arguments[1] if isinstance(arguments[1], tuple) else (arguments[1],)
     found = [is_subclass(machine, arguments[0], other) for other in others]
@@ -52,7 +52,7 @@ def _issubclass(
 
 @models("builtins.callable")
 def _callable(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     value = machine.settle(arguments[0])
     if isinstance(value, (Function, Bound, Native, Partial, ClassObject)):
@@ -63,7 +63,7 @@ def _callable(
 
 
 @models("builtins.type")
-def _type(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _type(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0])
     if len(arguments) == 1 and isinstance(value, (Instance, EnumMember)):
         return value.cls

@@ -1,8 +1,7 @@
 """Calls: what is called decides what happens, by a table of the kinds of values.
 
 Nearly every part of the evaluator calls something (an operator its `__eq__`, a dictionary its factory), and what calls
-do needs nearly every part. So the parts ask here, and the modules that know how a kind of value is called fill the
-table.
+do needs nearly every part. So the parts ask here, and calls.py, which lies above them all, fills the table.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ NO_FOCUS: Focus = {}
 Caller = Callable[[Machine, Any, list[Object], dict[str, Object], Any, Frame, Focus], Object]
 
 CALLERS: ByType[Caller] = ByType()
-"""What calls each kind of value; functions.py, construction.py and calls.py fill it."""
+"""What calls each kind of value; calls.py fills it."""
 
 
 def call(

@@ -263,7 +263,7 @@ class Machine:
         return write
 
     def note(
-        self, frame: Frame, node: ast.AST | None, focus: ast.AST | None, how: str, value: Object, earlier: Any
+        self, node: ast.AST | None, frame: Frame, focus: ast.AST | None, how: str, value: Object, earlier: Any
     ) -> Write:
         """The record of a write that happens now."""
         frames = _calls(frame) if self.tracing else ()

@@ -10,7 +10,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import Native, Object
 
-Model = Callable[[Machine, list[Object], dict[str, Object], Frame, Any], Object]
+Model = Callable[[Machine, list[Object], dict[str, Object], Any, Frame], Object]
 
 
 LIBRARY: dict[str, Model] = {}
