@@ -264,7 +264,7 @@ class ClassData:
             )
 
         def make(
-            machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Any, site: Any
+            machine: Machine, arguments: list[Object], keywords: dict[str, Object], site: Any, frame: Any
         ) -> Object:
             return Builder(self.knowledge, machine, cls.module, frame, site=site).build(node)
 
