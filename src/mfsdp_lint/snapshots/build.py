@@ -11,9 +11,14 @@ from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.binding import bind
 from mfsdp_lint.readers.python.eval.classes import enum_members, fields_of, is_enum
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
-from mfsdp_lint.readers.python.state.machine import HAZY, Machine, Raised, identical
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.identity import identical
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -160,7 +165,7 @@ class Builder:
         self.machine.found_configuration()
         if base[0] == "hf":
             template = self.knowledge.provider(self.machine, base[1], base[2] or None)
-            instance = self.machine.copy(template)
+            instance = deep_copy(self.machine, template)
             assert isinstance(instance, Instance)
             instance.made = self._write(made, None)
             return instance
@@ -279,11 +284,13 @@ def _carry_out(builder: Builder, outcome: Any) -> Object:
     variables = [(name, number, builder.build(node)) for name, number, node in outcome.get("environment", ())]
     for path in outcome.get("forgets", ()):
         if path[0] in passed:
-            machine.havoc(builder.build(["arg", *path]))
+            havoc(machine, builder.build(["arg", *path]))
     for target, name, number, value in writes:
         if value is not MISSING:
             set_attribute(machine, target, name, value, builder.origin(number), builder.frame, None, "upstream")
     for name, number, value in variables:
         if value is not MISSING:
-            write(machine, machine.environment, name, value, builder.origin(number), builder.frame, None, "upstream")
+            write(
+                machine, machine.path.environment, name, value, builder.origin(number), builder.frame, None, "upstream"
+            )
     return result

@@ -14,8 +14,10 @@ from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
-from mfsdp_lint.readers.python.state.machine import Machine, identical
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec
+from mfsdp_lint.readers.python.values.identity import identical
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.names import Deferred, StarOut
 from mfsdp_lint.readers.python.values.objects import (
@@ -295,7 +297,7 @@ class ClassData:
         instance: Instance = arguments[0]
         made = self.described["made"]
         if made is None:
-            machine.havoc(instance)
+            havoc(machine, instance)
             return
         own = next(base for base in mro(machine, instance.cls) if getattr(base, "data", None) is self)
         specs = fields_of(machine, own)
@@ -312,7 +314,7 @@ class ClassData:
         instance, name, value = arguments
         sets = self.described["sets"]
         if sets is None:
-            machine.havoc(instance)
+            havoc(machine, instance)
         machine.put(instance, name, value)
         for other in sets.get(name, ()) if sets else ():
             if other in instance.fields:

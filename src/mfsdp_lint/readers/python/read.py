@@ -18,8 +18,9 @@ from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
 from mfsdp_lint.readers.python.entries.again import Before, Different, Key, Tried, key_of, together
 from mfsdp_lint.readers.python.entries.exposed import with_exposed
 from mfsdp_lint.readers.python.export.settings import Spans
-from mfsdp_lint.readers.python.state.machine import PATIENCE, Machine
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
+from mfsdp_lint.readers.python.state.paths import PATIENCE
 from mfsdp_lint.readers.python.state.room import with_room
 from mfsdp_lint.readers.python.values.modules import Module
 
@@ -189,7 +190,7 @@ class _Reading:
         tried.called = frozenset(key_of(each) for each in machine.called if each is not entry.function)
         if recipe is not None:
             tried.recipe = with_exposed(machine, entry, recipe, self.spans)
-        elif machine.steps > PATIENCE:
+        elif machine.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
 
 

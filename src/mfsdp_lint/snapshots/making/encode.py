@@ -9,9 +9,11 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import fields_of
 from mfsdp_lint.readers.python.eval.construction import default
-from mfsdp_lint.readers.python.state.machine import HAZY, CannotMerge, Machine, Raised
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import CannotMerge, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -183,7 +185,7 @@ class Encoder:
         return SET
 
     def _unknown(self, value: Unknown, depth: int) -> Node:
-        not_none = value.not_none or self.machine.facts.fields.get(("not none", id(value))) is True
+        not_none = value.not_none or self.machine.path.facts.fields.get(("not none", id(value))) is True
         written = {
             name: ["w", self.write(write), self._node(value.fields[name], depth + 1)]
             for name, write in value.writes.items()

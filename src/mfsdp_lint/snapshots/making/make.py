@@ -27,8 +27,8 @@ from mfsdp_lint.readers.python.eval.classes import (
 )
 from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
-from mfsdp_lint.readers.python.state.machine import CannotMerge, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.outcomes import CannotMerge, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -171,7 +171,7 @@ class _Maker:
         return self.homes[id(value)]
 
     def _global(self, module: Module, name: str) -> Object:
-        self.machine.steps = 0
+        self.machine.path.steps = 0
         try:
             return resolve_global(self.machine, module, name)
         except (Raised, CannotMerge, OutOfSteps, RecursionError):
@@ -217,7 +217,7 @@ class _Maker:
         if module.name in seen:
             return []
         seen.add(module.name)
-        self.machine.steps = 0
+        self.machine.path.steps = 0
         ensure_ran(self.machine, module)
         names = [name for name in module.fields if isinstance(name, str)]
         for star in module.stars:

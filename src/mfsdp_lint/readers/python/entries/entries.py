@@ -14,8 +14,10 @@ from mfsdp_lint.readers.python.eval.configurations import CONTAINER, SECTIONS, i
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.export.settings import Spans, TreeSettings
 from mfsdp_lint.readers.python.state.calling import call
-from mfsdp_lint.readers.python.state.machine import CannotMerge, Machine, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import run_block
+from mfsdp_lint.readers.python.state.outcomes import CannotMerge, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -134,7 +136,7 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
         except (OutOfSteps, CannotMerge):
             machine.finish()
             return None
-        taken = machine.taken
+        taken = machine.path.taken
         pending += [
             (*(outcome for outcome, _ in taken[:position]), not taken[position][0])
             for position in range(len(taken) - 1, len(prefix) - 1, -1)
@@ -158,13 +160,13 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
 
 
 def _variant(machine: Machine, root: Object, spans: Spans) -> Variant:
-    environment = machine.environment
-    if machine.touched_older(0, machine.started + 1):
+    environment = machine.path.environment
+    if machine.touched_older(0, machine.path.started + 1):
         # Something that modules share was changed: keep it as it is now, before that is undone.
         copies: dict[int, Object] = {}
-        root = machine.copy(root, copies)
-        environment = machine.copy(environment, copies)
-    when = tuple(words for _, words in machine.taken)
+        root = deep_copy(machine, root, copies)
+        environment = deep_copy(machine, environment, copies)
+    when = tuple(words for _, words in machine.path.taken)
     return Variant(TreeSettings(machine, root, environment, spans), when)
 
 
@@ -250,9 +252,9 @@ def _changed_from_outside(value: Object) -> bool:
 
 
 def _launched(machine: Machine) -> Object:
-    if not machine.launched:
+    if not machine.path.launched:
         return None
-    return machine.launched[-1][1]
+    return machine.path.launched[-1][1]
 
 
 def script(machine: Machine, module: Module) -> Entry | None:

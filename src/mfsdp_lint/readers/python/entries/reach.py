@@ -25,10 +25,10 @@ _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 def reaches(machine: Machine, function: Function, parameter: str) -> bool:
     """Whether a parameter of a function (or a key of its `**kwargs`) may decide an FSDP switch."""
     key = ("reaches", function, parameter)
-    if key not in machine.memory:
-        machine.memory[key] = False  # while it is being asked: a function that calls itself adds nothing
-        machine.memory[key] = _reaches(machine, function, parameter)
-    found: bool = machine.memory[key]
+    if key not in machine.memo:
+        machine.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
+        machine.memo[key] = _reaches(machine, function, parameter)
+    found: bool = machine.memo[key]
     return found
 
 
@@ -137,10 +137,10 @@ def _switches(machine: Machine, function: Function, node: ast.AST) -> bool:
 
 def _names_switch(machine: Machine, function: Function) -> bool:
     key = ("names a switch", function)
-    if key not in machine.memory:
-        machine.memory[key] = False
-        machine.memory[key] = _switches(machine, function, function.node)
-    found: bool = machine.memory[key]
+    if key not in machine.memo:
+        machine.memo[key] = False
+        machine.memo[key] = _switches(machine, function, function.node)
+    found: bool = machine.memo[key]
     return found
 
 

@@ -9,10 +9,13 @@ from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.containers import any_of, delete_entry, elements, entry, set_entry, uncertain
 from mfsdp_lint.readers.python.eval.operators import binary
-from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import DictObject, External, Instance, ListObject, Object, Unknown
 
 
@@ -33,7 +36,7 @@ def assign(machine: Machine, target: ast.expr, value: Object, node: Any, frame: 
         holder = evaluate(machine, target.value, frame)
         key = evaluate(machine, target.slice, frame)
         if _is_environment(machine, holder):
-            holder = machine.environment
+            holder = machine.path.environment
         set_entry(machine, holder, key, value, node, frame, focus)
     elif isinstance(target, (ast.Tuple, ast.List)):
         _unpack(machine, target, value, node, frame)
@@ -117,14 +120,14 @@ def _added(machine: Machine, node: ast.AugAssign, current: Object, frame: Frame)
         if isinstance(current, DictObject) and isinstance(found, DictObject):
             for key, item in found.fields.items():
                 machine.put(current, key, item)
-            if found.writes.get("<hazy>"):
-                machine.record(current, "<hazy>", True)
+            if found.writes.get(HAZY):
+                machine.record(current, HAZY, True)
             return current
         if isinstance(current, ListObject) and isinstance(found, ListObject):
             machine.put(current, "items", found.items)
             return current
         # Changed in place, in a way that is not known.
-        machine.havoc(current)
+        havoc(machine, current)
         return current
     return binary(machine, type(node.op), current, value)
 
@@ -143,7 +146,7 @@ def run_delete(machine: Machine, node: ast.Delete, frame: Frame) -> Signal:
         elif isinstance(target, ast.Subscript):
             holder = evaluate(machine, target.value, frame)
             if _is_environment(machine, holder):
-                machine.put(machine.environment, evaluate(machine, target.slice, frame), None)
+                machine.put(machine.path.environment, evaluate(machine, target.slice, frame), None)
             else:
                 delete_entry(machine, holder, evaluate(machine, target.slice, frame))
     return None

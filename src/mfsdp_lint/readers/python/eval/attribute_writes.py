@@ -6,13 +6,15 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.classes import lookup, namespace
 from mfsdp_lint.readers.python.state.calling import call
-from mfsdp_lint.readers.python.state.machine import Machine, Raised, join
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import EITHER
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
-    EITHER,
     MISSING,
     Choice,
     Descriptor,
@@ -128,9 +130,9 @@ def _through_hook(
     how: str,
 ) -> None:
     # The class's own __setattr__ stores the value, and may store others with it; the origin is the outer statement.
-    mark, born = len(machine.journal), machine.clock
+    mark, born = len(machine.path.journal), machine.clock
     call(machine, hook, [target, name, value], {}, node, frame)
-    done = machine.journal[mark:]
+    done = machine.path.journal[mark:]
     earlier = {(id(owner), key): old for owner, fields, key, old in done if fields is getattr(owner, "writes", None)}
     for owner, fields, key, _ in done:
         # What the hook hands on to a part of the object is this statement's doing as well.

@@ -16,13 +16,16 @@ from mfsdp_lint.readers.python.eval.classes import (
 )
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.calling import call
-from mfsdp_lint.readers.python.state.machine import HAZY, Machine, Raised, join
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import EITHER, HAZY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
-    EITHER,
     MISSING,
     Bound,
     Choice,
@@ -198,10 +201,10 @@ def _class_attribute(machine: Machine, cls: ClassObject, name: str, node: Any, f
         return tuple(mro(machine, cls))
     if name == "__dataclass_fields__" and has_fields(machine, cls):
         key = (name, cls)
-        if key not in machine.memory:
+        if key not in machine.memo:
             specs = {spec.name: Unknown(0, spec.name, not_none=True) for spec in fields_of(machine, cls)}
-            machine.memory[key] = DictObject(dict(specs), 0)
-        return machine.memory[key]
+            machine.memo[key] = DictObject(dict(specs), 0)
+        return machine.memo[key]
     if name == "__bases__":
         return tuple(bases(machine, cls))
     if opaque(machine, cls) or name.startswith("__"):
@@ -339,7 +342,7 @@ def unbound(machine: Machine, kind: Native, name: str) -> Object:
         kinds: dict[type, type] = {dict: DictObject, list: ListObject, set: SetObject}
         if not isinstance(owner, kinds.get(python_type, python_type)):
             for argument in arguments:
-                machine.havoc(argument)
+                havoc(machine, argument)
             return machine.unknown(name)
         return call(machine, Bound(name, owner), arguments[1:], keywords, node, frame)
 

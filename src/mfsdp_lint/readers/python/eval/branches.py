@@ -14,24 +14,16 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attributes import class_attribute, get_attribute
 from mfsdp_lint.readers.python.eval.classes import lookup, opaque
 from mfsdp_lint.readers.python.state.calling import call
-from mfsdp_lint.readers.python.state.machine import (
-    CHOICE_LIMIT,
-    FORCED_FORK_LIMIT,
-    FORK_LIMIT,
-    HAZY,
-    CannotMerge,
-    LocalWay,
-    Machine,
-    OutOfSteps,
-    Raised,
-    identical,
-    is_object,
-    join,
-)
+from mfsdp_lint.readers.python.state.joining import CHOICE_LIMIT, join
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
+from mfsdp_lint.readers.python.state.outcomes import CannotMerge, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.paths import FORCED_FORK_LIMIT, FORK_LIMIT, LocalPath
 from mfsdp_lint.readers.python.state.truth import decide, truth
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.identity import identical, is_object
+from mfsdp_lint.readers.python.values.markers import HAZY, NOT, QUESTION
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,
@@ -87,7 +79,7 @@ def undecided(
     machine: Machine, value: Object, text: Callable[[], str], yes: Callable[[], Signal], no: Callable[[], Signal]
 ) -> Signal:
     """Both sides of a branch that is not decided."""
-    mark, born = len(machine.journal), machine.clock
+    mark, born = len(machine.path.journal), machine.clock
     first = _try(machine, value, True, yes, mark)
     second = (None, {}) if no is nothing else _try(machine, value, False, no, mark)
     if isinstance(first, Raised) or isinstance(second, Raised):
@@ -100,21 +92,21 @@ def undecided(
         return yes() if outcome else no()
     if first is not CannotMerge and second is not CannotMerge and _alike(first[0], second[0]):
         signal = merge(
-            machine, [first, second], born, force=machine.local is not None or not _can_fork(machine, FORK_LIMIT)
+            machine, [first, second], born, force=machine.path.local is not None or not _can_fork(machine, FORK_LIMIT)
         )
         if signal is not CannotMerge:
             return signal
-    if machine.local is not None:
-        outcome = machine.local.next()
+    if machine.path.local is not None:
+        outcome = machine.path.local.next()
         decide(machine, value, outcome)
         return yes() if outcome else no()
-    if machine.trial or machine.module_level:
+    if machine.path.trial or machine.module_level:
         raise CannotMerge
     return _fork(machine, value, text, yes, no, FORCED_FORK_LIMIT)
 
 
 def _try(machine: Machine, value: Object, outcome: bool, run: Callable[[], Signal], mark: int) -> Any:
-    machine.trial += 1
+    machine.path.trial += 1
     try:
         decide(machine, value, outcome)
         signal = run()
@@ -125,7 +117,7 @@ def _try(machine: Machine, value: Object, outcome: bool, run: Callable[[], Signa
     except CannotMerge:
         return CannotMerge
     finally:
-        machine.trial -= 1
+        machine.path.trial -= 1
         machine.rollback(mark)
 
 
@@ -134,7 +126,7 @@ def _alike(first: Signal, second: Signal) -> bool:
 
 
 def _can_fork(machine: Machine, limit: int) -> bool:
-    return not machine.module_level and not machine.trial and len(machine.taken) < limit
+    return not machine.module_level and not machine.path.trial and len(machine.path.taken) < limit
 
 
 def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal:
@@ -148,7 +140,7 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
     for _, changed in sides:
         places.update(changed)
     for place, (owner, fields, key, _) in places.items():
-        if owner is machine.facts:
+        if owner is machine.path.facts:
             continue
         if abs(owner.born) > born:
             found = [changed[place][3] for _, changed in sides if place in changed]
@@ -157,7 +149,7 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
             found = [changed[place][3] if place in changed else before for _, changed in sides]
         value = found[0]
         if not all(_equivalent(value, other, owner) for other in found[1:]):
-            bookkeeping = key == "<hazy>" or fields is getattr(owner, "writes", None) or _is_question(key)
+            bookkeeping = key is HAZY or fields is getattr(owner, "writes", None) or _is_question(key)
             differs = differs or not (bookkeeping or _beside_the_point(owner, key))
             value = _joined(machine, found, bookkeeping, owner, key)
         merged.append((owner, fields, key, value))
@@ -170,7 +162,7 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
     if differs and not force:
         return CannotMerge
     for owner, fields, key, value in merged:
-        machine.journal.append((owner, fields, key, fields.get(key, MISSING)))
+        machine.path.journal.append((owner, fields, key, fields.get(key, MISSING)))
         if value is MISSING:
             fields.pop(key, None)
         else:
@@ -178,16 +170,16 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
     return signal
 
 
-def every_way(machine: Machine, run: Callable[[], Object], limit: int) -> Object:
+def every_path(machine: Machine, run: Callable[[], Object], limit: int) -> Object:
     """What a call yields over all ways through its body that cannot be joined earlier; CannotMerge past `limit`."""
-    outer = machine.local
-    mark, born = len(machine.journal), machine.clock
+    outer = machine.path.local
+    mark, born = len(machine.path.journal), machine.clock
     pending: list[tuple[bool, ...]] = [()]
     sides: list[Side] = []
     error: Raised | None = None
     try:
         while pending:
-            machine.local = LocalWay(pending.pop())
+            machine.path.local = LocalPath(pending.pop())
             if len(sides) >= limit:
                 raise CannotMerge
             try:
@@ -196,7 +188,7 @@ def every_way(machine: Machine, run: Callable[[], Object], limit: int) -> Object
                 machine.doubts += 1
                 error = raised
                 result = MISSING
-            way = machine.local
+            way = machine.path.local
             pending += [
                 (*way.taken[:position], not way.taken[position]) for position in range(len(way.prefix), len(way.taken))
             ]
@@ -206,7 +198,7 @@ def every_way(machine: Machine, run: Callable[[], Object], limit: int) -> Object
                 sides.append((("return", result), machine.changes(mark)))
             machine.rollback(mark)
     finally:
-        machine.local = outer
+        machine.path.local = outer
     if not sides:
         raise error or CannotMerge
     signal = merge(machine, sides, born, force=True)
@@ -219,7 +211,7 @@ def _beside_the_point(owner: Any, key: Any) -> bool:
 
 
 def _is_question(key: Any) -> bool:
-    return key == "<not>" or (isinstance(key, tuple) and key[:1] == ("<question>",))
+    return key is NOT or (isinstance(key, tuple) and key[:1] == (QUESTION,))
 
 
 def _equivalent(left: Object, right: Object, owner: Any) -> bool:
@@ -233,9 +225,9 @@ def _equivalent(left: Object, right: Object, owner: Any) -> bool:
 
 def perhaps(machine: Machine, owner: Any, fields: dict[Any, Object], key: Any, old: Object, new: Object) -> Object:
     """The value of a place that was written, or was not."""
-    if owner is machine.facts or _equivalent(old, new, owner):
+    if owner is machine.path.facts or _equivalent(old, new, owner):
         return old
-    bookkeeping = key == "<hazy>" or fields is getattr(owner, "writes", None) or _is_question(key)
+    bookkeeping = key is HAZY or fields is getattr(owner, "writes", None) or _is_question(key)
     return _joined(machine, [old, new], bookkeeping, owner, key)
 
 
@@ -284,12 +276,12 @@ def _fork(
     no: Callable[[], Signal],
     limit: int,
 ) -> Signal:
-    position = len(machine.taken)
+    position = len(machine.path.taken)
     if position >= limit:
         raise OutOfSteps
-    outcome = machine.decisions[position] if position < len(machine.decisions) else True
+    outcome = machine.path.decisions[position] if position < len(machine.path.decisions) else True
     words = text()
-    machine.taken.append((outcome, words if outcome else f"not ({words})"))
+    machine.path.taken.append((outcome, words if outcome else f"not ({words})"))
     decide(machine, value, outcome)
     return yes() if outcome else no()
 
@@ -297,7 +289,7 @@ def _fork(
 def one_of(machine: Machine, options: list[Object], text: str, limit: int = FORK_LIMIT) -> Object:
     """One of several objects that a call may return, one on each way; all of them where ways are too many already."""
     for number, option in enumerate(options[:-1], 1):
-        if machine.local is not None or not _can_fork(machine, limit):
+        if machine.path.local is not None or not _can_fork(machine, limit):
             return join(machine, options[number - 1 :])
         if _is_taken(machine, f"{text} returns configuration {number} of {len(options)}", limit):
             return option

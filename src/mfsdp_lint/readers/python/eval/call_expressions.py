@@ -11,6 +11,7 @@ from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import DictObject, External, Object, Super
 
 
@@ -52,7 +53,7 @@ def _spread(machine: Machine, value: Object, keywords: dict[str, Object], focus:
                 write = value.writes.get(key)
                 if write is not None and write is not True and write.module is frame.module:
                     focus[key] = write.focus or write.node
-        if value.writes.get("<hazy>"):
+        if value.writes.get(HAZY):
             keywords["**"] = value
     else:
         keywords["**"] = value

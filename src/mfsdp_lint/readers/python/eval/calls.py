@@ -12,8 +12,9 @@ from mfsdp_lint.readers.python.eval.functions import call_function, one_configur
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import CALLERS, Focus, call
-from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
@@ -138,7 +139,7 @@ def _call_one_of(
     focus: Focus,
 ) -> Object:
     # Only one of them is called: what each does, it may as well not have done.
-    mark, born = len(machine.journal), machine.clock
+    mark, born = len(machine.path.journal), machine.clock
     sides: list[Side] = []
     for option in choice.options:
         try:

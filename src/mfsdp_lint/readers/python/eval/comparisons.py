@@ -8,10 +8,12 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.containers import iterate
-from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.truth import negated
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, HAZY, QUESTION
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -57,17 +59,17 @@ def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, oppo
     if not isinstance(left, Unknown):
         return Choice((True, False))
     kind = {ast.IsNot: "Is", ast.NotEq: "Eq", ast.NotIn: "In"}.get(type(op), type(op).__name__)
-    key = ("<question>", kind, _token(right))
+    key = (QUESTION, kind, _token(right))
     found = left.fields.get(key, MISSING)
     if found is MISSING:
         found = machine.unknown("", not_none=True)
         if kind == "Eq" and isinstance(right, (bool, int, float)) and right in (0, 1):
-            found.fields["<alike>"] = (left, bool(right))  # 1, 1.0 and True are equal, and not the same
+            found.fields[ALIKE] = (left, bool(right))  # 1, 1.0 and True are equal, and not the same
         elif kind in ("Is", "Eq") and (
             right is None or isinstance(right, (str, bool, int, float, EnumMember, External))
         ):
-            found.fields["<equal>"] = (left, right)
-        found.fields["<about>"] = right  # kept, so that its number stays its own
+            found.fields[EQUAL] = (left, right)
+        found.fields[ABOUT] = right  # kept, so that its number stays its own
         left.fields[key] = found
     if not opposite:
         return found
@@ -199,7 +201,7 @@ def _elements(value: Object) -> frozenset[Object] | None:
 
 
 def _equal_dicts(machine: Machine, left: DictObject, right: DictObject) -> bool | None:
-    if left.writes.get("<hazy>") or right.writes.get("<hazy>"):
+    if left.writes.get(HAZY) or right.writes.get(HAZY):
         return None
     if left.fields.keys() != right.fields.keys():
         return False
@@ -224,7 +226,7 @@ def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bo
         if isinstance(item, (*CONSTANTS, tuple, EnumMember)) and item in holder.fields:
             found = holder.fields[item]
             return None if isinstance(found, Choice) and MISSING in found.options else True
-        if holder.writes.get("<hazy>") or isinstance(item, (Unknown, Choice)):
+        if holder.writes.get(HAZY) or isinstance(item, (Unknown, Choice)):
             return None
         return False
     if isinstance(holder, (int, float, type(None))):

@@ -8,10 +8,13 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.branches import known_truth
 from mfsdp_lint.readers.python.eval.containers import hashable, iterate, make_set, present, uncertain
-from mfsdp_lint.readers.python.state.machine import Machine, Raised, join
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import plain
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, DictObject, IteratorObject, ListObject, Object
 
 
@@ -45,7 +48,7 @@ def _dict_from_pairs(machine: Machine, pairs: list[Object], exact: bool) -> Obje
         else:
             result.fields[key] = value
     if not exact:
-        result.writes["<hazy>"] = True
+        result.writes[HAZY] = True
         for key in result.fields:
             result.fields[key] = machine.unknown(str(key))
     return result

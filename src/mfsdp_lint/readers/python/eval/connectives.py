@@ -6,18 +6,21 @@ import ast
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.branches import known_truth, undecided
-from mfsdp_lint.readers.python.state.machine import Machine, Raised, join
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.objects import EITHER, Choice, DictObject, Instance, ListObject, Object, Unknown
+from mfsdp_lint.readers.python.values.markers import EITHER
+from mfsdp_lint.readers.python.values.objects import Choice, DictObject, Instance, ListObject, Object, Unknown
 
 
 def connected(machine: Machine, nodes: list[ast.expr], is_and: bool, frame: Frame) -> Object:
     open_values: list[Object] = []
     value: Object = None
     for position, item in enumerate(nodes):
-        mark, started = len(machine.journal), machine.clock
+        mark, started = len(machine.path.journal), machine.clock
         try:
             value = evaluate(machine, item, frame)
         except Raised:
@@ -41,7 +44,7 @@ def connected(machine: Machine, nodes: list[ast.expr], is_and: bool, frame: Fram
 
 
 def _has_effect(machine: Machine, mark: int, started: int) -> bool:
-    return any(abs(owner.born) <= started for owner, *_ in machine.journal[mark:])
+    return any(abs(owner.born) <= started for owner, *_ in machine.path.journal[mark:])
 
 
 def _is_object(value: Object) -> bool:

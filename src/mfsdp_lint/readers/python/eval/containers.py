@@ -9,14 +9,18 @@ from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, part_of
 from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
 from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
-from mfsdp_lint.readers.python.state.machine import OBJECT_LIMIT, STRAY, Machine, Raised, is_object, join
+from mfsdp_lint.readers.python.state.joining import OBJECT_LIMIT, join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.identity import is_object
 from mfsdp_lint.readers.python.values.limits import weighs_little
+from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, STRAY
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
-    EITHER,
     MISSING,
     Choice,
     DictObject,
@@ -59,7 +63,7 @@ def elements(machine: Machine, value: Object, frame: Frame) -> list[Object] | No
         return list(value)
     if isinstance(value, DictObject):
         machine.charge(len(value.fields))
-        if value.writes.get("<hazy>") or any(
+        if value.writes.get(HAZY) or any(
             isinstance(item, Choice) and MISSING in item.options for item in value.fields.values()
         ):
             return None
@@ -174,7 +178,7 @@ def _dict_entry(machine: Machine, holder: DictObject, key: Object) -> Object:
         return any_of(machine, entries_of(machine, holder))
     found = holder.fields.get(key, MISSING)
     if found is MISSING:
-        if holder.writes.get("<hazy>"):
+        if holder.writes.get(HAZY):
             found = unseen_entry(machine, holder, key)
             machine.put(holder, key, found)
             return found
@@ -201,7 +205,7 @@ def _options(items: Iterable[Object]) -> Iterator[Object]:
 
 def entries_of(machine: Machine, holder: DictObject) -> list[Object]:
     """What an entry of a dictionary may be."""
-    if not holder.writes.get("<hazy>"):
+    if not holder.writes.get(HAZY):
         return list(holder.fields.values())
     return [*holder.fields.values(), *holder.writes.get(STRAY, ()), machine.unknown()]
 
@@ -259,7 +263,7 @@ def set_entry(
         if hashable(key):
             write(machine, holder, key, value, node, frame, focus, "assigned")
         else:
-            machine.record(holder, "<hazy>", True)
+            machine.record(holder, HAZY, True)
             strays = holder.writes.get(STRAY, ())
             if len(strays) < OBJECT_LIMIT and holds_objects([value]):
                 machine.record(holder, STRAY, (*strays, value))
@@ -269,16 +273,16 @@ def set_entry(
         _set_item(machine, holder, key, value)
     elif isinstance(holder, Unknown):
         for one in holder.fields.get(EITHER, ()):
-            machine.havoc(one)
+            havoc(machine, one)
         if is_constant(key):
             write(machine, holder, ("entry", key), value, node, frame, focus, "assigned")
         else:
-            machine.havoc(holder)
+            havoc(machine, holder)
     elif isinstance(holder, Instance):
         call(machine, get_attribute(machine, holder, "__setitem__", None, frame), [key, value], {}, node, frame)
     elif isinstance(holder, Choice):
         for option in holder.options:
-            machine.havoc(option)
+            havoc(machine, option)
     elif isinstance(holder, (*CONSTANTS, tuple)):
         raise Raised("TypeError", "object does not support item assignment")
 
@@ -313,10 +317,10 @@ def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
     holder, key = machine.settle(holder), plain_key(machine, key)
     if isinstance(holder, DictObject):
         if not hashable(key):
-            machine.havoc(holder)
+            havoc(machine, holder)
         elif key in holder.fields:
             machine.drop_entry(holder, key)
-        elif not holder.writes.get("<hazy>"):
+        elif not holder.writes.get(HAZY):
             raise Raised("KeyError", repr(key))
     elif isinstance(holder, ListObject) and holder.items is not None:
         items = list(holder.items)
@@ -329,12 +333,12 @@ def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
             raise Raised(type(error).__name__, str(error)) from None
         machine.put(holder, "items", items)
     else:
-        machine.havoc(holder)
+        havoc(machine, holder)
 
 
 def absorbed(machine: Machine, fields: dict[Any, Object], source: DictObject) -> dict[Any, Object]:
     """The entries of a dictionary that is updated with `source`, whose own may be uncertain."""
-    if source.writes.get("<hazy>"):
+    if source.writes.get(HAZY):
         # Any entry of the source that is not known may replace one that was.
         fields = {key: join(machine, [value, machine.unknown(str(key))]) for key, value in fields.items()}
     merged = {**fields, **source.fields}

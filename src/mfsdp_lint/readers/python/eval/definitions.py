@@ -10,9 +10,11 @@ from mfsdp_lint.readers.python.eval.assignments import assign_name
 from mfsdp_lint.readers.python.eval.binding import evaluate_defaults
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.state.calling import call
-from mfsdp_lint.readers.python.state.machine import CannotMerge, Machine, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import changes_nothing
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
+from mfsdp_lint.readers.python.state.outcomes import CannotMerge, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.names import Deferred
@@ -83,7 +85,7 @@ def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> 
         return made if isinstance(made, ClassObject) else value
     if isinstance(value, Function) and value.closure is not None and _is_out_of_sight(decorator):
         # It may call the function, or hand it to somebody who does.
-        machine.havoc(value)
+        havoc(machine, value)
     return decorate(machine, decorator, value)
 
 

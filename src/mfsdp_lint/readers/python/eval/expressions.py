@@ -27,12 +27,15 @@ from mfsdp_lint.readers.python.eval.formatting import formatted
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.loops import yield_unknown
 from mfsdp_lint.readers.python.eval.operators import binary, sign
-from mfsdp_lint.readers.python.state.machine import Machine, Raised, join
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS
 from mfsdp_lint.readers.python.state.nodes import EVALUATORS, evaluate
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.truth import negated
 from mfsdp_lint.readers.python.values.classes import plain
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -173,13 +176,13 @@ def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Object:
                 result.fields = absorbed(machine, result.fields, value)
                 result.writes.update(value.writes)
             else:
-                result.writes["<hazy>"] = True
+                result.writes[HAZY] = True
                 for key in list(result.fields):
                     result.fields[key] = machine.unknown(str(key))
             continue
         key = plain(machine.settle(evaluate(machine, key_node, frame)))
         if not hashable(key):
-            result.writes["<hazy>"] = True
+            result.writes[HAZY] = True
             result.fields = {
                 known: join(machine, [old, machine.unknown(str(known))]) for known, old in result.fields.items()
             }

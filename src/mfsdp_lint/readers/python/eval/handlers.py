@@ -14,8 +14,10 @@ from mfsdp_lint.readers.python.eval.branches import known_truth, perhaps, undeci
 from mfsdp_lint.readers.python.eval.classes import class_names
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
-from mfsdp_lint.readers.python.state.machine import Machine, Place, Raised
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.paths import Place
 from mfsdp_lint.readers.python.state.truth import decide, truth
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -39,12 +41,12 @@ def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
     doubtful = since = -1
     signal: Signal = None
     error: Raised | None = None
-    outermost = machine.written is None
-    written: list[Place] = machine.written if machine.written is not None else []
-    machine.written = written
+    outermost = machine.path.written is None
+    written: list[Place] = machine.path.written if machine.path.written is not None else []
+    machine.path.written = written
     try:
         for statement in node.body:
-            mark, behind = len(machine.journal), len(written)
+            mark, behind = len(machine.path.journal), len(written)
             try:
                 signal = run_block(machine, [statement], frame)
             except Raised as raised:
@@ -55,7 +57,7 @@ def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
                 break
     finally:
         if outermost:
-            machine.written = None
+            machine.path.written = None
 
     def through() -> Signal:
         if error is None:
@@ -84,7 +86,7 @@ def _maybe_handled(
         for owner, fields, key, value in changes:
             old = fields.get(key, MISSING)
             # Not by `place`: a `try` around this one has it among what was written already.
-            machine.journal.append((owner, fields, key, old))
+            machine.path.journal.append((owner, fields, key, old))
             fields[key] = value if certain else perhaps(machine, owner, fields, key, old, value)
             if fields[key] is MISSING:
                 del fields[key]

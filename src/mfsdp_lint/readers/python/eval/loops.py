@@ -13,10 +13,14 @@ from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE, Leave, head
 from mfsdp_lint.readers.python.eval.branches import known_truth, undecided
 from mfsdp_lint.readers.python.eval.containers import LONGEST, iterate, present, uncertain
+from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
-from mfsdp_lint.readers.python.state.machine import CannotMerge, Machine, Raised, join
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
+from mfsdp_lint.readers.python.state.outcomes import CannotMerge, Raised
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -121,13 +125,13 @@ def _for_generator(machine: Machine, node: Any, generator: GeneratorCall, frame:
             raise Leave(signal, generator)
         return None
 
-    mark = len(machine.journal)
+    mark = len(machine.path.journal)
     try:
         generator.run(turn)
     except CannotMerge:
         machine.rollback(mark)
         for value in list(generator.frame.fields.values()):
-            machine.havoc(value)
+            havoc(machine, value)
         return _unknown_turns(
             machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), node, frame)
         )
@@ -174,12 +178,12 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
 
     The body is run twice, the second time on what the first left unknown, to find all it can write.
     """
-    mark = len(machine.journal)
+    mark = len(machine.path.journal)
     leaves = False
     results: list[Object] = []
     for _ in range(2):
-        turn = len(machine.journal)
-        machine.trial += 1
+        turn = len(machine.path.journal)
+        machine.path.trial += 1
         try:
             start()
             signal = run_block(machine, node.body, frame)
@@ -199,7 +203,7 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
             leaves = leaves or bool(returned)
             results += [_returned(machine, value, frame) for value in returned]
         finally:
-            machine.trial -= 1
+            machine.path.trial -= 1
         _blur(machine, turn)
     _blur(machine, mark)
     if leaves:
@@ -239,18 +243,18 @@ def _behind(machine: Machine, node: Any, frame: Frame) -> Signal:
 
 def _blur(machine: Machine, mark: int) -> None:
     """Forget the value of every place that was written since `mark`."""
-    before = {(id(fields), key): old for _, fields, key, old in reversed(machine.journal[mark:])}
+    before = {(id(fields), key): old for _, fields, key, old in reversed(machine.path.journal[mark:])}
     for place, (owner, fields, key, value) in machine.changes(mark).items():
-        if owner is machine.facts or key == "<hazy>" or fields is getattr(owner, "writes", None):
+        if owner is machine.path.facts or key is HAZY or fields is getattr(owner, "writes", None):
             continue
         if isinstance(value, (Instance, DictObject, ListObject)):
-            machine.havoc(value)
+            havoc(machine, value)
         new: Any = None if key == "items" and isinstance(owner, ListObject) else machine.unknown(str(key))
         if isinstance(owner, (DictObject, Instance)) and (value is MISSING or before[place] is MISSING):
             new = join(machine, [new, MISSING])
         machine.place(owner, fields, key, new)
         if isinstance(owner, DictObject):
-            machine.record(owner, "<hazy>", True)
+            machine.record(owner, HAZY, True)
 
 
 def _forget_everything(machine: Machine, node: Any, frame: Frame) -> None:
@@ -264,8 +268,8 @@ def _forget_everything(machine: Machine, node: Any, frame: Frame) -> None:
         if isinstance(inner.ctx, ast.Store):
             machine.put(frame.outer.get(inner.id, frame), inner.id, machine.unknown(inner.id))
         elif here is not None and here.fields is not frame.module.fields:
-            machine.havoc(here.fields[inner.id])
+            havoc(machine, here.fields[inner.id])
     for value in list(frame.module.fields.values()):
         if isinstance(value, (Instance, DictObject, ListObject)):
-            machine.havoc(value)
-    machine.havoc(machine.environment)
+            havoc(machine, value)
+    havoc(machine, machine.path.environment)

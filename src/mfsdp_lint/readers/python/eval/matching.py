@@ -11,9 +11,11 @@ from mfsdp_lint.readers.python.eval.branches import branch, undecided
 from mfsdp_lint.readers.python.eval.comparisons import equal, same_object
 from mfsdp_lint.readers.python.eval.containers import uncertain
 from mfsdp_lint.readers.python.eval.instance_of import is_instance
-from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import EQUAL
 from mfsdp_lint.readers.python.values.objects import Choice, ListObject, Object, Unknown
 
 
@@ -35,7 +37,7 @@ def _match_cases(machine: Machine, subject: Object, cases: list[Any], node: Any,
         answer = evaluate(machine, case.pattern.value, frame)
         # (1, 1.0 and True match each other.)
         if isinstance(answer, str) or (isinstance(answer, (int, float)) and answer not in (0, 1)):
-            question.fields["<equal>"] = (subject, answer)
+            question.fields[EQUAL] = (subject, answer)
     return undecided(
         machine,
         question,

@@ -24,9 +24,13 @@ from mfsdp_lint.readers.python.eval.containers import (
 )
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.eval.sorting import sort
-from mfsdp_lint.readers.python.state.machine import STRAY, Machine, Raised, join
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, LONGEST_TEXT, can_format, is_small
+from mfsdp_lint.readers.python.values.markers import HAZY, STRAY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -122,10 +126,10 @@ def _dict_method(
     node: Any,
     frame: Frame,
 ) -> Object:
-    hazy = bool(owner.writes.get("<hazy>"))
+    hazy = bool(owner.writes.get(HAZY))
     if hazy and name in ("values", "items"):
         for value in owner.writes.get(STRAY, ()):
-            machine.havoc(value)  # who walks over them may write to them
+            havoc(machine, value)  # who walks over them may write to them
     match name, arguments:
         case "get", [key, *rest]:
             fallback = rest[0] if rest else keywords.get("default")
@@ -137,7 +141,7 @@ def _dict_method(
             if hashable(key):
                 machine.drop_entry(owner, plain_key(machine, key))
             else:
-                machine.havoc(owner)
+                havoc(machine, owner)
             if uncertain(found):
                 machine.doubts += 1
                 return present(machine, found)
@@ -198,7 +202,7 @@ def _get(machine: Machine, owner: DictObject, key: Object, fallback: Object) -> 
         return any_of(machine, [*entries_of(machine, owner), fallback])
     found = owner.fields.get(key, MISSING)
     if found is MISSING:
-        return unseen_entry(machine, owner, key, fallback) if owner.writes.get("<hazy>") else fallback
+        return unseen_entry(machine, owner, key, fallback) if owner.writes.get(HAZY) else fallback
     if isinstance(found, Choice) and MISSING in found.options:
         return join(machine, [fallback if option is MISSING else option for option in found.options])
     return found
@@ -220,18 +224,18 @@ def _update(
                     else None
                 )
                 write(machine, owner, key, value, node, frame, focus, "assigned")
-            if argument.writes.get("<hazy>"):
-                machine.record(owner, "<hazy>", True)
+            if argument.writes.get(HAZY):
+                machine.record(owner, HAZY, True)
             continue
         pairs = iterate(machine, argument, frame)
         if pairs is None or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-            machine.havoc(owner)
+            havoc(machine, owner)
             continue
         for pair in pairs:
             set_entry(machine, owner, pair[0], pair[1], node, frame)
     for key, value in keywords.items():
         if key == "**":
-            machine.havoc(owner)
+            havoc(machine, owner)
         else:
             write(machine, owner, key, value, node, frame, None, "assigned")
 

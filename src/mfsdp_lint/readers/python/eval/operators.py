@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.containers import absorbed
-from mfsdp_lint.readers.python.state.machine import Machine, Raised, join
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import plain
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, is_small, is_wide
 from mfsdp_lint.readers.python.values.objects import (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mfsdp_lint.readers.python.eval.containers import any_of, holds_objects
 from mfsdp_lint.readers.python.state.calling import call
-from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import Object, is_constant, is_symbolic

@@ -13,8 +13,9 @@ from mfsdp_lint.readers.python.eval.handlers import run_assert, run_raise, run_t
 from mfsdp_lint.readers.python.eval.imports import bind_import
 from mfsdp_lint.readers.python.eval.loops import run_for, run_while
 from mfsdp_lint.readers.python.eval.matching import run_match
-from mfsdp_lint.readers.python.state.machine import CannotMerge, Machine
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import RUNNERS, Signal, evaluate, run_block
+from mfsdp_lint.readers.python.state.outcomes import CannotMerge
 from mfsdp_lint.readers.python.state.outline import Unread, Unreadable
 from mfsdp_lint.readers.python.values.frames import Frame
 

@@ -6,9 +6,12 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
-from mfsdp_lint.readers.python.state.machine import Machine, is_object
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import changes_nothing
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.identity import is_object
 from mfsdp_lint.readers.python.values.objects import DictObject, Instance, ListObject, Object, Unknown
 
 
@@ -20,11 +23,11 @@ def unfollowed(
     machine.doubts += 1
     picked = _picked(machine, [*arguments, *keywords.values()])
     if not changes_nothing(name):
-        machine.launched.extend(_configurations(machine, name, [*arguments, *keywords.values()]))
+        machine.path.launched.extend(_configurations(machine, name, [*arguments, *keywords.values()]))
         if machine.tracing:
             machine.suspect = machine.note(node, frame, None, "unfollowed", None, None)
         for value in [*arguments, *keywords.values()]:
-            machine.havoc(value)
+            havoc(machine, value)
         machine.suspect = None
     result = machine.unknown(f"{name}()")
     return any_of(machine, [*picked, result]) if picked else result
@@ -47,5 +50,7 @@ def _picked(machine: Machine, values: list[Object]) -> list[Object]:
 
 def _configurations(machine: Machine, name: str, values: list[Object]) -> list[tuple[Object, Object]]:
     return [
-        (value, machine.copy(value)) for value in values if isinstance(value, Instance) and is_container(machine, value)
+        (value, deep_copy(machine, value))
+        for value in values
+        if isinstance(value, Instance) and is_container(machine, value)
     ]

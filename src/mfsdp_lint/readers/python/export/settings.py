@@ -12,10 +12,12 @@ from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.containers import uncertain
 from mfsdp_lint.readers.python.export.undeclared import undeclared
-from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import CannotMerge, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import is_small
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -151,7 +153,7 @@ def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
             return NOT_NONE
         return Known(value)  # type: ignore[arg-type]
     if isinstance(value, Unknown):
-        known = value.not_none or machine.facts.fields.get(("not none", id(value))) is True
+        known = value.not_none or machine.path.facts.fields.get(("not none", id(value))) is True
         return NOT_NONE if known or (value.fields and _written(value)) else UNKNOWN
     if isinstance(value, Choice):
         return join(plain_value(machine, option, depth) for option in value.options if option is not MISSING)
@@ -169,7 +171,7 @@ def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
             if items is None or any(map(uncertain, items))
             else _known_list([plain_value(machine, item, depth + 1) for item in items])
         )
-    if isinstance(value, DictObject) and depth < 8 and not value.writes.get("<hazy>"):
+    if isinstance(value, DictObject) and depth < 8 and not value.writes.get(HAZY):
         if any(map(uncertain, value.fields.values())):
             return NOT_NONE
         return _known_dict({key: plain_value(machine, item, depth + 1) for key, item in value.fields.items()})
@@ -203,7 +205,7 @@ class TreeSettings(Mapping[str, Setting]):
 
     def __init__(self, machine: Machine, root: Object, environment: DictObject, spans: Spans) -> None:
         self._machine = machine
-        self._facts = machine.facts
+        self._facts = machine.path.facts
         self._root = root
         self._environment = environment
         self._spans = spans
@@ -231,26 +233,20 @@ class TreeSettings(Mapping[str, Setting]):
         A section counts where it replaces another, or where nothing else is known to have been written.
         """
         machine = self._machine
-        saved, machine.facts = machine.facts, self._facts
-        try:
+        with machine.knowing(self._facts):
             writes = {} if path.startswith(ENVIRONMENT) else _history(self._root, path.split("."), "")
             found = [(each, self._told(writes[each, order])) for each, order in sorted(writes, key=_order)]
-        finally:
-            machine.facts = saved
         return [(each, one) for each, one in found if one is not None]
 
     def undeclared(self) -> tuple[Undeclared, ...]:
         """The assignments to names that are no fields."""
         machine = self._machine
-        saved, machine.facts = machine.facts, self._facts
-        try:
+        with machine.knowing(self._facts):
             found = [
                 Undeclared(path, cls.name, fields, where)
                 for path, cls, fields, write in undeclared(machine, self._root)
                 if (where := origin(self._spans, write))
             ]
-        finally:
-            machine.facts = saved
         return tuple(found)
 
     def _told(self, write: Write) -> Origin | None:
@@ -273,25 +269,17 @@ class TreeSettings(Mapping[str, Setting]):
         return [f"{ENVIRONMENT}{name}" for name in names]
 
     def _read(self, path: str) -> Setting | None:
-        machine = self._machine
-        saved, machine.facts = machine.facts, self._facts
-        try:
+        with self._machine.knowing(self._facts):
             if path.startswith(ENVIRONMENT):
                 return self._variable(path, path[len(ENVIRONMENT) :])
             return self._setting(path)
-        finally:
-            machine.facts = saved
 
     def value(self, path: str) -> Value:
         """The value alone, which is what most questions are about; unknown for what is not there."""
         found = self._values.get(path)
         if found is None:
-            machine = self._machine
-            saved, machine.facts = machine.facts, self._facts
-            try:
+            with self._machine.knowing(self._facts):
                 found = self._value(path)
-            finally:
-                machine.facts = saved
             self._values[path] = found
         return found
 
@@ -331,9 +319,9 @@ class TreeSettings(Mapping[str, Setting]):
     def _computed(self, owner: Object, name: str) -> Object:
         """A property, a class attribute, or what `__getattr__` forwards."""
         machine = self._machine
-        mark, steps = len(machine.journal), machine.steps
-        machine.steps = 0
-        machine.trial += 1
+        mark, steps = len(machine.path.journal), machine.path.steps
+        machine.path.steps = 0
+        machine.path.trial += 1
         try:
             module = (
                 owner.cls.module
@@ -341,14 +329,12 @@ class TreeSettings(Mapping[str, Setting]):
                 else Module("", "", ast.Module([], []))
             )
             return get_attribute(machine, owner, name, None, Frame(module))
-        except Exception as error:
-            if isinstance(error, (Raised, RecursionError)) or type(error).__name__ in ("CannotMerge", "OutOfSteps"):
-                return MISSING
-            raise
+        except (Raised, RecursionError, CannotMerge, OutOfSteps):
+            return MISSING
         finally:
-            machine.trial -= 1
+            machine.path.trial -= 1
             machine.rollback(mark)
-            machine.steps = steps
+            machine.path.steps = steps
 
     def _origin(self, owner: Object, name: str) -> Origin | None:
         write = _write(owner, name)
@@ -427,7 +413,7 @@ def _history(owner: Object, parts: list[str], above: str) -> dict[tuple[str, int
 def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:
     if id(owner) in above or len(above) > 12:
         return
-    names = [name for name in getattr(owner, "fields", {}) if isinstance(name, str) and not name.startswith("<")]
+    names = [name for name in getattr(owner, "fields", {}) if isinstance(name, str)]
     for name in names:
         path = prefix + name
         value = owner.fields[name]
@@ -440,7 +426,7 @@ def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:
 
 
 def _has_fields(value: Object) -> bool:
-    return any(isinstance(name, str) and not name.startswith("<") for name in value.fields)
+    return any(isinstance(name, str) for name in value.fields)
 
 
 def class_name(owner: Object) -> str | None:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.containers import LONGEST
-from mfsdp_lint.readers.python.state.machine import Machine, Raised, join
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import is_small
 from mfsdp_lint.readers.python.values.objects import (

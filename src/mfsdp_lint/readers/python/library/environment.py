@@ -10,9 +10,11 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.containers import set_entry
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.library.computing import computes, settled
-from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,
@@ -100,7 +102,7 @@ def environment_value(machine: Machine, name: Object, default: Object = None) ->
     """A variable of the environment: what the program itself has set, else unknown (the default may hold or not)."""
     if not isinstance(name, str):
         return machine.unknown("environment")
-    found = machine.environment.fields.get(name, MISSING)
+    found = machine.path.environment.fields.get(name, MISSING)
     if found is MISSING:
         machine.asked_environment += 1
         found = machine.variables.get(name)
@@ -120,12 +122,12 @@ def _setdefault(
     name = machine.settle(arguments[0]) if arguments else None
     if not isinstance(name, str) or len(arguments) != 2:
         return machine.unknown("environment")
-    found = machine.environment.fields.get(name, MISSING)
+    found = machine.path.environment.fields.get(name, MISSING)
     if found is not MISSING and not isinstance(found, (Choice, Unknown)) and found is not None:
         return found
     # Where the program itself has not set it, the process may have been started with it.
     value = arguments[1] if found is None else machine.unknown(f"${name}", not_none=True)
-    set_entry(machine, machine.environment, name, value, node, frame, node.args[1] if _both(node) else None)
+    set_entry(machine, machine.path.environment, name, value, node, frame, node.args[1] if _both(node) else None)
     return value
 
 
@@ -137,7 +139,7 @@ def _both(node: Any) -> bool:
 def _setenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     if len(arguments) == 2 and isinstance(arguments[0], str):
         focus = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None
-        set_entry(machine, machine.environment, arguments[0], arguments[1], node, frame, focus)
+        set_entry(machine, machine.path.environment, arguments[0], arguments[1], node, frame, focus)
         return arguments[1]
     return machine.unknown("environment")
 
@@ -146,7 +148,7 @@ def _setenv(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
 def _update_environment(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    return method(machine, machine.environment, "update", arguments, keywords, node, frame)
+    return method(machine, machine.path.environment, "update", arguments, keywords, node, frame)
 
 
 @models("os.environ.pop", "os.unsetenv")
@@ -154,7 +156,7 @@ def _unsetenv(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     if arguments and isinstance(arguments[0], str):
-        set_entry(machine, machine.environment, arguments[0], None, node, frame)
+        set_entry(machine, machine.path.environment, arguments[0], None, node, frame)
     return machine.unknown("environment")
 
 
@@ -163,7 +165,7 @@ def _copy_environment(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     made = DictObject({}, machine.tick())
-    made.writes["<hazy>"] = True
+    made.writes[HAZY] = True
     return made
 
 

@@ -9,10 +9,14 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
 from mfsdp_lint.readers.python.eval.attributes import attributes_of, get_attribute, has_attribute, part_of
 from mfsdp_lint.readers.python.eval.classes import lookup
-from mfsdp_lint.readers.python.state.machine import HAZY, Machine, Raised, join
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -64,7 +68,7 @@ def _setattr(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
         focus = node.args[2] if isinstance(node, ast.Call) and len(node.args) == 3 else None
         set_attribute(machine, owner, name, value, node, frame, focus)
     else:
-        machine.havoc(owner)
+        havoc(machine, owner)
     return None
 
 
@@ -120,9 +124,7 @@ def _vars(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
     if isinstance(owner, Instance):
         return attributes_of(owner)
     if isinstance(owner, Unknown):
-        known = {
-            name: value for name, value in owner.fields.items() if isinstance(name, str) and not name.startswith("<")
-        }
+        known = {name: value for name, value in owner.fields.items() if isinstance(name, str)}
         found = DictObject(known, machine.tick())
         found.writes[HAZY] = True
         return found

@@ -6,8 +6,11 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, opaque
 from mfsdp_lint.readers.python.state.calling import call
-from mfsdp_lint.readers.python.state.machine import Machine, Raised, join
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
@@ -87,7 +90,7 @@ def _asdict(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
 def _plain_copy(machine: Machine, value: Object, node: Any, frame: Frame) -> Object:
     if isinstance(value, Instance):
         return _asdict(machine, [value], {}, node, frame)
-    return machine.copy(value)
+    return deep_copy(machine, value)
 
 
 @models("dataclasses.field", "pydantic.Field")

@@ -26,11 +26,14 @@ from mfsdp_lint.readers.python.eval.sorting import sort
 from mfsdp_lint.readers.python.library.computing import settled
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
-from mfsdp_lint.readers.python.state.machine import Machine, Raised, join
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import weighs_little
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,
@@ -109,7 +112,7 @@ def _dict(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
             set_entry(machine, made, keyword.arg, keywords[keyword.arg], node, frame, keyword)
     for name, value in keywords.items():
         if name == "**":
-            made.writes["<hazy>"] = True
+            made.writes[HAZY] = True
         elif name not in made.fields:
             set_entry(machine, made, name, value, node, frame)
     return made
@@ -120,7 +123,7 @@ def _defaultdict(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     made = DictObject({}, machine.tick())
-    made.writes["<hazy>"] = True
+    made.writes[HAZY] = True
     return made
 
 

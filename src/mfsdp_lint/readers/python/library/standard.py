@@ -7,8 +7,10 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.containers import iterate
 from mfsdp_lint.readers.python.eval.imports import import_module
 from mfsdp_lint.readers.python.state.calling import call
-from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -26,7 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
 def _deepcopy(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    return machine.copy(machine.settle(arguments[0]))
+    return deep_copy(machine, machine.settle(arguments[0]))
 
 
 @models("copy.copy")

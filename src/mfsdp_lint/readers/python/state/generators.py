@@ -45,11 +45,11 @@ class GeneratorCall:
         """The next element: known of a new generator only; MISSING where there is none."""
         if self.state == "open":
             return self.machine.unknown()
-        trial = self.machine.trial
+        trial = self.machine.path.trial
 
         def stop(value: Object) -> Object:
             # Which element is the first is open where a branch before it is.
-            raise _FirstElement(value if self.machine.trial == trial else self.machine.unknown())
+            raise _FirstElement(value if self.machine.path.trial == trial else self.machine.unknown())
 
         try:
             self.run(stop)

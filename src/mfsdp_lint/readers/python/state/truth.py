@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mfsdp_lint.readers.python.state.machine import COPY_OF, Machine
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.markers import ALIKE, COPY_OF, EQUAL, HAZY, NOT, NOT_OF
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -24,11 +25,11 @@ def truth(machine: Machine, value: Object) -> bool | None:
         settled = machine.settle(value)
         if settled is not value:
             return truth(machine, settled)
-        inner = value.fields.get("<not of>")
+        inner = value.fields.get(NOT_OF)
         if inner is not None:
             known = truth(machine, inner)
             return None if known is None else not known
-        found = machine.facts.fields.get(("truth", id(value)))
+        found = machine.path.facts.fields.get(("truth", id(value)))
         if found is None and COPY_OF in value.fields:
             return truth(machine, value.fields[COPY_OF])
         return found if isinstance(found, bool) else None
@@ -43,7 +44,7 @@ def truth(machine: Machine, value: Object) -> bool | None:
         return None if value.items is None else bool(value.items)
     if isinstance(value, DictObject):
         certain = any(not (isinstance(item, Choice) and MISSING in item.options) for item in value.fields.values())
-        return True if certain else None if value.writes.get("<hazy>") or value.fields else False
+        return True if certain else None if value.writes.get(HAZY) or value.fields else False
     if isinstance(value, External):
         return None
     return True
@@ -53,16 +54,16 @@ def decide(machine: Machine, value: Object, outcome: bool) -> None:
     """Take it as given on this way that `value` is true (or false)."""
     if not isinstance(value, Unknown):
         return
-    inner = value.fields.get("<not of>")
+    inner = value.fields.get(NOT_OF)
     if inner is not None:
         decide(machine, inner, not outcome)
         return
     machine.learn("truth", value, outcome)
     # Where ways were joined, either of two questions may be meant: nothing is learnt from that.
-    alike = value.fields.get("<alike>")
+    alike = value.fields.get(ALIKE)
     if isinstance(alike, tuple) and outcome and isinstance(alike[0], Unknown):
         machine.learn("truth", *alike)
-    question = value.fields.get("<equal>")
+    question = value.fields.get(EQUAL)
     if isinstance(question, tuple):
         subject, answer = question
         if outcome:
@@ -73,10 +74,10 @@ def decide(machine: Machine, value: Object, outcome: bool) -> None:
 
 def negated(machine: Machine, value: Object) -> Object:
     if isinstance(value, Unknown):
-        found = value.fields.get("<not>")
+        found = value.fields.get(NOT)
         if found is None:
             found = machine.unknown(f"not {value.text}", not_none=True)
-            found.fields["<not of>"] = value
-            value.fields["<not>"] = found
+            found.fields[NOT_OF] = value
+            value.fields[NOT] = found
         return found
     return Choice((True, False))

@@ -48,3 +48,13 @@ class Frame:
         self.is_class = False
         self.on_yield: Any = None
         self.outer: dict[str, Any] = {}
+
+
+def calls_to(frame: Frame) -> tuple[Any, ...]:
+    """The calls that led to a frame, the last one first: in which module and function, and the node that calls."""
+    here: Frame | None = frame
+    chain = []
+    while here is not None and here.node is not None and here.caller is not None:
+        chain.append((here.caller.module, here.node, here.caller.function))
+        here = here.caller
+    return tuple(chain)

@@ -55,10 +55,6 @@ class Unknown:
         return f"Unknown({self.text})"
 
 
-EITHER = "<either>"
-"""Key under `fields` of an unknown value that is one of several objects (`config or other`): these objects."""
-
-
 class Option(Unknown):
     """What an option of the command line gives, or what was worked out from that: by default `default`, if known.
 
