@@ -10,7 +10,7 @@ from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import fields_of
 from mfsdp_lint.readers.python.eval.construction import default
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import CannotMerge, Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -294,7 +294,7 @@ def class_defaults(encoder: Encoder, cls: ClassObject, specs: Sequence[FieldSpec
     for spec in specs:
         try:
             value = isolated(machine, lambda spec=spec: default(machine, spec, None, Frame(cls.module)))  # type: ignore[misc]
-        except (Raised, CannotMerge):
+        except (Raised, CannotJoin):
             value = MISSING
         found[spec.name] = encoder.encode(machine.unknown(spec.name) if value is MISSING else value)
     return found

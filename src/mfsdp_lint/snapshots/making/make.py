@@ -28,7 +28,7 @@ from mfsdp_lint.readers.python.eval.classes import (
 from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.state.outcomes import CannotMerge, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -174,7 +174,7 @@ class _Maker:
         self.machine.path.steps = 0
         try:
             return resolve_global(self.machine, module, name)
-        except (Raised, CannotMerge, OutOfSteps, RecursionError):
+        except (Raised, CannotJoin, OutOfSteps, RecursionError):
             return MISSING
 
     # -- providers ----------------------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ class _Maker:
     def _quietly(self, work: Callable[[], Any]) -> Any:
         try:
             return work()
-        except (Raised, CannotMerge, OutOfSteps, RecursionError):
+        except (Raised, CannotJoin, OutOfSteps, RecursionError):
             return None
         finally:
             self.machine.finish()

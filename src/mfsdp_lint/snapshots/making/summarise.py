@@ -12,7 +12,7 @@ from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
-from mfsdp_lint.readers.python.state.outcomes import CannotMerge, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -109,9 +109,9 @@ class Subject:
         given = self._given(symbolic)
         try:
             result = self.invoke(given)
-            # Ways through upstream code are joined where a call returns, so there is only one.
+            # Paths through upstream code are joined where a call returns, so there is only one.
             return None if machine.path.taken else self._seen(result, given)
-        except (Raised, CannotMerge, OutOfSteps, RecursionError):
+        except (Raised, CannotJoin, OutOfSteps, RecursionError):
             return None
         finally:
             self.steps += machine.path.steps

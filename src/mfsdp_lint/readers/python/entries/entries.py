@@ -12,12 +12,13 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, SECTIONS, is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
-from mfsdp_lint.readers.python.export.settings import Spans, TreeSettings
+from mfsdp_lint.readers.python.export.origins import Spans
+from mfsdp_lint.readers.python.export.settings import TreeSettings
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import run_block
-from mfsdp_lint.readers.python.state.outcomes import CannotMerge, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -34,7 +35,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 RUN_LIMIT = 16
-"""Ways through one entry point that are looked at."""
+"""Execution paths through one entry point that are looked at; one with more yields no recipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def positional_given(entry: Entry) -> int:
 
 
 def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
-    """All ways through an entry point as one recipe; None where it yields no configuration."""
+    """All execution paths through an entry point as one recipe; None where it yields no configuration."""
     pending: list[tuple[bool, ...]] = [()]
     variants: list[Variant] = []
     partial = configures = False
@@ -133,7 +134,7 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
             root, given = _configuration(machine, entry)
         except (Raised, RecursionError):
             root, given = None, []
-        except (OutOfSteps, CannotMerge):
+        except (OutOfSteps, CannotJoin):
             machine.finish()
             return None
         taken = machine.path.taken
@@ -149,7 +150,7 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
         else:
             idle += [(value, _variant(machine, value, spans)) for value in given]
     machine.finish()
-    # A function that is there to change what it is given may leave that as it is on some ways.
+    # A function that is there to change what it is given may leave that as it is on some paths.
     variants += [variant for value, variant in idle if value.text in changed]
     if not configures:
         return None
@@ -198,7 +199,7 @@ def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], 
     for value in given:
         if _changed_from_outside(value):
             return value
-    # On other ways the same function may yield a configuration that is known: this way is one of nothing known.
+    # On other paths the same function may yield a configuration that is known; of this path nothing is.
     result = machine.settle(result)
     if any(result is value for value in given):
         return result

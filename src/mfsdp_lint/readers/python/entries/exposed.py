@@ -15,7 +15,7 @@ from mfsdp_lint.readers.python.entries import entries
 from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters
 from mfsdp_lint.readers.python.entries.reach import reaches
 from mfsdp_lint.readers.python.eval.classes import has_base, mro
-from mfsdp_lint.readers.python.export.settings import Spans
+from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
@@ -44,7 +44,7 @@ def with_exposed(machine: Machine, entry: Entry, recipe: Recipe, spans: Spans) -
 
 
 def _is_judged(function: Function, name: str, recipe: Recipe) -> bool:
-    """Whether one of the recipe's own ways has a switch on because of a parameter that is not known."""
+    """Whether one of the recipe's own execution paths has a switch on because of a parameter that is not known."""
     if name in function.defaults:
         return False
     return any(variant.value(path) == _ON for variant in recipe.variants for path in SWITCHES)

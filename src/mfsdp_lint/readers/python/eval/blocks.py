@@ -8,7 +8,7 @@ from collections.abc import Callable
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, run_block
-from mfsdp_lint.readers.python.state.outcomes import CannotMerge, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import Object
 
@@ -40,7 +40,7 @@ def run_isolated(machine: Machine, body: list[ast.stmt], frame: Frame) -> None:
             except Raised:
                 for name in bound_names(statement):
                     frame.fields.setdefault(name, machine.unknown(name))
-            except (CannotMerge, OutOfSteps, RecursionError):
+            except (CannotJoin, OutOfSteps, RecursionError):
                 for name in bound_names(statement):
                     frame.fields[name] = machine.unknown(name)
 

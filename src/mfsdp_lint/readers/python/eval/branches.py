@@ -17,7 +17,7 @@ from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.joining import CHOICE_LIMIT, join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
-from mfsdp_lint.readers.python.state.outcomes import CannotMerge, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.paths import FORCED_FORK_LIMIT, FORK_LIMIT, LocalPath
 from mfsdp_lint.readers.python.state.truth import decide, truth
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
@@ -90,18 +90,18 @@ def undecided(
         outcome = not isinstance(first, Raised)
         decide(machine, value, outcome)
         return yes() if outcome else no()
-    if first is not CannotMerge and second is not CannotMerge and _alike(first[0], second[0]):
-        signal = merge(
+    if first is not CannotJoin and second is not CannotJoin and _alike(first[0], second[0]):
+        signal = join_sides(
             machine, [first, second], born, force=machine.path.local is not None or not _can_fork(machine, FORK_LIMIT)
         )
-        if signal is not CannotMerge:
+        if signal is not CannotJoin:
             return signal
     if machine.path.local is not None:
         outcome = machine.path.local.next()
         decide(machine, value, outcome)
         return yes() if outcome else no()
     if machine.path.trial or machine.module_level:
-        raise CannotMerge
+        raise CannotJoin
     return _fork(machine, value, text, yes, no, FORCED_FORK_LIMIT)
 
 
@@ -114,8 +114,8 @@ def _try(machine: Machine, value: Object, outcome: bool, run: Callable[[], Signa
     except Raised as error:
         machine.doubts += 1
         return error
-    except CannotMerge:
-        return CannotMerge
+    except CannotJoin:
+        return CannotJoin
     finally:
         machine.path.trial -= 1
         machine.rollback(mark)
@@ -129,8 +129,8 @@ def _can_fork(machine: Machine, limit: int) -> bool:
     return not machine.module_level and not machine.path.trial and len(machine.path.taken) < limit
 
 
-def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal:
-    """Leave behind what any of `sides` may have left; CannotMerge when they differ and that is not wanted (`force`).
+def join_sides(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal:
+    """Leave behind what any of `sides` may have left; CannotJoin when they differ and that is not wanted (`force`).
 
     What a side made itself (after `born`) belongs to that side alone.
     """
@@ -160,7 +160,7 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
             differs = True
             signal = ("return", join(machine, results))
     if differs and not force:
-        return CannotMerge
+        return CannotJoin
     for owner, fields, key, value in merged:
         machine.path.journal.append((owner, fields, key, fields.get(key, MISSING)))
         if value is MISSING:
@@ -171,7 +171,7 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
 
 
 def every_path(machine: Machine, run: Callable[[], Object], limit: int) -> Object:
-    """What a call yields over all ways through its body that cannot be joined earlier; CannotMerge past `limit`."""
+    """What a call yields over all paths through its body that cannot be joined earlier; CannotJoin past `limit`."""
     outer = machine.path.local
     mark, born = len(machine.path.journal), machine.clock
     pending: list[tuple[bool, ...]] = [()]
@@ -181,16 +181,17 @@ def every_path(machine: Machine, run: Callable[[], Object], limit: int) -> Objec
         while pending:
             machine.path.local = LocalPath(pending.pop())
             if len(sides) >= limit:
-                raise CannotMerge
+                raise CannotJoin
             try:
                 result = run()
             except Raised as raised:
                 machine.doubts += 1
                 error = raised
                 result = MISSING
-            way = machine.path.local
+            local = machine.path.local
             pending += [
-                (*way.taken[:position], not way.taken[position]) for position in range(len(way.prefix), len(way.taken))
+                (*local.taken[:position], not local.taken[position])
+                for position in range(len(local.prefix), len(local.taken))
             ]
             if not pending and not sides and result is not MISSING:
                 return result
@@ -200,8 +201,8 @@ def every_path(machine: Machine, run: Callable[[], Object], limit: int) -> Objec
     finally:
         machine.path.local = outer
     if not sides:
-        raise error or CannotMerge
-    signal = merge(machine, sides, born, force=True)
+        raise error or CannotJoin
+    signal = join_sides(machine, sides, born, force=True)
     return signal[1]
 
 
@@ -260,7 +261,7 @@ def _lists_joined(machine: Machine, lists: list[Any]) -> list[Object] | None:
 
 
 def _unwritten(machine: Machine, owner: Any, key: Any) -> Object:
-    """What is read from a place that the way at hand did not write; MISSING where reading fails."""
+    """What is read from a place that the path at hand did not write; MISSING where reading fails."""
     if isinstance(owner, Unknown) or (isinstance(owner, (Instance, DictObject)) and owner.writes.get(HAZY)):
         return machine.unknown(str(key))
     if isinstance(owner, Instance) and isinstance(key, str):
@@ -287,7 +288,7 @@ def _fork(
 
 
 def one_of(machine: Machine, options: list[Object], text: str, limit: int = FORK_LIMIT) -> Object:
-    """One of several objects that a call may return, one on each way; all of them where ways are too many already."""
+    """One of several objects that a call may return, one on each path; all of them where there are too many paths already."""
     for number, option in enumerate(options[:-1], 1):
         if machine.path.local is not None or not _can_fork(machine, limit):
             return join(machine, options[number - 1 :])

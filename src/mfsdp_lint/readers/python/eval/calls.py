@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.branches import Side, merge
+from mfsdp_lint.readers.python.eval.branches import Side, join_sides
 from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.eval.functions import call_function, one_configuration
 from mfsdp_lint.readers.python.eval.methods import method
@@ -151,7 +151,7 @@ def _call_one_of(
         machine.rollback(mark)
     if not sides:
         raise Raised("TypeError", "not callable")
-    found = merge(machine, sides, born, force=True)[1]
+    found = join_sides(machine, sides, born, force=True)[1]
     return one_configuration(machine, found, ast.unparse(node.func) if isinstance(node, ast.Call) else "a call")
 
 

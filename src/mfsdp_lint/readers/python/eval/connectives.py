@@ -56,7 +56,7 @@ def _is_object(value: Object) -> bool:
 def _connected_either_way(
     machine: Machine, open_values: list[Object], nodes: list[ast.expr], position: int, is_and: bool, frame: Frame
 ) -> Object:
-    """An operand that changes or makes something is evaluated on those ways only on which Python reaches it."""
+    """An operand that changes or makes something is evaluated only on those paths on which Python reaches it."""
     last = open_values[-1]
     stops = last if len(open_values) == 1 else _either(machine, open_values[:-1], last, is_and)
 

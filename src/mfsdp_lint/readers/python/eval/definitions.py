@@ -14,7 +14,7 @@ from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import changes_nothing
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
-from mfsdp_lint.readers.python.state.outcomes import CannotMerge, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.names import Deferred
@@ -59,7 +59,7 @@ def _bind_definition(machine: Machine, node: Any, frame: Frame, made: Object) ->
 def _outside(machine: Machine, make: Callable[[], Object]) -> Object:
     try:
         return isolated(machine, make)
-    except (Raised, CannotMerge, OutOfSteps, RecursionError):
+    except (Raised, CannotJoin, OutOfSteps, RecursionError):
         return machine.unknown("decorated")
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.binding import bind
-from mfsdp_lint.readers.python.eval.branches import Side, every_path, merge, one_of
+from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides, one_of
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
@@ -17,7 +17,7 @@ from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
-from mfsdp_lint.readers.python.state.outcomes import CannotMerge
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin
 from mfsdp_lint.readers.python.state.paths import DEPTH_LIMIT, FORK_LIMIT, LOCAL_PATHS
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -57,7 +57,7 @@ def follow(
         return function.constant
     if machine.skimming and _says_nothing(function, arguments, keywords):
         return machine.unknown(f"{function.name}()")
-    key = _memory_key(machine, function, arguments, keywords)
+    key = _memo_key(machine, function, arguments, keywords)
     if key is not None:
         remembered = machine.memo.get(key, MISSING)
         if remembered is not MISSING and not (remembered[2] and machine.path.environment.fields):
@@ -74,10 +74,10 @@ def follow(
     machine.path.depth += 1
     try:
         result = _run_all(machine, function, arguments, keywords, node, frame)
-    except CannotMerge:
+    except CannotJoin:
         machine.rollback(mark)
         result = unfollowed(machine, function.name, arguments, keywords, node, frame)
-        _forget_surroundings(machine, function)
+        _havoc_surroundings(machine, function)
     finally:
         machine.path.depth -= 1
         called = machine.called
@@ -145,19 +145,19 @@ def _run_all(
             return run_function(machine, function, arguments, keywords, node, frame)
         finally:
             machine.path.local = outer
-    # Too many ways to look at each by itself, or code that nobody asked about: they are joined when this call returns.
+    # Too many paths to look at each by itself, or code that nobody asked about: they are joined when the call returns.
     found = every_path(machine, lambda: run_function(machine, function, arguments, keywords, node, frame), LOCAL_PATHS)
     return one_configuration(machine, found, f"{function.name}()")
 
 
 def one_configuration(machine: Machine, value: Object, text: str) -> Object:
-    """Of several configurations that a call may return, one on each way: what is done to it is done to that one."""
+    """Of several configurations that a call may return, one on each path: what is done to it is done to that one."""
     if not isinstance(value, Choice) or not all(is_container(machine, option) for option in value.options):
         return value
     return one_of(machine, list(value.options), text)
 
 
-def _forget_surroundings(machine: Machine, function: Function) -> None:
+def _havoc_surroundings(machine: Machine, function: Function) -> None:
     """A function that could not be followed may have changed what its module and the functions around it hold."""
     here: Frame | None = function.closure
     surroundings = [function.module.fields]
@@ -177,19 +177,19 @@ def _uncertain(result: Object) -> bool:
     return isinstance(result, (Unknown, Choice))
 
 
-def _memory_key(machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> Any:
+def _memo_key(machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> Any:
     if machine.module_level or machine.tracing or machine.path.changed_shared or function.closure is not None:
         return None
     for value in arguments:
-        if not _memorable(value):
+        if not _may_be_memo_key(value):
             return None
     for value in keywords.values():
-        if not _memorable(value):
+        if not _may_be_memo_key(value):
             return None
     return function, tuple(map(_typed, arguments)), tuple((name, _typed(value)) for name, value in keywords.items())
 
 
-def _memorable(value: Object) -> bool:
+def _may_be_memo_key(value: Object) -> bool:
     return is_constant(value) or isinstance(value, (Function, ClassObject, External, EnumMember, Option))
 
 
@@ -207,7 +207,7 @@ def call_cached(
         result = follow(machine, function, arguments, keywords, node, frame)
         sides: list[Side] = [(("return", result), machine.changes(mark)), (("return", machine.unknown()), {})]
         machine.rollback(mark)
-        return merge(machine, sides, born, force=True)[1]
+        return join_sides(machine, sides, born, force=True)[1]
     key = ("cached", id(function), tuple(map(_typed, arguments)), tuple((n, _typed(v)) for n, v in keywords.items()))
     found = machine.path.facts.fields.get(key, MISSING)
     if found is MISSING:

@@ -77,7 +77,7 @@ def _maybe_handled(
 ) -> Signal:
     """The body did something that may raise: either it ran through, or a handler did.
 
-    `written` is all that the body wrote: on ways that were given up as well, and what was written over again.
+    `written` is all that the body wrote: on paths that were given up as well, and what was written over again.
     """
     done = machine.changes(mark)
     machine.rollback(mark)

@@ -22,7 +22,7 @@ from mfsdp_lint.readers.python.state.copies import template
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
-from mfsdp_lint.readers.python.state.outcomes import CannotMerge, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import MODEL_ID
@@ -143,7 +143,7 @@ def _make(machine: Machine, cls: ClassObject, method: str) -> Object:
     machine.skimming += 1
     try:
         return isolated(machine, make)
-    except (Raised, CannotMerge, OutOfSteps, RecursionError):
+    except (Raised, CannotJoin, OutOfSteps, RecursionError):
         return None
     finally:
         machine.skimming -= 1

@@ -18,7 +18,7 @@ from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
-from mfsdp_lint.readers.python.state.outcomes import CannotMerge, Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
@@ -128,7 +128,7 @@ def _for_generator(machine: Machine, node: Any, generator: GeneratorCall, frame:
     mark = len(machine.path.journal)
     try:
         generator.run(turn)
-    except CannotMerge:
+    except CannotJoin:
         machine.rollback(mark)
         for value in list(generator.frame.fields.values()):
             havoc(machine, value)
@@ -195,17 +195,17 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
         except Leave as left:
             # The loop runs in a generator, and whoever walks over that may leave here.
             left.loop.left_by.append(left.signal)
-        except CannotMerge:
+        except CannotJoin:
             if frame.on_yield is not None:
                 raise
-            _forget_everything(machine, node, frame)
+            _havoc_reach(machine, node, frame)
             returned = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
             leaves = leaves or bool(returned)
             results += [_returned(machine, value, frame) for value in returned]
         finally:
             machine.path.trial -= 1
-        _blur(machine, turn)
-    _blur(machine, mark)
+        _havoc_places(machine, turn)
+    _havoc_places(machine, mark)
     if leaves:
         outcome = machine.unknown("loop")
         return undecided(
@@ -241,7 +241,7 @@ def _behind(machine: Machine, node: Any, frame: Frame) -> Signal:
     return undecided(machine, outcome, lambda: text, lambda: run_block(machine, node.orelse, frame), lambda: None)
 
 
-def _blur(machine: Machine, mark: int) -> None:
+def _havoc_places(machine: Machine, mark: int) -> None:
     """Forget the value of every place that was written since `mark`."""
     before = {(id(fields), key): old for _, fields, key, old in reversed(machine.path.journal[mark:])}
     for place, (owner, fields, key, value) in machine.changes(mark).items():
@@ -257,7 +257,7 @@ def _blur(machine: Machine, mark: int) -> None:
             machine.record(owner, HAZY, True)
 
 
-def _forget_everything(machine: Machine, node: Any, frame: Frame) -> None:
+def _havoc_reach(machine: Machine, node: Any, frame: Frame) -> None:
     """The body could not be followed: all that its names and the module's reach may have changed."""
     for inner in ast.walk(node):
         if not isinstance(inner, ast.Name):

@@ -15,7 +15,7 @@ from mfsdp_lint.readers.python.eval.loops import run_for, run_while
 from mfsdp_lint.readers.python.eval.matching import run_match
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import RUNNERS, Signal, evaluate, run_block
-from mfsdp_lint.readers.python.state.outcomes import CannotMerge
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin
 from mfsdp_lint.readers.python.state.outline import Unread, Unreadable
 from mfsdp_lint.readers.python.values.frames import Frame
 
@@ -41,7 +41,7 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> Signal:
 
 
 def _unreadable(machine: Machine, node: Unreadable, frame: Frame) -> Signal:
-    raise CannotMerge
+    raise CannotJoin
 
 
 def _import(machine: Machine, node: Any, frame: Frame) -> Signal:

@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 def settled(machine: Machine, arguments: list[Object]) -> list[Object]:
-    """The arguments as far as they were decided on this way."""
+    """The arguments as far as they were decided on this path."""
     return [machine.settle(argument) for argument in arguments]
 
 

@@ -13,8 +13,8 @@ from mfsdp_lint.readers.python.values.objects import MISSING, Object
 class GeneratorCall:
     """A call of a generator function: its body runs when something iterates over it (or enters it with `with`).
 
-    It runs once. What is left of one that was not run to its end is not known. `left_by` are the ways (signals, see
-    branches.py) in which a loop over it may have been left from within a loop of its own that could not be followed.
+    It runs once. What is left of one that was not run to its end is not known. `left_by` are the signals (see
+    nodes.py) by which a loop over it may have been left from within a loop of its own that could not be followed.
     """
 
     __slots__ = ("body", "born", "fields", "frame", "left_by", "machine", "managed")

@@ -19,5 +19,5 @@ class OutOfSteps(Exception):
     """The evaluation was longer than a recipe can be; nothing is known of it."""
 
 
-class CannotMerge(Exception):
+class CannotJoin(Exception):
     """Two sides of an undecided branch leave the block in different ways."""

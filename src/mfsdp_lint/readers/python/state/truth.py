@@ -51,7 +51,7 @@ def truth(machine: Machine, value: Object) -> bool | None:
 
 
 def decide(machine: Machine, value: Object, outcome: bool) -> None:
-    """Take it as given on this way that `value` is true (or false)."""
+    """Take it as given on this path that `value` is true (or false)."""
     if not isinstance(value, Unknown):
         return
     inner = value.fields.get(NOT_OF)
@@ -59,7 +59,7 @@ def decide(machine: Machine, value: Object, outcome: bool) -> None:
         decide(machine, inner, not outcome)
         return
     machine.learn("truth", value, outcome)
-    # Where ways were joined, either of two questions may be meant: nothing is learnt from that.
+    # Where paths were joined, either of two questions may be meant: nothing is learnt from that.
     alike = value.fields.get(ALIKE)
     if isinstance(alike, tuple) and outcome and isinstance(alike[0], Unknown):
         machine.learn("truth", *alike)
