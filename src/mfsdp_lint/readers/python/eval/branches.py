@@ -288,7 +288,7 @@ def _fork(
 
 
 def one_of(machine: Machine, options: list[Object], text: str, limit: int = FORK_LIMIT) -> Object:
-    """One of several objects that a call may return, one on each path; all of them where there are too many paths already."""
+    """One of several objects that a call may return, one on each path; all of them past the limit of forks."""
     for number, option in enumerate(options[:-1], 1):
         if machine.path.local is not None or not _can_fork(machine, limit):
             return join(machine, options[number - 1 :])

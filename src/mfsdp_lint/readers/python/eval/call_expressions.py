@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.values.objects import DictObject, External, Objec
 
 
 def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
+    """The value of a call. Raises Raised where the program would."""
     function = evaluate(machine, node.func, frame)
     if (isinstance(function, External) and function.name == "super") or (
         isinstance(node.func, ast.Name) and node.func.id == "super"

@@ -17,10 +17,14 @@ from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, DictObject, IteratorObject, ListObject, Object
 
+COMPREHENSION = "<comprehension>"
+"""The name of the frame that a comprehension has for its own names."""
+
 
 def comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
+    """The value of a comprehension or generator expression."""
     found: list[Object] = []
-    inner = Frame(frame.module, "<comprehension>", frame, frame.caller, frame.node, machine.tick())
+    inner = Frame(frame.module, COMPREHENSION, frame, frame.caller, frame.node, machine.tick())
     try:
         exact = _generate(machine, node, node.generators, inner, found)
     except Raised as error:

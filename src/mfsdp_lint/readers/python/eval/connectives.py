@@ -17,6 +17,7 @@ from mfsdp_lint.readers.python.values.objects import Choice, DictObject, Instanc
 
 
 def connected(machine: Machine, nodes: list[ast.expr], is_and: bool, frame: Frame) -> Object:
+    """`a and b and …` or `a or b or …`; operands are evaluated only where Python reaches them."""
     open_values: list[Object] = []
     value: Object = None
     for position, item in enumerate(nodes):

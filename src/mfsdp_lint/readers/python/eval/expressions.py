@@ -10,7 +10,7 @@ from mfsdp_lint.readers.python.eval.binding import evaluate_defaults
 from mfsdp_lint.readers.python.eval.branches import choose, known_truth
 from mfsdp_lint.readers.python.eval.call_expressions import evaluate_call
 from mfsdp_lint.readers.python.eval.comparisons import compare
-from mfsdp_lint.readers.python.eval.comprehensions import comprehension
+from mfsdp_lint.readers.python.eval.comprehensions import COMPREHENSION, comprehension
 from mfsdp_lint.readers.python.eval.connectives import connected
 from mfsdp_lint.readers.python.eval.containers import (
     absorbed,
@@ -222,7 +222,7 @@ def _closure(frame: Frame) -> Frame | None:
 def _walrus(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Object:
     value = evaluate(machine, node.value, frame)
     here = frame
-    while here.function == "<comprehension>" and here.enclosing is not None:
+    while here.function == COMPREHENSION and here.enclosing is not None:
         here = here.enclosing
     assign_name(machine, node.target.id, value, here)
     return value

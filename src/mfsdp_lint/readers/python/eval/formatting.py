@@ -41,6 +41,7 @@ def as_text(machine: Machine, value: Object) -> str | None:
 
 
 def formatted(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Object:
+    """The value of an f-string."""
     texts: list[str] = []
     values: list[Object] = []
     known = True

@@ -37,6 +37,10 @@ LOOP_LIMIT = 20_000
 CHOICES_WALKED = 4
 
 
+ITEM = "<item>"
+"""A local name that no program can write."""
+
+
 def run_for(machine: Machine, node: Any, frame: Frame) -> Signal:
     return _over(machine, node, machine.settle(evaluate(machine, node.iter, frame)), frame)
 
@@ -220,7 +224,7 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
 
 def yield_unknown(machine: Machine, node: ast.YieldFrom, item: Object, frame: Frame) -> Object:
     """`yield from` something that has an unknown number of elements, each of which may be `item`."""
-    name = ast.Name("<item>", ast.Load())
+    name = ast.Name(ITEM, ast.Load())
     loop = ast.For(name, node.value, [ast.Expr(ast.Yield(name))], [])
     _unknown_turns(machine, loop, frame, lambda: machine.put(frame, name.id, item))
     return machine.unknown("yield")

@@ -73,6 +73,7 @@ def decide(machine: Machine, value: Object, outcome: bool) -> None:
 
 
 def negated(machine: Machine, value: Object) -> Object:
+    """`not value` where that is not known: the same unknown each time."""
     if isinstance(value, Unknown):
         found = value.fields.get(NOT)
         if found is None:
