@@ -60,7 +60,7 @@ class Judge:
     trained: tuple[Confirm, ...] = ("cpu",)
     front_end: str = "bridge"
 
-    def subjects(self, recipes: Sequence[Recipe], *, every_way: bool = False) -> list[Subject]:
+    def subjects(self, recipes: Sequence[Recipe], *, every_path: bool = False) -> list[Subject]:
         """Of every recipe the way through its code with the most to try, or every way."""
         found = []
         for recipe in recipes:
@@ -78,7 +78,7 @@ class Judge:
                 for variant in (*recipe.variants, *recipe.exposed)
             ]
             worth = sorted(ways, key=lambda way: -len([v for v in way.violations if can_be_tried(v, *self.trained)]))
-            found += worth if every_way else worth[:1]
+            found += worth if every_path else worth[:1]
         return found
 
     def given(self, variant: Variant) -> Given:

@@ -17,7 +17,7 @@ from mfsdp_lint.readers.overrides import Overrides
 from mfsdp_lint.versions.target import Target, UnknownVersion
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.entries.again import Before
+    from mfsdp_lint.readers.python.entries.incremental import Before
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,20 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mfsdp_lint.readers.python.eval.attributes import get_attribute, set_attribute, write
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.binding import bind
-from mfsdp_lint.readers.python.eval.classes import ClassObject, enum_members, fields_of, is_enum
+from mfsdp_lint.readers.python.eval.classes import enum_members, fields_of, is_enum
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
-from mfsdp_lint.readers.python.state.machine import HAZY, Frame, Machine, Raised, identical
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.identity import identical
+from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -120,7 +128,7 @@ class Builder:
         value = self.arguments.values.get(name, MISSING)
         try:
             for attribute in attributes:
-                value = get_attribute(self.machine, value, attribute, self.frame)
+                value = get_attribute(self.machine, value, attribute, None, self.frame)
         except Raised:
             value = MISSING
         return self.machine.unknown(name) if value is MISSING else value
@@ -157,7 +165,7 @@ class Builder:
         self.machine.found_configuration()
         if base[0] == "hf":
             template = self.knowledge.provider(self.machine, base[1], base[2] or None)
-            instance = self.machine.copy(template)
+            instance = deep_copy(self.machine, template)
             assert isinstance(instance, Instance)
             instance.made = self._write(made, None)
             return instance
@@ -173,7 +181,7 @@ class Builder:
             return spec.default
         if spec.factory is MISSING:
             return self.machine.unknown(spec.name)
-        return spec.factory.call(self.machine, [], {}, self.frame, None if made is None else made.node)
+        return spec.factory.call(self.machine, [], {}, None if made is None else made.node, self.frame)
 
     def _fill(self, owner: Instance | Unknown, fields: Mapping[str, Any]) -> None:
         for name, (how, *place, node) in fields.items():
@@ -195,9 +203,9 @@ class Builder:
 
     def _write(self, number: int | None, value: Object) -> Write | None:
         if number is None:
-            return self.machine.note(self.frame, self.site, None, "default", value, None)
+            return self.machine.note(self.site, self.frame, None, "default", value, None)
         origin = self.origin(number)
-        return self.machine.note(self.frame, origin, None, origin.how, value, None)
+        return self.machine.note(origin, self.frame, None, origin.how, value, None)
 
 
 _METHODS = {
@@ -217,8 +225,8 @@ def apply(
     described: Any,
     arguments: list[Object],
     keywords: dict[str, Object],
-    frame: Frame,
     node: Any,
+    frame: Frame,
 ) -> Object:
     """A call of a function by its summary. Raises Raised where the arguments do not fit its parameters."""
     inner = Frame(function.module, function.name, None, frame, node, machine.tick())
@@ -226,7 +234,7 @@ def apply(
     found = _arguments(described, function, inner)
     broken = described.get("broken", ())
     if found is None or not found.given.isdisjoint(broken):
-        return unfollowed(machine, f"{function.module.name}.{function.name}", arguments, keywords, frame, node)
+        return unfollowed(machine, f"{function.module.name}.{function.name}", arguments, keywords, node, frame)
     builder = Builder(knowledge, machine, function.module, inner, found)
     return _carry_out(builder, _case(described, found) or described["outcome"])
 
@@ -276,11 +284,13 @@ def _carry_out(builder: Builder, outcome: Any) -> Object:
     variables = [(name, number, builder.build(node)) for name, number, node in outcome.get("environment", ())]
     for path in outcome.get("forgets", ()):
         if path[0] in passed:
-            machine.havoc(builder.build(["arg", *path]))
+            havoc(machine, builder.build(["arg", *path]))
     for target, name, number, value in writes:
         if value is not MISSING:
-            set_attribute(machine, target, name, value, builder.frame, builder.origin(number), None, "upstream")
+            set_attribute(machine, target, name, value, builder.origin(number), builder.frame, None, "upstream")
     for name, number, value in variables:
         if value is not MISSING:
-            write(machine, machine.environment, name, value, builder.frame, builder.origin(number), None, "upstream")
+            write(
+                machine, machine.path.environment, name, value, builder.origin(number), builder.frame, None, "upstream"
+            )
     return result

@@ -11,11 +11,15 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute, set_attribute
-from mfsdp_lint.readers.python.eval.classes import ClassObject, fields_of, lookup
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
+from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
+from mfsdp_lint.readers.python.eval.classes import fields_of, lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Function, Instance, Object, Unknown
 
 PART, OWN, REFUSED = "part", "own", "refused"
@@ -47,19 +51,19 @@ class Forwarding:
     both: str
     absent: str
 
-    def get(self, machine: Machine, instance: Instance, name: str, frame: Frame, node: Any) -> Object:
+    def get(self, machine: Machine, instance: Instance, name: str, node: Any, frame: Frame) -> Object:
         """`instance.name`, where the instance itself does not have it. Raises Raised where Python would."""
         part = machine.settle(instance.fields.get(self.field, MISSING))
         if not self.reads or part is MISSING or name == self.field:
             raise Raised("AttributeError", name)
-        return get_attribute(machine, part, name, frame, node)
+        return get_attribute(machine, part, name, node, frame)
 
-    def set(self, machine: Machine, instance: Instance, name: str, value: Object, frame: Frame, node: Any) -> None:
+    def set(self, machine: Machine, instance: Instance, name: str, value: Object, node: Any, frame: Frame) -> None:
         """`instance.name = value`. Raises Raised where Python would."""
         part = machine.settle(instance.fields.get(self.field, MISSING))
         match self._goes_to(machine, instance, part, name, frame):
             case "part":
-                set_attribute(machine, part, name, value, frame, node)
+                set_attribute(machine, part, name, value, node, frame)
             case "own":
                 machine.put(instance, name, value)
             case "refused":
@@ -76,7 +80,7 @@ class Forwarding:
         own = _declares(machine, instance, name)
         if self.declared == self.added == self.both == self.absent or (own and self.both == OWN):
             return OWN
-        there = has_attribute(machine, part, name, frame)
+        there = has_attribute(machine, part, name, None, frame)
         if there is None or own is None:
             return None
         if not there:
@@ -129,7 +133,7 @@ def _made(machine: Machine, cls: ClassObject, field: str, other: str) -> tuple[I
 def _reads(machine: Machine, cls: ClassObject, field: str, other: str) -> bool:
     whole, _ = _made(machine, cls, field, other)
     try:
-        return bool(get_attribute(machine, whole, DECLARED, Frame(cls.module)) == "known")
+        return bool(get_attribute(machine, whole, DECLARED, None, Frame(cls.module)) == "known")
     except Raised:
         return False
 
@@ -138,7 +142,7 @@ def _set(machine: Machine, cls: ClassObject, field: str, other: str, name: str) 
     """Where an attribute arrives; None where that cannot be told."""
     whole, part = _made(machine, cls, field, other)
     try:
-        set_attribute(machine, whole, name, "written", Frame(cls.module), None)
+        set_attribute(machine, whole, name, "written", None, Frame(cls.module))
     except Raised as error:
         return REFUSED if error.name == "AttributeError" else None
     arrived = [place for place, owner in ((PART, part), (OWN, whole)) if owner.fields.get(name) == "written"]

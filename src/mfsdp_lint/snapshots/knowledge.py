@@ -9,12 +9,17 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Span
-from mfsdp_lint.readers.python.eval.classes import ClassObject, FieldSpec
+from mfsdp_lint.readers.python.eval.blocks import isolated
+from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE
-from mfsdp_lint.readers.python.eval.imports import Deferred, StarOut, resolve_global
+from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
-from mfsdp_lint.readers.python.state.machine import Machine, identical
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec
+from mfsdp_lint.readers.python.values.identity import identical
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.names import Deferred, StarOut
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -134,8 +139,6 @@ class Knowledge:
         return module
 
     def _entry(self, machine: Machine, module: Module, name: str) -> Object:
-        from mfsdp_lint.readers.python.eval.blocks import isolated
-
         assert self.snapshot is not None
         match self.snapshot.entry(module.name, name):
             case ["from", source, other]:
@@ -170,8 +173,6 @@ class Knowledge:
 
     def function(self, machine: Machine, module: Module, name: str, described: Any, owner: Object = None) -> Function:
         """A function by its summary; without one, a call of it is not followed."""
-        from mfsdp_lint.readers.python.eval.blocks import isolated
-
         parameters = described["parameters"] if described else [["args", "*", REQUIRED], ["kwargs", "**", REQUIRED]]
         function = Function(_definition(name, parameters), module, None, name, owner)
 
@@ -185,18 +186,16 @@ class Knowledge:
         full = f"{module.name}.{name}"
 
         def call(
-            machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Any, node: Any
+            machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Any
         ) -> Object:
             if not described:
-                return unfollowed(machine, full, arguments, keywords, frame, node)
-            return apply(self, machine, function, described, arguments, keywords, frame, node)
+                return unfollowed(machine, full, arguments, keywords, node, frame)
+            return apply(self, machine, function, described, arguments, keywords, node, frame)
 
         function.unwrapped = Native(full, call)
         return function
 
     def _class(self, machine: Machine, module: Module, name: str, described: Any) -> ClassObject:
-        from mfsdp_lint.readers.python.eval.blocks import isolated
-
         cls = ClassObject(name, module, None, None)
         cls.data = ClassData(self, described)
         builder = Builder(self, machine, module)
@@ -205,8 +204,6 @@ class Knowledge:
 
     def provider(self, machine: Machine, method: str, architecture: str | None) -> Object:
         """The model provider that AutoBridge makes for an architecture (None: for any)."""
-        from mfsdp_lint.readers.python.eval.blocks import isolated
-
         if self.snapshot is None:
             return None
         known = self.snapshot.names(PROVIDERS) or ()
@@ -269,7 +266,7 @@ class ClassData:
             )
 
         def make(
-            machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Any, site: Any
+            machine: Machine, arguments: list[Object], keywords: dict[str, Object], site: Any, frame: Any
         ) -> Object:
             return Builder(self.knowledge, machine, cls.module, frame, site=site).build(node)
 
@@ -295,14 +292,12 @@ class ClassData:
         function.unwrapped = Native(f"{cls.qualified_name}.{name}", run)
         return function
 
-    def _made(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> None:
+    def _made(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
         """What constructing an instance leaves in its fields, beyond what was passed or declared."""
-        from mfsdp_lint.readers.python.eval.classes import fields_of, mro
-
         instance: Instance = arguments[0]
         made = self.described["made"]
         if made is None:
-            machine.havoc(instance)
+            havoc(machine, instance)
             return
         own = next(base for base in mro(machine, instance.cls) if getattr(base, "data", None) is self)
         specs = fields_of(machine, own)
@@ -315,24 +310,24 @@ class ClassData:
             if value is not MISSING:
                 machine.put(instance, name, value)
 
-    def _sets(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> None:
+    def _sets(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
         instance, name, value = arguments
         sets = self.described["sets"]
         if sets is None:
-            machine.havoc(instance)
+            havoc(machine, instance)
         machine.put(instance, name, value)
         for other in sets.get(name, ()) if sets else ():
             if other in instance.fields:
                 machine.put(instance, other, value)
 
-    def _get_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> Object:
+    def _get_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> Object:
         assert self.forwarding is not None
-        return self.forwarding.get(machine, arguments[0], arguments[1], frame, node)
+        return self.forwarding.get(machine, arguments[0], arguments[1], node, frame)
 
-    def _set_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, frame: Any, node: Any) -> None:
+    def _set_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
         assert self.forwarding is not None
         instance, name, value = arguments
-        self.forwarding.set(machine, instance, name, value, frame, node)
+        self.forwarding.set(machine, instance, name, value, node, frame)
 
 
 def _is_given(instance: Instance, spec: FieldSpec) -> bool:

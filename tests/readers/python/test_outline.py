@@ -78,7 +78,7 @@ def test_an_outline_is_the_same_tree(text: str, names: list[str]) -> None:
 
 def test_the_evaluator_itself_is_the_same_by_outline() -> None:
     found = 0
-    for path in sorted(Path(mfsdp_lint.readers.python.__path__[0]).glob("*.py")):
+    for path in sorted(Path(mfsdp_lint.readers.python.__path__[0]).rglob("*.py")):
         text = path.read_text()
         tree = outline(text)
         found += len(unread(tree))

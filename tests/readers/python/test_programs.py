@@ -7,7 +7,7 @@ from collections import Counter
 
 from hypothesis import HealthCheck, event, given, settings, target
 
-from mfsdp_lint.readers.python.state.machine import STEP_LIMIT
+from mfsdp_lint.readers.python.state.paths import STEP_LIMIT
 from tests.readers.python.agreement import evaluate, examine, snapshot
 from tests.readers.python.programs import Program, programs, write
 from tests.readers.python.samples import counted

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import PythonRead, read_python
-from mfsdp_lint.readers.python.state import machine as machine_module
+from mfsdp_lint.readers.python.state.paths import PATIENCE, STEP_LIMIT
 from tests.readers.python.programs import write
 from tests.readers.python.samples import FRAME, counted
 
@@ -347,7 +347,7 @@ def steps_of(text: str) -> tuple[list[str], int]:
 def test_an_expensive_program_ends_in_bounded_steps_and_memory(text: str) -> None:
     before = most_memory()
     _, steps = steps_of(text)
-    assert steps <= 4 * machine_module.STEP_LIMIT
+    assert steps <= 4 * STEP_LIMIT
     assert most_memory() - before < MEMORY
 
 
@@ -382,14 +382,14 @@ def test_what_touches_no_configuration_is_given_up_soon() -> None:
     text = f"{FRAME}\n{TRAINING}\ndef experiment(policy, loader):\n{FOUR_TIMES}\n    return policy.model"
     names, steps = steps_of(text)
     assert names == []
-    assert steps <= 2 * machine_module.PATIENCE
+    assert steps <= 2 * PATIENCE
 
 
 def test_what_made_a_configuration_is_followed_for_longer() -> None:
     loop = "    for number in range(3_000):\n        cfg.model.size = number\n    return cfg"
     names, steps = steps_of(f"{FRAME}\ndef recipe():\n    cfg = ConfigContainer()\n{loop}")
     assert names == ["recipe"]
-    assert steps > machine_module.PATIENCE
+    assert steps > PATIENCE
 
 
 def test_and_so_is_what_writes_settings_of_one_that_is_handed_in() -> None:
@@ -397,4 +397,4 @@ def test_and_so_is_what_writes_settings_of_one_that_is_handed_in() -> None:
     first = "    cfg.ddp.use_megatron_fsdp = True\n"
     names, steps = steps_of(f"def recipe(cfg):\n{first}{loop}")
     assert names == ["recipe"]
-    assert steps > machine_module.PATIENCE
+    assert steps > PATIENCE

@@ -1,8 +1,9 @@
-"""Reads recipes from Python files by evaluating them abstractly; nothing of them is imported or executed."""
+"""Reads recipes from Python files by evaluating them abstractly; nothing of them is imported or executed.
 
-from mfsdp_lint.readers.python.eval import (
-    expressions,
-    statements,  # they fill the tables that code is run by
-)
+docs/evaluator.md is a map of it.
+"""
 
-__all__ = ["expressions", "statements"]
+from mfsdp_lint.readers.python import library
+from mfsdp_lint.readers.python.eval import calls, expressions, statements
+
+__all__ = ["calls", "expressions", "library", "statements"]  # they fill the tables that code is run by

@@ -14,12 +14,15 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.readers.python.entries import class_recipes, entries
-from mfsdp_lint.readers.python.entries.again import Before, Different, Key, Tried, key_of, together
+from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
 from mfsdp_lint.readers.python.entries.exposed import with_exposed
-from mfsdp_lint.readers.python.export.settings import Spans
-from mfsdp_lint.readers.python.state.machine import PATIENCE, Machine
-from mfsdp_lint.readers.python.state.modules import Module, ModuleFinder, parse
+from mfsdp_lint.readers.python.entries.incremental import Before, Different, Key, Tried, key_of, together
+from mfsdp_lint.readers.python.export.origins import Spans
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
+from mfsdp_lint.readers.python.state.paths import PATIENCE
 from mfsdp_lint.readers.python.state.room import with_room
+from mfsdp_lint.readers.python.values.modules import Module
 
 RELEVANT = re.compile(
     r"megatron|fsdp|ConfigContainer|cpu_offload|ckpt_format|CUDA_DEVICE_MAX|_config\b|pretrain|finetune|recipe",
@@ -108,8 +111,6 @@ def _without_collection() -> Iterator[None]:
 
 
 def _add_addressed(machine: Machine, addresses: Sequence[Address], read: PythonRead) -> None:
-    from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
-
     spans = Spans(machine)
     known = {(recipe.path, recipe.name) for recipe in read.recipes}
     for address in addresses:
@@ -189,7 +190,7 @@ class _Reading:
         tried.called = frozenset(key_of(each) for each in machine.called if each is not entry.function)
         if recipe is not None:
             tried.recipe = with_exposed(machine, entry, recipe, self.spans)
-        elif machine.steps > PATIENCE:
+        elif machine.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
 
 

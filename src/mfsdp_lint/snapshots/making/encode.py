@@ -6,9 +6,15 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.classes import ClassObject, FieldSpec, fields_of, qualified
-from mfsdp_lint.readers.python.state.machine import HAZY, CannotMerge, Frame, Machine, Raised
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.eval.blocks import isolated
+from mfsdp_lint.readers.python.eval.classes import fields_of
+from mfsdp_lint.readers.python.eval.construction import default
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, qualified
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -179,7 +185,7 @@ class Encoder:
         return SET
 
     def _unknown(self, value: Unknown, depth: int) -> Node:
-        not_none = value.not_none or self.machine.facts.fields.get(("not none", id(value))) is True
+        not_none = value.not_none or self.machine.path.facts.fields.get(("not none", id(value))) is True
         written = {
             name: ["w", self.write(write), self._node(value.fields[name], depth + 1)]
             for name, write in value.writes.items()
@@ -283,15 +289,12 @@ def path_of(value: Object) -> tuple[str, ...] | None:
 
 def class_defaults(encoder: Encoder, cls: ClassObject, specs: Sequence[FieldSpec]) -> dict[str, Node]:
     """What fields of a class are when nothing is passed, by name."""
-    from mfsdp_lint.readers.python.eval.blocks import isolated
-    from mfsdp_lint.readers.python.eval.construction import default
-
     machine = encoder.machine
     found = {}
     for spec in specs:
         try:
-            value = isolated(machine, lambda spec=spec: default(machine, spec, Frame(cls.module), None))  # type: ignore[misc]
-        except (Raised, CannotMerge):
+            value = isolated(machine, lambda spec=spec: default(machine, spec, None, Frame(cls.module)))  # type: ignore[misc]
+        except (Raised, CannotJoin):
             value = MISSING
         found[spec.name] = encoder.encode(machine.unknown(spec.name) if value is MISSING else value)
     return found

@@ -11,10 +11,10 @@ from dataclasses import astuple
 from typing import Any
 
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.python.eval import huggingface
 from mfsdp_lint.readers.python.eval.architectures import ARCHITECTURES
-from mfsdp_lint.readers.python.eval.attributes import set_attribute
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.classes import (
-    ClassObject,
     bases,
     enum_members,
     fields_of,
@@ -23,11 +23,15 @@ from mfsdp_lint.readers.python.eval.classes import (
     is_enum,
     lookup,
     namespace,
+    own_fields,
 )
 from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
-from mfsdp_lint.readers.python.state.machine import CannotMerge, Frame, OutOfSteps, Raised
-from mfsdp_lint.readers.python.state.modules import Module, ModuleFinder
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -167,17 +171,15 @@ class _Maker:
         return self.homes[id(value)]
 
     def _global(self, module: Module, name: str) -> Object:
-        self.machine.steps = 0
+        self.machine.path.steps = 0
         try:
             return resolve_global(self.machine, module, name)
-        except (Raised, CannotMerge, OutOfSteps, RecursionError):
+        except (Raised, CannotJoin, OutOfSteps, RecursionError):
             return MISSING
 
     # -- providers ----------------------------------------------------------------------------------------------------
 
     def _find_providers(self) -> None:
-        from mfsdp_lint.readers.python.eval import huggingface
-
         module = self.modules.get(AUTO_BRIDGE[0])
         cls = self._global(module, AUTO_BRIDGE[1]) if module is not None else None
         if not isinstance(cls, ClassObject):
@@ -215,7 +217,7 @@ class _Maker:
         if module.name in seen:
             return []
         seen.add(module.name)
-        self.machine.steps = 0
+        self.machine.path.steps = 0
         ensure_ran(self.machine, module)
         names = [name for name in module.fields if isinstance(name, str)]
         for star in module.stars:
@@ -307,7 +309,7 @@ class _Maker:
     def _quietly(self, work: Callable[[], Any]) -> Any:
         try:
             return work()
-        except (Raised, CannotMerge, OutOfSteps, RecursionError):
+        except (Raised, CannotJoin, OutOfSteps, RecursionError):
             return None
         finally:
             self.machine.finish()
@@ -362,8 +364,6 @@ class _Maker:
         return "typeddict" if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict") else "plain"
 
     def _fields(self, encoder: Encoder, cls: ClassObject) -> list[Any]:
-        from mfsdp_lint.readers.python.eval.classes import own_fields
-
         specs = own_fields(self.machine, cls)
         values = class_defaults(encoder, cls, specs)
         found = []
@@ -462,7 +462,7 @@ class _Maker:
                 frame = Frame(cls.module)
                 instance = instantiate(self.machine, cls, [], {}, None, frame, {})
                 before = dict(instance.fields)
-                set_attribute(self.machine, instance, name, probe, frame, None)
+                set_attribute(self.machine, instance, name, probe, None, frame)
                 written |= {key for key, value in instance.fields.items() if value is not before.get(key, MISSING)}
                 if any(instance.fields[key] is not probe for key in written):
                     return None

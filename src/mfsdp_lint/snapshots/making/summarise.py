@@ -7,12 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.calls import call
-from mfsdp_lint.readers.python.eval.classes import ClassObject, fields_of, mro
+from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.construction import instantiate
-from mfsdp_lint.readers.python.state.machine import HAZY, STEP_LIMIT, CannotMerge, Frame, Machine, OutOfSteps, Raised
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.paths import STEP_LIMIT
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Instance, Object, Unknown
 from mfsdp_lint.snapshots.making.combine import Combine
 from mfsdp_lint.snapshots.making.encode import MARK, Encoder, bare, path_of
@@ -33,16 +38,15 @@ class Watching(Machine):
     def begin(self, decisions: tuple[bool, ...]) -> None:
         self.forgotten: set[tuple[str, ...]] = set()
         super().begin(decisions)
-        self.limit = self.most_steps
+        self.path.limit = self.most_steps
 
     def found_configuration(self) -> None:
         """Nothing: a helper that makes no configuration is summarised as well."""
 
-    def havoc(self, value: Object, seen: set[int] | None = None) -> None:
+    def forgetting(self, value: Object) -> None:
         path = path_of(value)
         if path is not None:
             self.forgotten.add(path)
-        super().havoc(value, seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +109,12 @@ class Subject:
         given = self._given(symbolic)
         try:
             result = self.invoke(given)
-            # Ways through upstream code are joined where a call returns, so there is only one.
-            return None if machine.taken else self._seen(result, given)
-        except (Raised, CannotMerge, OutOfSteps, RecursionError):
+            # Paths through upstream code are joined where a call returns, so there is only one.
+            return None if machine.path.taken else self._seen(result, given)
+        except (Raised, CannotJoin, OutOfSteps, RecursionError):
             return None
         finally:
-            self.steps += machine.steps
+            self.steps += machine.path.steps
             machine.finish()
 
     def _given(self, symbolic: frozenset[str]) -> dict[str, Object]:
@@ -138,9 +142,9 @@ class Subject:
         for name, value in given.items():
             for path, write, item in _writes((name,), value, 0):
                 changes.append((write.order, "w:" + ".".join(path), ["w", encoder.write(write), encoder.encode(item)]))
-        for name, write in machine.environment.writes.items():
+        for name, write in machine.path.environment.writes.items():
             if isinstance(name, str) and hasattr(write, "order"):
-                value = machine.environment.fields.get(name)
+                value = machine.path.environment.fields.get(name)
                 changes.append((write.order, "e:" + name, ["w", encoder.write(write), encoder.encode(value)]))
         fields = {"result": ["u", encoder.encode(result)]}
         fields.update((key, node) for _, key, node in sorted(changes, key=lambda change: change[0]))
@@ -152,7 +156,7 @@ def _writes(path: tuple[str, ...], value: Object, depth: int) -> Iterator[tuple[
     if not isinstance(value, (Unknown, Instance)) or depth > 6:
         return
     for key, item in value.fields.items():
-        if not isinstance(key, str) or key.startswith("<"):
+        if not isinstance(key, str):
             continue
         write = value.writes.get(key)
         if hasattr(write, "order"):

@@ -9,9 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from mfsdp_lint.readers.python.eval.classes import ClassObject, lookup, opaque
+from mfsdp_lint.readers.python.eval.classes import lookup, opaque
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Object
 
 LOOKING = frozenset(("getattr", "hasattr", "isinstance", "type", "id", "repr", "str", "fields", "asdict"))

@@ -9,7 +9,8 @@ import ast
 from collections.abc import Iterator
 
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.machine import Machine, Raised
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, Function, Object
 
 DEPTH = 4

@@ -11,11 +11,13 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.readers.python.entries.class_recipes import method
 from mfsdp_lint.readers.python.entries.entries import Entry, positional_given, script
-from mfsdp_lint.readers.python.eval.classes import ClassObject, mro, namespace
+from mfsdp_lint.readers.python.eval.classes import mro, namespace
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.modules import Module, parse
+from mfsdp_lint.readers.python.state.modules import parse
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Function, Partial
 
 

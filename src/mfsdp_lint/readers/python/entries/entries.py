@@ -10,27 +10,32 @@ from typing import Any
 from mfsdp_lint.core.recipe import Kind, Recipe, Variant
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.readers.python.eval.branches import one_of
-from mfsdp_lint.readers.python.eval.calls import call
-from mfsdp_lint.readers.python.eval.classes import ClassObject
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, SECTIONS, is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
-from mfsdp_lint.readers.python.export.settings import Spans, TreeSettings
-from mfsdp_lint.readers.python.state.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.export.origins import Spans
+from mfsdp_lint.readers.python.export.settings import TreeSettings
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import run_block
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
     DictObject,
     Function,
     Instance,
+    ListObject,
     Object,
     Partial,
     Unknown,
 )
 
 RUN_LIMIT = 16
-"""Ways through one entry point that are looked at."""
+"""Execution paths through one entry point that are looked at; one with more yields no recipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,7 @@ def positional_given(entry: Entry) -> int:
 
 
 def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
-    """All ways through an entry point as one recipe; None where it yields no configuration."""
+    """All execution paths through an entry point as one recipe; None where it yields no configuration."""
     pending: list[tuple[bool, ...]] = [()]
     variants: list[Variant] = []
     partial = configures = False
@@ -129,10 +134,10 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
             root, given = _configuration(machine, entry)
         except (Raised, RecursionError):
             root, given = None, []
-        except (OutOfSteps, CannotMerge):
+        except (OutOfSteps, CannotJoin):
             machine.finish()
             return None
-        taken = machine.taken
+        taken = machine.path.taken
         pending += [
             (*(outcome for outcome, _ in taken[:position]), not taken[position][0])
             for position in range(len(taken) - 1, len(prefix) - 1, -1)
@@ -145,7 +150,7 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
         else:
             idle += [(value, _variant(machine, value, spans)) for value in given]
     machine.finish()
-    # A function that is there to change what it is given may leave that as it is on some ways.
+    # A function that is there to change what it is given may leave that as it is on some paths.
     variants += [variant for value, variant in idle if value.text in changed]
     if not configures:
         return None
@@ -156,13 +161,13 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
 
 
 def _variant(machine: Machine, root: Object, spans: Spans) -> Variant:
-    environment = machine.environment
-    if machine.touched_older(0, machine.started + 1):
+    environment = machine.path.environment
+    if machine.touched_older(0, machine.path.started + 1):
         # Something that modules share was changed: keep it as it is now, before that is undone.
         copies: dict[int, Object] = {}
-        root = machine.copy(root, copies)
-        environment = machine.copy(environment, copies)
-    when = tuple(words for _, words in machine.taken)
+        root = deep_copy(machine, root, copies)
+        environment = deep_copy(machine, environment, copies)
+    when = tuple(words for _, words in machine.path.taken)
     return Variant(TreeSettings(machine, root, environment, spans), when)
 
 
@@ -194,7 +199,7 @@ def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], 
     for value in given:
         if _changed_from_outside(value):
             return value
-    # On other ways the same function may yield a configuration that is known: this way is one of nothing known.
+    # On other paths the same function may yield a configuration that is known; of this path nothing is.
     result = machine.settle(result)
     if any(result is value for value in given):
         return result
@@ -225,8 +230,6 @@ def _arguments(machine: Machine, entry: Entry) -> tuple[dict[str, Object], list[
 
 def to_object(machine: Machine, value: Plain) -> Object:
     """A plain value as the evaluator has it."""
-    from mfsdp_lint.readers.python.values.objects import ListObject
-
     if isinstance(value, list):
         return ListObject([to_object(machine, item) for item in value], machine.tick())
     if isinstance(value, dict):
@@ -250,9 +253,9 @@ def _changed_from_outside(value: Object) -> bool:
 
 
 def _launched(machine: Machine) -> Object:
-    if not machine.launched:
+    if not machine.path.launched:
         return None
-    return machine.launched[-1][1]
+    return machine.path.launched[-1][1]
 
 
 def script(machine: Machine, module: Module) -> Entry | None:

@@ -14,10 +14,13 @@ from mfsdp_lint.core.values import Known, Plain, spell
 from mfsdp_lint.readers.python.entries import entries
 from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters
 from mfsdp_lint.readers.python.entries.reach import reaches
-from mfsdp_lint.readers.python.eval.classes import ClassObject, has_base, mro
-from mfsdp_lint.readers.python.export.settings import Spans
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.eval.classes import has_base, mro
+from mfsdp_lint.readers.python.export.origins import Spans
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Function
 from mfsdp_lint.vocabulary import SWITCHES
 
@@ -41,7 +44,7 @@ def with_exposed(machine: Machine, entry: Entry, recipe: Recipe, spans: Spans) -
 
 
 def _is_judged(function: Function, name: str, recipe: Recipe) -> bool:
-    """Whether one of the recipe's own ways has a switch on because of a parameter that is not known."""
+    """Whether one of the recipe's own execution paths has a switch on because of a parameter that is not known."""
     if name in function.defaults:
         return False
     return any(variant.value(path) == _ON for variant in recipe.variants for path in SWITCHES)
@@ -92,10 +95,10 @@ def _is_boolean(annotation: ast.AST | None) -> bool:
 
 def _comparisons(machine: Machine, function: Function) -> list[ast.AST]:
     key = ("comparisons", function)
-    if key not in machine.memory:
+    if key not in machine.memo:
         nodes = ast.walk(function.node)
-        machine.memory[key] = [node for node in nodes if isinstance(node, (ast.Compare, ast.Match))]
-    found: list[ast.AST] = machine.memory[key]
+        machine.memo[key] = [node for node in nodes if isinstance(node, (ast.Compare, ast.Match))]
+    found: list[ast.AST] = machine.memo[key]
     return found
 
 

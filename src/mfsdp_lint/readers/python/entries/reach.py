@@ -10,10 +10,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from mfsdp_lint.readers.python.eval.classes import ClassObject, fields_of
+from mfsdp_lint.readers.python.eval.classes import fields_of
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Function, Object, Partial
 from mfsdp_lint.vocabulary import SWITCHES
 
@@ -24,10 +25,10 @@ _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 def reaches(machine: Machine, function: Function, parameter: str) -> bool:
     """Whether a parameter of a function (or a key of its `**kwargs`) may decide an FSDP switch."""
     key = ("reaches", function, parameter)
-    if key not in machine.memory:
-        machine.memory[key] = False  # while it is being asked: a function that calls itself adds nothing
-        machine.memory[key] = _reaches(machine, function, parameter)
-    found: bool = machine.memory[key]
+    if key not in machine.memo:
+        machine.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
+        machine.memo[key] = _reaches(machine, function, parameter)
+    found: bool = machine.memo[key]
     return found
 
 
@@ -136,10 +137,10 @@ def _switches(machine: Machine, function: Function, node: ast.AST) -> bool:
 
 def _names_switch(machine: Machine, function: Function) -> bool:
     key = ("names a switch", function)
-    if key not in machine.memory:
-        machine.memory[key] = False
-        machine.memory[key] = _switches(machine, function, function.node)
-    found: bool = machine.memory[key]
+    if key not in machine.memo:
+        machine.memo[key] = False
+        machine.memo[key] = _switches(machine, function, function.node)
+    found: bool = machine.memo[key]
     return found
 
 

@@ -5,39 +5,43 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.attributes import get_attribute, set_attribute
-from mfsdp_lint.readers.python.eval.branches import Signal
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.containers import any_of, delete_entry, elements, entry, set_entry, uncertain
 from mfsdp_lint.readers.python.eval.operators import binary
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
-from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import DictObject, External, Instance, ListObject, Object, Unknown
 
 
 def run_assign(machine: Machine, node: ast.Assign, frame: Frame) -> Signal:
     value = evaluate(machine, node.value, frame)
     for target in node.targets:
-        assign(machine, target, value, frame, node, node.value)
+        assign(machine, target, value, node, frame, node.value)
     return None
 
 
-def assign(machine: Machine, target: ast.expr, value: Object, frame: Frame, node: Any, focus: Any = None) -> None:
+def assign(machine: Machine, target: ast.expr, value: Object, node: Any, frame: Frame, focus: Any = None) -> None:
     """`target = value`, done by the statement `node`; `focus` is the expression that says the value."""
     if type(target) is ast.Name:
         assign_name(machine, target.id, value, frame)
     elif type(target) is ast.Attribute:
-        set_attribute(machine, evaluate(machine, target.value, frame), target.attr, value, frame, node, focus)
+        set_attribute(machine, evaluate(machine, target.value, frame), target.attr, value, node, frame, focus)
     elif isinstance(target, ast.Subscript):
         holder = evaluate(machine, target.value, frame)
         key = evaluate(machine, target.slice, frame)
         if _is_environment(machine, holder):
-            holder = machine.environment
-        set_entry(machine, holder, key, value, frame, node, focus)
+            holder = machine.path.environment
+        set_entry(machine, holder, key, value, node, frame, focus)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        _unpack(machine, target, value, frame, node)
+        _unpack(machine, target, value, node, frame)
     elif isinstance(target, ast.Starred):
-        assign(machine, target.value, value, frame, node)
+        assign(machine, target.value, value, node, frame)
 
 
 def _is_environment(machine: Machine, holder: Object) -> bool:
@@ -49,7 +53,7 @@ def assign_name(machine: Machine, name: str, value: Object, frame: Frame) -> Non
     machine.put(frame.outer.get(name, frame), name, value)
 
 
-def _unpack(machine: Machine, target: ast.Tuple | ast.List, value: Object, frame: Frame, node: Any) -> None:
+def _unpack(machine: Machine, target: ast.Tuple | ast.List, value: Object, node: Any, frame: Frame) -> None:
     perhaps = elements(machine, value, frame)
     items = None if perhaps is not None and any(map(uncertain, perhaps)) else perhaps
     names = target.elts
@@ -57,7 +61,7 @@ def _unpack(machine: Machine, target: ast.Tuple | ast.List, value: Object, frame
     if items is None:
         for name in names:
             part = ListObject(None, machine.tick()) if isinstance(name, ast.Starred) else any_of(machine, perhaps or ())
-            assign(machine, name, part, frame, node)
+            assign(machine, name, part, node, frame)
         return
     if starred is None:
         if len(items) != len(names):
@@ -76,12 +80,12 @@ def _unpack(machine: Machine, target: ast.Tuple | ast.List, value: Object, frame
         parts = [*items[:starred], middle, *items[len(items) - after :]]
         values = names
     for name, part, focus in zip(names, parts, values, strict=True):
-        assign(machine, name, part, frame, node, focus if focus is not name else None)
+        assign(machine, name, part, node, frame, focus if focus is not name else None)
 
 
 def run_annotated(machine: Machine, node: ast.AnnAssign, frame: Frame) -> Signal:
     if node.value is not None:
-        assign(machine, node.target, evaluate(machine, node.value, frame), frame, node, node.value)
+        assign(machine, node.target, evaluate(machine, node.value, frame), node, frame, node.value)
     return None
 
 
@@ -92,13 +96,13 @@ def run_augmented(machine: Machine, node: ast.AugAssign, frame: Frame) -> Signal
         assign_name(machine, target.id, _added(machine, node, current, frame), frame)
     elif isinstance(target, ast.Attribute):
         owner = evaluate(machine, target.value, frame)
-        current = get_attribute(machine, owner, target.attr, frame, node)
-        set_attribute(machine, owner, target.attr, _added(machine, node, current, frame), frame, node, node.value)
+        current = get_attribute(machine, owner, target.attr, node, frame)
+        set_attribute(machine, owner, target.attr, _added(machine, node, current, frame), node, frame, node.value)
     else:
         owner = evaluate(machine, target.value, frame)
         key = evaluate(machine, target.slice, frame)
-        current = entry(machine, owner, key, frame, node)
-        set_entry(machine, owner, key, _added(machine, node, current, frame), frame, node, node.value)
+        current = entry(machine, owner, key, node, frame)
+        set_entry(machine, owner, key, _added(machine, node, current, frame), node, frame, node.value)
     return None
 
 
@@ -116,14 +120,14 @@ def _added(machine: Machine, node: ast.AugAssign, current: Object, frame: Frame)
         if isinstance(current, DictObject) and isinstance(found, DictObject):
             for key, item in found.fields.items():
                 machine.put(current, key, item)
-            if found.writes.get("<hazy>"):
-                machine.record(current, "<hazy>", True)
+            if found.writes.get(HAZY):
+                machine.record(current, HAZY, True)
             return current
         if isinstance(current, ListObject) and isinstance(found, ListObject):
             machine.put(current, "items", found.items)
             return current
         # Changed in place, in a way that is not known.
-        machine.havoc(current)
+        havoc(machine, current)
         return current
     return binary(machine, type(node.op), current, value)
 
@@ -142,7 +146,7 @@ def run_delete(machine: Machine, node: ast.Delete, frame: Frame) -> Signal:
         elif isinstance(target, ast.Subscript):
             holder = evaluate(machine, target.value, frame)
             if _is_environment(machine, holder):
-                machine.put(machine.environment, evaluate(machine, target.slice, frame), None)
+                machine.put(machine.path.environment, evaluate(machine, target.slice, frame), None)
             else:
                 delete_entry(machine, holder, evaluate(machine, target.slice, frame))
     return None

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.classes import (
-    ClassObject,
-    base_name,
     bases,
     enum_members,
     fields_of,
@@ -14,14 +12,20 @@ from mfsdp_lint.readers.python.eval.classes import (
     is_enum,
     lookup,
     mro,
-    namespace,
     opaque,
 )
-from mfsdp_lint.readers.python.state.machine import HAZY, Frame, Machine, Raised, join
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import EITHER, HAZY
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
-    EITHER,
     MISSING,
     Bound,
     Choice,
@@ -35,24 +39,23 @@ from mfsdp_lint.readers.python.values.objects import (
     Native,
     Object,
     Partial,
+    SetObject,
     Super,
     Unknown,
 )
-from mfsdp_lint.vocabulary import NAMES
-from mfsdp_lint.vocabulary.deciding import BY_SECTION
 
 
-def get_attribute(machine: Machine, value: Object, name: str, frame: Frame, node: Any = None) -> Object:
+def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: Frame) -> Object:
     """`value.name`. Raises Raised("AttributeError") where Python would."""
     if isinstance(value, Instance):
         found = value.fields.get(name, MISSING)
         if found is not MISSING and not isinstance(found, Choice):
             return found
-        return _instance_attribute(machine, value, name, frame, node, found)
+        return _instance_attribute(machine, value, name, node, frame, found)
     if isinstance(value, Unknown):
         settled = machine.settle(value)
         if settled is not value:
-            return get_attribute(machine, settled, name, frame, node)
+            return get_attribute(machine, settled, name, node, frame)
         text = f"{value.text}.{name}" if value.text else name
         return _of_either(machine, value, name, text) if EITHER in value.fields else part_of(machine, value, name, text)
     if isinstance(value, Module):
@@ -60,13 +63,13 @@ def get_attribute(machine: Machine, value: Object, name: str, frame: Frame, node
     if isinstance(value, External):
         return value.name.rpartition(".")[2] if name == "__name__" else External(f"{value.name}.{name}")
     if isinstance(value, ClassObject):
-        return _class_attribute(machine, value, name, frame, node)
+        return _class_attribute(machine, value, name, node, frame)
     if isinstance(value, Choice):
-        return _over(machine, value, lambda option: get_attribute(machine, option, name, frame, node))
+        return _over(machine, value, lambda option: get_attribute(machine, option, name, node, frame))
     if isinstance(value, EnumMember):
-        return _member_attribute(machine, value, name, frame, node)
+        return _member_attribute(machine, value, name, node, frame)
     if isinstance(value, Super):
-        return _super_attribute(machine, value, name, frame, node)
+        return _super_attribute(machine, value, name, node, frame)
     if isinstance(value, (Function, Native, Partial, Bound)):
         return _function_attribute(machine, value, name)
     if isinstance(value, (*CONSTANTS, tuple, frozenset, ListObject, DictObject)):
@@ -107,7 +110,7 @@ def _over(machine: Machine, choice: Choice, read: Any) -> Object:
     return join(machine, found)
 
 
-def _instance_attribute(machine: Machine, value: Instance, name: str, frame: Frame, node: Any, found: Object) -> Object:
+def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any, frame: Frame, found: Object) -> Object:
     if found is not MISSING:
         present = [option for option in found.options if option is not MISSING]
         machine.doubts += len(found.options) - len(present)
@@ -117,14 +120,12 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, frame: Fra
     if name == "__dict__":
         return attributes_of(value)
     if isinstance(value.cls, Choice):
-        return _attribute_of_candidates(machine, value, name, frame, node)
+        return _attribute_of_candidates(machine, value, name, node, frame)
     attribute, _ = lookup(machine, value.cls, name)
     if attribute is not MISSING:
-        return _bind(machine, attribute, value, value.cls, frame, node)
+        return _bind(machine, attribute, value, value.cls, node, frame)
     hook, _ = lookup(machine, value.cls, "__getattr__")
     if isinstance(hook, Function):
-        from mfsdp_lint.readers.python.eval.calls import call
-
         return call(machine, hook, [value, name], {}, node, frame)
     if value.writes.get(HAZY) or opaque(machine, value.cls):
         found = machine.unknown(f"{value.cls.name}.{name}")
@@ -153,12 +154,12 @@ def class_attribute(machine: Machine, value: Instance, name: str) -> Object:
     return Bound(attribute, value) if isinstance(attribute, Function) else attribute
 
 
-def _attribute_of_candidates(machine: Machine, value: Instance, name: str, frame: Frame, node: Any) -> Object:
+def _attribute_of_candidates(machine: Machine, value: Instance, name: str, node: Any, frame: Frame) -> Object:
     found: list[Object] = []
     for cls in value.cls.options:
         attribute, _ = lookup(machine, cls, name)
         if attribute is not MISSING:
-            found.append(_bind(machine, attribute, value, cls, frame, node))
+            found.append(_bind(machine, attribute, value, cls, node, frame))
         elif opaque(machine, cls):
             found.append(machine.unknown(name))
     if not found:
@@ -166,13 +167,11 @@ def _attribute_of_candidates(machine: Machine, value: Instance, name: str, frame
     return join(machine, found) if len(found) == len(value.cls.options) else machine.unknown(name)
 
 
-def _bind(machine: Machine, attribute: Object, owner: Object, cls: Object, frame: Frame, node: Any) -> Object:
+def _bind(machine: Machine, attribute: Object, owner: Object, cls: Object, node: Any, frame: Frame) -> Object:
     if isinstance(attribute, Function):
         return Bound(attribute, owner)
     if isinstance(attribute, Descriptor):
         if attribute.kind == "property":
-            from mfsdp_lint.readers.python.eval.calls import call
-
             return call(machine, attribute.function, [owner], {}, node, frame)
         return attribute.function if attribute.kind == "staticmethod" else Bound(attribute.function, cls)
     if isinstance(attribute, Partial) and getattr(attribute.function, "name", "") == "dataclasses.field":
@@ -180,7 +179,7 @@ def _bind(machine: Machine, attribute: Object, owner: Object, cls: Object, frame
     return attribute
 
 
-def _class_attribute(machine: Machine, cls: ClassObject, name: str, frame: Frame, node: Any) -> Object:
+def _class_attribute(machine: Machine, cls: ClassObject, name: str, node: Any, frame: Frame) -> Object:
     if is_enum(machine, cls):
         members = enum_members(machine, cls)
         if name in members:
@@ -202,10 +201,10 @@ def _class_attribute(machine: Machine, cls: ClassObject, name: str, frame: Frame
         return tuple(mro(machine, cls))
     if name == "__dataclass_fields__" and has_fields(machine, cls):
         key = (name, cls)
-        if key not in machine.memory:
+        if key not in machine.memo:
             specs = {spec.name: Unknown(0, spec.name, not_none=True) for spec in fields_of(machine, cls)}
-            machine.memory[key] = DictObject(dict(specs), 0)
-        return machine.memory[key]
+            machine.memo[key] = DictObject(dict(specs), 0)
+        return machine.memo[key]
     if name == "__bases__":
         return tuple(bases(machine, cls))
     if opaque(machine, cls) or name.startswith("__"):
@@ -213,7 +212,7 @@ def _class_attribute(machine: Machine, cls: ClassObject, name: str, frame: Frame
     raise Raised("AttributeError", f"type object '{cls.name}' has no attribute '{name}'")
 
 
-def _member_attribute(machine: Machine, member: EnumMember, name: str, frame: Frame, node: Any) -> Object:
+def _member_attribute(machine: Machine, member: EnumMember, name: str, node: Any, frame: Frame) -> Object:
     if name in ("name", "_name_"):
         return member.name
     if name in ("value", "_value_"):
@@ -223,20 +222,20 @@ def _member_attribute(machine: Machine, member: EnumMember, name: str, frame: Fr
             return member.cls
         attribute, _ = lookup(machine, member.cls, name)
         if attribute is not MISSING:
-            return _bind(machine, attribute, member, member.cls, frame, node)
+            return _bind(machine, attribute, member, member.cls, node, frame)
         if isinstance(member.value, (*CONSTANTS, tuple)) and hasattr(type(member.value), name):
             return _builtin_attribute(machine, member.value, name)
     return machine.unknown(name)
 
 
-def _super_attribute(machine: Machine, value: Super, name: str, frame: Frame, node: Any) -> Object:
+def _super_attribute(machine: Machine, value: Super, name: str, node: Any, frame: Frame) -> Object:
     cls = value.owner.cls if isinstance(value.owner, (Instance, EnumMember)) else value.owner
     for candidate in cls.options if isinstance(cls, Choice) else (cls,):
         if not isinstance(candidate, ClassObject):
             continue
         attribute, _ = lookup(machine, candidate, name, after=value.after)
         if attribute is not MISSING:
-            return _bind(machine, attribute, value.owner, candidate, frame, node)
+            return _bind(machine, attribute, value.owner, candidate, node, frame)
         if name in ("__init__", "__post_init__", "__init_subclass__", "__setattr__", "__getattribute__"):
             return Bound(External(f"object.{name}"), value.owner)
         if not opaque(machine, candidate):
@@ -261,8 +260,6 @@ def _function_attribute(machine: Machine, value: Object, name: str) -> Object:
     if isinstance(value, Function) and name == "__module__":
         return value.module.name
     if isinstance(value, Native):
-        from mfsdp_lint.readers.python.library import unbound
-
         return unbound(machine, value, name)
     return machine.unknown(name)
 
@@ -283,15 +280,13 @@ def _builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
 
 def module_attribute(machine: Machine, module: Module, name: str) -> Object:
     """A global name of a module, or a submodule; Raised("AttributeError") where there is neither."""
-    from mfsdp_lint.readers.python.eval.imports import resolve_global
-
     found = resolve_global(machine, module, name)
     if found is MISSING:
         raise Raised("AttributeError", f"module '{module.name}' has no attribute '{name}'")
     return found
 
 
-def has_attribute(machine: Machine, value: Object, name: str, frame: Frame, node: Any = None) -> bool | None:
+def has_attribute(machine: Machine, value: Object, name: str, node: Any, frame: Frame) -> bool | None:
     """`hasattr(value, name)`; None when that cannot be known."""
     if isinstance(value, Unknown) and machine.settle(value) is value:
         return True if name in value.writes else None
@@ -312,10 +307,10 @@ def has_attribute(machine: Machine, value: Object, name: str, frame: Frame, node
                 else (_class_has(machine, value.cls, name) or None)
             )
     if isinstance(value, Choice):
-        options = {has_attribute(machine, option, name, frame, node) for option in value.options}
+        options = {has_attribute(machine, option, name, node, frame) for option in value.options}
         return options.pop() if len(options) == 1 else None
     try:
-        found = get_attribute(machine, value, name, frame, node)
+        found = get_attribute(machine, value, name, node, frame)
     except Raised as error:
         return False if error.name == "AttributeError" else None
     return None if isinstance(found, Unknown) and not found.not_none and not isinstance(value, Instance) else True
@@ -327,126 +322,28 @@ def _class_has(machine: Machine, cls: Object, name: str) -> bool | None:
     return None if opaque(machine, cls) else False
 
 
-def _is_section(value: Unknown) -> bool:
-    """Whether an unknown object is called like a section of a configuration."""
-    return value.text.rpartition(".")[2] in BY_SECTION
+UNBOUND = {kind.__name__: kind for kind in (dict, list, str, set, tuple, int, float, bytes)}
 
 
-def set_attribute(
-    machine: Machine,
-    target: Object,
-    name: str,
-    value: Object,
-    frame: Frame,
-    node: Any,
-    focus: Any = None,
-    how: str = "assigned",
-) -> None:
-    """`target.name = value`, with the statement that does it as the origin."""
-    if isinstance(target, Instance):
-        cls = target.cls
-        setter = _setter(machine, cls, name) if isinstance(cls, ClassObject) else None
-        if isinstance(setter, Function):
-            _through_hook(machine, setter, target, name, value, frame, node, focus, how)
-            return
-        if setter is not None:
-            if setter.setter is not None:
-                from mfsdp_lint.readers.python.eval.calls import call
+def unbound(machine: Machine, kind: Native, name: str) -> Object:
+    """A method taken from a built-in type: `dict.fromkeys`, `str.upper`."""
+    python_type = UNBOUND.get(kind.name.removeprefix("builtins."))
+    if python_type is None or name.startswith("_"):
+        return machine.unknown(name)
+    if not hasattr(python_type, name):
+        raise Raised("AttributeError", f"type object '{python_type.__name__}' has no attribute '{name}'")
 
-                call(machine, setter.setter, [target, value], {}, node, frame)
-                return
-            raise Raised("AttributeError", f"property '{name}' has no setter")
-        write(machine, target, name, value, frame, node, focus, how)
-    elif isinstance(target, Unknown):
-        settled = machine.settle(target)
-        if settled is not target:
-            set_attribute(machine, settled, name, value, frame, node, focus, how)
-        else:
-            if name in NAMES and _is_section(target):
-                machine.found_configuration()
-            write(machine, target, name, value, frame, node, focus, how)
-            for one in target.fields.get(EITHER, ()):
-                possible = join(machine, [value, one.fields[name] if name in one.fields else machine.unknown(name)])
-                write(machine, one, name, possible, frame, node, focus, how)
-    elif isinstance(target, Choice):
-        # Which object is written is not known: each may be, or not.
-        for option in target.options:
-            if isinstance(option, (Instance, Unknown)):
-                old = option.fields.get(name, MISSING)
-                if old is MISSING and isinstance(option, Unknown):
-                    old = machine.unknown(name)
-                write(
-                    machine,
-                    option,
-                    name,
-                    value if old is MISSING else join(machine, [value, old]),
-                    frame,
-                    node,
-                    focus,
-                    how,
-                )
-    elif isinstance(target, Module):
-        machine.put(target, name, value)
-    elif isinstance(target, ClassObject):
-        namespace(machine, target)
-        machine.volatile.add(name)
-        machine.put(target, name, value)
-    elif isinstance(target, Function):
-        target.defaults[name] = value
-    elif isinstance(target, CONSTANTS):
-        raise Raised("AttributeError", f"'{type(target).__name__}' object has no attribute '{name}'")
+    def model(
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+    ) -> Object:
+        if name == "fromkeys":
+            return call(machine, Bound(name, DictObject({}, machine.tick())), arguments, keywords, node, frame)
+        owner = machine.settle(arguments[0]) if arguments else None
+        kinds: dict[type, type] = {dict: DictObject, list: ListObject, set: SetObject}
+        if not isinstance(owner, kinds.get(python_type, python_type)):
+            for argument in arguments:
+                havoc(machine, argument)
+            return machine.unknown(name)
+        return call(machine, Bound(name, owner), arguments[1:], keywords, node, frame)
 
-
-def _setter(machine: Machine, cls: ClassObject, name: str) -> Object:
-    """What stores an attribute of a class's objects: its own `__setattr__`, a property, or None (Python itself)."""
-    if name in cls.plain and name not in machine.volatile and "__setattr__" not in machine.volatile:
-        return None
-    hook, _ = lookup(machine, cls, "__setattr__")
-    if isinstance(hook, Function):
-        return hook
-    attribute, _ = lookup(machine, cls, name)
-    if isinstance(attribute, Descriptor) and attribute.kind == "property":
-        return attribute
-    cls.plain.add(name)
-    return None
-
-
-def write(
-    machine: Machine, target: Any, key: Any, value: Object, frame: Frame, node: Any, focus: Any, how: str
-) -> None:
-    """Write one attribute or entry and record who did."""
-    earlier = machine.before(target, key)
-    machine.put(target, key, value)
-    machine.record(target, key, machine.note(frame, node, focus, how, value, earlier))
-
-
-def _through_hook(
-    machine: Machine,
-    hook: Function,
-    target: Instance,
-    name: str,
-    value: Object,
-    frame: Frame,
-    node: Any,
-    focus: Any,
-    how: str,
-) -> None:
-    # The class's own __setattr__ stores the value, and may store others with it; the origin is the outer statement.
-    from mfsdp_lint.readers.python.eval.calls import call
-
-    mark, born = len(machine.journal), machine.clock
-    call(machine, hook, [target, name, value], {}, node, frame)
-    done = machine.journal[mark:]
-    earlier = {(id(owner), key): old for owner, fields, key, old in done if fields is getattr(owner, "writes", None)}
-    for owner, fields, key, _ in done:
-        # What the hook hands on to a part of the object is this statement's doing as well.
-        if isinstance(owner, Instance) and fields is owner.fields and abs(owner.born) <= born:
-            before = earlier.get((id(owner), key))
-            machine.record(owner, key, machine.note(frame, node, focus, how, owner.fields.get(key), before))
-
-
-def class_names(machine: Machine, cls: Object) -> list[str]:
-    """The dotted names of a class and all its bases."""
-    if isinstance(cls, ClassObject):
-        return [base.qualified_name if isinstance(base, ClassObject) else base_name(base) for base in mro(machine, cls)]
-    return [base_name(cls)]
+    return Native(f"{kind.name}.{name}", model)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, DictObject, Function, Object
 
 
@@ -78,7 +82,7 @@ def _bind_rest(
     if parameters.kwarg is not None:
         holder = DictObject(rest, machine.tick())
         if open_ended:
-            holder.writes["<hazy>"] = True
+            holder.writes[HAZY] = True
         frame.fields[parameters.kwarg.arg] = holder
     elif rest:
         raise Raised("TypeError", f"{function.name}() got an unexpected keyword argument '{next(iter(rest))}'")

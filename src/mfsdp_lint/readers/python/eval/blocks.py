@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from mfsdp_lint.readers.python.eval.branches import Signal
-from mfsdp_lint.readers.python.eval.containers import GeneratorCall
-from mfsdp_lint.readers.python.state.machine import MODULE_STEPS, CannotMerge, Frame, Machine, OutOfSteps, Raised
-from mfsdp_lint.readers.python.state.nodes import run_block
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.nodes import Signal, run_block
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import Object
 
 BREAK = ("break", None)
@@ -39,7 +40,7 @@ def run_isolated(machine: Machine, body: list[ast.stmt], frame: Frame) -> None:
             except Raised:
                 for name in bound_names(statement):
                     frame.fields.setdefault(name, machine.unknown(name))
-            except (CannotMerge, OutOfSteps, RecursionError):
+            except (CannotJoin, OutOfSteps, RecursionError):
                 for name in bound_names(statement):
                     frame.fields[name] = machine.unknown(name)
 
@@ -59,21 +60,8 @@ def bound_names(statement: ast.AST) -> list[str]:
 
 def isolated(machine: Machine, make: Callable[[], Object]) -> Object:
     """Evaluate something outside of any recipe: what it makes is shared, and nothing undoes it."""
-    saved = {name: getattr(machine, name) for name in _OF_A_WAY}
-    machine.journal, machine.written, machine.trial, machine.local, machine.steps = [], None, 0, None, 0
-    machine.limit = MODULE_STEPS
-    machine.facts = type(machine.facts)()
-    machine.module_level += 1
-    try:
+    with machine.aside():
         return make()
-    finally:
-        machine.module_level -= 1
-        for name, value in saved.items():
-            setattr(machine, name, value)
-
-
-_OF_A_WAY = ("journal", "written", "facts", "trial", "steps", "limit", "called", "local", "changed_shared")
-"""What the machine knows of the way that it is on."""
 
 
 def head(node: ast.stmt) -> str:

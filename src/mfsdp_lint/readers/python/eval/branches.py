@@ -11,119 +11,48 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.python.state.machine import (
-    CHOICE_LIMIT,
-    COPY_OF,
-    FORCED_FORK_LIMIT,
-    FORK_LIMIT,
-    HAZY,
-    CannotMerge,
-    Frame,
-    LocalWay,
-    Machine,
-    Raised,
-    identical,
-    is_object,
-    join,
-)
-from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.eval.attributes import class_attribute, get_attribute
+from mfsdp_lint.readers.python.eval.classes import lookup, opaque
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.joining import CHOICE_LIMIT, join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.paths import FORCED_FORK_LIMIT, FORK_LIMIT, LocalPath
+from mfsdp_lint.readers.python.state.truth import decide, truth
+from mfsdp_lint.readers.python.values.classes import ClassObject, plain
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.identity import identical, is_object
+from mfsdp_lint.readers.python.values.markers import HAZY, NOT, QUESTION
 from mfsdp_lint.readers.python.values.objects import (
-    CONSTANTS,
     MISSING,
-    Choice,
     DictObject,
     EnumMember,
-    External,
     Instance,
-    IteratorObject,
-    ListObject,
     Object,
     Unknown,
 )
 from mfsdp_lint.vocabulary import NAMES
 
-Signal = Any
-"""How a block ended: None (it ran through) or a tuple that begins with "return", "break" or "continue"."""
-
-
 Side = tuple[Signal, dict[Any, Any]]
 """How one side of a branch ended, and what it wrote."""
 
 
-def truth(machine: Machine, value: Object) -> bool | None:
-    """`bool(value)` where it follows from the value alone; None when it is not known."""
-    if isinstance(value, CONSTANTS):
-        return bool(value)
-    if isinstance(value, Unknown):
-        settled = machine.settle(value)
-        if settled is not value:
-            return truth(machine, settled)
-        inner = value.fields.get("<not of>")
-        if inner is not None:
-            known = truth(machine, inner)
-            return None if known is None else not known
-        found = machine.facts.fields.get(("truth", id(value)))
-        if found is None and COPY_OF in value.fields:
-            return truth(machine, value.fields[COPY_OF])
-        return found if isinstance(found, bool) else None
-    if isinstance(value, Choice):
-        answers = {None if option is MISSING else truth(machine, option) for option in value.options}
-        return answers.pop() if len(answers) == 1 else None
-    if isinstance(value, (tuple, frozenset)):
-        return bool(value)
-    if isinstance(value, IteratorObject):
-        return True
-    if isinstance(value, ListObject):
-        return None if value.items is None else bool(value.items)
-    if isinstance(value, DictObject):
-        certain = any(not (isinstance(item, Choice) and MISSING in item.options) for item in value.fields.values())
-        return True if certain else None if value.writes.get("<hazy>") or value.fields else False
-    if isinstance(value, External):
-        return None
-    return True
-
-
-def known_truth(machine: Machine, value: Object, frame: Frame, node: ast.AST) -> bool | None:
+def known_truth(machine: Machine, value: Object, node: ast.AST, frame: Frame) -> bool | None:
     """`bool(value)`, asking an object's own `__bool__` or `__len__`."""
     if isinstance(value, Instance):
-        from mfsdp_lint.readers.python.eval.attributes import get_attribute
-        from mfsdp_lint.readers.python.eval.calls import call
-        from mfsdp_lint.readers.python.eval.classes import ClassObject, lookup, opaque
-
         if not isinstance(value.cls, ClassObject):
             return True
         for name in ("__bool__", "__len__"):
             if lookup(machine, value.cls, name)[0] is not MISSING:
-                return truth(machine, call(machine, get_attribute(machine, value, name, frame), [], {}, node, frame))
+                return truth(
+                    machine, call(machine, get_attribute(machine, value, name, None, frame), [], {}, node, frame)
+                )
         return None if opaque(machine, value.cls) and not value.fields else True
     if isinstance(value, EnumMember):
-        from mfsdp_lint.readers.python.eval.operators import plain
-
         inner = plain(value)
         return True if inner is value else truth(machine, inner)
     return truth(machine, value)
-
-
-def decide(machine: Machine, value: Object, outcome: bool) -> None:
-    """Take it as given on this way that `value` is true (or false)."""
-    if not isinstance(value, Unknown):
-        return
-    inner = value.fields.get("<not of>")
-    if inner is not None:
-        decide(machine, inner, not outcome)
-        return
-    machine.learn("truth", value, outcome)
-    # Where ways were joined, either of two questions may be meant: nothing is learnt from that.
-    alike = value.fields.get("<alike>")
-    if isinstance(alike, tuple) and outcome and isinstance(alike[0], Unknown):
-        machine.learn("truth", *alike)
-    question = value.fields.get("<equal>")
-    if isinstance(question, tuple):
-        subject, answer = question
-        if outcome:
-            machine.learn("is", subject, answer)
-        elif answer is None and isinstance(subject, Unknown) and not subject.not_none:
-            machine.learn("not none", subject, True)
 
 
 def nothing() -> Signal:
@@ -136,7 +65,7 @@ def branch(
 ) -> Signal:
     """Run `if test: yes() else: no()` and say how it ended."""
     value = evaluate(machine, test, frame)
-    known = known_truth(machine, value, frame, test)
+    known = known_truth(machine, value, test, frame)
     if known is not None:
         return yes() if known else no()
     return undecided(machine, value, lambda: _text(test), yes, no)
@@ -150,7 +79,7 @@ def undecided(
     machine: Machine, value: Object, text: Callable[[], str], yes: Callable[[], Signal], no: Callable[[], Signal]
 ) -> Signal:
     """Both sides of a branch that is not decided."""
-    mark, born = len(machine.journal), machine.clock
+    mark, born = len(machine.path.journal), machine.clock
     first = _try(machine, value, True, yes, mark)
     second = (None, {}) if no is nothing else _try(machine, value, False, no, mark)
     if isinstance(first, Raised) or isinstance(second, Raised):
@@ -161,23 +90,23 @@ def undecided(
         outcome = not isinstance(first, Raised)
         decide(machine, value, outcome)
         return yes() if outcome else no()
-    if first is not CannotMerge and second is not CannotMerge and _alike(first[0], second[0]):
-        signal = merge(
-            machine, [first, second], born, force=machine.local is not None or not _can_fork(machine, FORK_LIMIT)
+    if first is not CannotJoin and second is not CannotJoin and _alike(first[0], second[0]):
+        signal = join_sides(
+            machine, [first, second], born, force=machine.path.local is not None or not _can_fork(machine, FORK_LIMIT)
         )
-        if signal is not CannotMerge:
+        if signal is not CannotJoin:
             return signal
-    if machine.local is not None:
-        outcome = machine.local.next()
+    if machine.path.local is not None:
+        outcome = machine.path.local.next()
         decide(machine, value, outcome)
         return yes() if outcome else no()
-    if machine.trial or machine.module_level:
-        raise CannotMerge
+    if machine.path.trial or machine.module_level:
+        raise CannotJoin
     return _fork(machine, value, text, yes, no, FORCED_FORK_LIMIT)
 
 
 def _try(machine: Machine, value: Object, outcome: bool, run: Callable[[], Signal], mark: int) -> Any:
-    machine.trial += 1
+    machine.path.trial += 1
     try:
         decide(machine, value, outcome)
         signal = run()
@@ -185,10 +114,10 @@ def _try(machine: Machine, value: Object, outcome: bool, run: Callable[[], Signa
     except Raised as error:
         machine.doubts += 1
         return error
-    except CannotMerge:
-        return CannotMerge
+    except CannotJoin:
+        return CannotJoin
     finally:
-        machine.trial -= 1
+        machine.path.trial -= 1
         machine.rollback(mark)
 
 
@@ -197,11 +126,11 @@ def _alike(first: Signal, second: Signal) -> bool:
 
 
 def _can_fork(machine: Machine, limit: int) -> bool:
-    return not machine.module_level and not machine.trial and len(machine.taken) < limit
+    return not machine.module_level and not machine.path.trial and len(machine.path.taken) < limit
 
 
-def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal:
-    """Leave behind what any of `sides` may have left; CannotMerge when they differ and that is not wanted (`force`).
+def join_sides(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal:
+    """Leave behind what any of `sides` may have left; CannotJoin when they differ and that is not wanted (`force`).
 
     What a side made itself (after `born`) belongs to that side alone.
     """
@@ -211,7 +140,7 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
     for _, changed in sides:
         places.update(changed)
     for place, (owner, fields, key, _) in places.items():
-        if owner is machine.facts:
+        if owner is machine.path.facts:
             continue
         if abs(owner.born) > born:
             found = [changed[place][3] for _, changed in sides if place in changed]
@@ -220,7 +149,7 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
             found = [changed[place][3] if place in changed else before for _, changed in sides]
         value = found[0]
         if not all(_equivalent(value, other, owner) for other in found[1:]):
-            bookkeeping = key == "<hazy>" or fields is getattr(owner, "writes", None) or _is_question(key)
+            bookkeeping = key is HAZY or fields is getattr(owner, "writes", None) or _is_question(key)
             differs = differs or not (bookkeeping or _beside_the_point(owner, key))
             value = _joined(machine, found, bookkeeping, owner, key)
         merged.append((owner, fields, key, value))
@@ -231,9 +160,9 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
             differs = True
             signal = ("return", join(machine, results))
     if differs and not force:
-        return CannotMerge
+        return CannotJoin
     for owner, fields, key, value in merged:
-        machine.journal.append((owner, fields, key, fields.get(key, MISSING)))
+        machine.path.journal.append((owner, fields, key, fields.get(key, MISSING)))
         if value is MISSING:
             fields.pop(key, None)
         else:
@@ -241,27 +170,28 @@ def merge(machine: Machine, sides: list[Side], born: int, force: bool) -> Signal
     return signal
 
 
-def every_way(machine: Machine, run: Callable[[], Object], limit: int) -> Object:
-    """What a call yields over all ways through its body that cannot be joined earlier; CannotMerge past `limit`."""
-    outer = machine.local
-    mark, born = len(machine.journal), machine.clock
+def every_path(machine: Machine, run: Callable[[], Object], limit: int) -> Object:
+    """What a call yields over all paths through its body that cannot be joined earlier; CannotJoin past `limit`."""
+    outer = machine.path.local
+    mark, born = len(machine.path.journal), machine.clock
     pending: list[tuple[bool, ...]] = [()]
     sides: list[Side] = []
     error: Raised | None = None
     try:
         while pending:
-            machine.local = LocalWay(pending.pop())
+            machine.path.local = LocalPath(pending.pop())
             if len(sides) >= limit:
-                raise CannotMerge
+                raise CannotJoin
             try:
                 result = run()
             except Raised as raised:
                 machine.doubts += 1
                 error = raised
                 result = MISSING
-            way = machine.local
+            local = machine.path.local
             pending += [
-                (*way.taken[:position], not way.taken[position]) for position in range(len(way.prefix), len(way.taken))
+                (*local.taken[:position], not local.taken[position])
+                for position in range(len(local.prefix), len(local.taken))
             ]
             if not pending and not sides and result is not MISSING:
                 return result
@@ -269,10 +199,10 @@ def every_way(machine: Machine, run: Callable[[], Object], limit: int) -> Object
                 sides.append((("return", result), machine.changes(mark)))
             machine.rollback(mark)
     finally:
-        machine.local = outer
+        machine.path.local = outer
     if not sides:
-        raise error or CannotMerge
-    signal = merge(machine, sides, born, force=True)
+        raise error or CannotJoin
+    signal = join_sides(machine, sides, born, force=True)
     return signal[1]
 
 
@@ -282,7 +212,7 @@ def _beside_the_point(owner: Any, key: Any) -> bool:
 
 
 def _is_question(key: Any) -> bool:
-    return key == "<not>" or (isinstance(key, tuple) and key[:1] == ("<question>",))
+    return key is NOT or (isinstance(key, tuple) and key[:1] == (QUESTION,))
 
 
 def _equivalent(left: Object, right: Object, owner: Any) -> bool:
@@ -296,9 +226,9 @@ def _equivalent(left: Object, right: Object, owner: Any) -> bool:
 
 def perhaps(machine: Machine, owner: Any, fields: dict[Any, Object], key: Any, old: Object, new: Object) -> Object:
     """The value of a place that was written, or was not."""
-    if owner is machine.facts or _equivalent(old, new, owner):
+    if owner is machine.path.facts or _equivalent(old, new, owner):
         return old
-    bookkeeping = key == "<hazy>" or fields is getattr(owner, "writes", None) or _is_question(key)
+    bookkeeping = key is HAZY or fields is getattr(owner, "writes", None) or _is_question(key)
     return _joined(machine, [old, new], bookkeeping, owner, key)
 
 
@@ -331,12 +261,10 @@ def _lists_joined(machine: Machine, lists: list[Any]) -> list[Object] | None:
 
 
 def _unwritten(machine: Machine, owner: Any, key: Any) -> Object:
-    """What is read from a place that the way at hand did not write; MISSING where reading fails."""
+    """What is read from a place that the path at hand did not write; MISSING where reading fails."""
     if isinstance(owner, Unknown) or (isinstance(owner, (Instance, DictObject)) and owner.writes.get(HAZY)):
         return machine.unknown(str(key))
     if isinstance(owner, Instance) and isinstance(key, str):
-        from mfsdp_lint.readers.python.eval.attributes import class_attribute
-
         return class_attribute(machine, owner, key)
     return MISSING
 
@@ -349,22 +277,20 @@ def _fork(
     no: Callable[[], Signal],
     limit: int,
 ) -> Signal:
-    position = len(machine.taken)
+    position = len(machine.path.taken)
     if position >= limit:
-        from mfsdp_lint.readers.python.state.machine import OutOfSteps
-
         raise OutOfSteps
-    outcome = machine.decisions[position] if position < len(machine.decisions) else True
+    outcome = machine.path.decisions[position] if position < len(machine.path.decisions) else True
     words = text()
-    machine.taken.append((outcome, words if outcome else f"not ({words})"))
+    machine.path.taken.append((outcome, words if outcome else f"not ({words})"))
     decide(machine, value, outcome)
     return yes() if outcome else no()
 
 
 def one_of(machine: Machine, options: list[Object], text: str, limit: int = FORK_LIMIT) -> Object:
-    """One of several objects that a call may return, one on each way; all of them where ways are too many already."""
+    """One of several objects that a call may return, one on each path; all of them past the limit of forks."""
     for number, option in enumerate(options[:-1], 1):
-        if machine.local is not None or not _can_fork(machine, limit):
+        if machine.path.local is not None or not _can_fork(machine, limit):
             return join(machine, options[number - 1 :])
         if _is_taken(machine, f"{text} returns configuration {number} of {len(options)}", limit):
             return option
@@ -381,7 +307,7 @@ def choose(
 ) -> Object:
     """`yes() if test else no()`: both values where the test is not known."""
     value = evaluate(machine, test, frame)
-    known = known_truth(machine, value, frame, test)
+    known = known_truth(machine, value, test, frame)
     if known is not None:
         return yes() if known else no()
     signal = undecided(machine, value, lambda: _text(test), lambda: ("return", yes()), lambda: ("return", no()))

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.eval.blocks import run_isolated
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import PLAIN_BASES, ClassObject, FieldSpec, base_name, qualified
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Descriptor,
@@ -24,16 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.eval.construction import Layout
-    from mfsdp_lint.readers.python.state.modules import Module
-
-
-PLAIN_BASES = {
-    "object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "typing.NamedTuple",
-    "typing.TypedDict", "typing_extensions.TypedDict", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag",
-    "enum.IntFlag", "BaseException", "Exception", "ValueError", "RuntimeError", "TypeError",
-    "KeyError",
-}  # fmt: skip
+    pass
 
 
 ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
@@ -52,68 +47,6 @@ OUT_OF_SIGHT = Native("a default out of sight", lambda machine, *_: machine.unkn
 DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
 
 
-class FieldSpec(NamedTuple):
-    """One dataclass field: its default (or MISSING), or the factory that makes it."""
-
-    name: str
-    default: Object = MISSING
-    factory: Object = MISSING
-    init: bool = True
-    keyword_only: bool = False
-
-
-class ClassObject:
-    """A class. Its body runs when something of it is first needed.
-
-    `plain` are the attributes that are known to be stored by Python itself, with no `__setattr__` or property.
-    `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
-    """
-
-    __slots__ = (
-        "_fields",
-        "_mro",
-        "_namespace",
-        "bases_of",
-        "born",
-        "closure",
-        "data",
-        "decorator",
-        "fields",
-        "known",
-        "layout",
-        "members",
-        "module",
-        "name",
-        "node",
-        "plain",
-        "qualified_name",
-        "writes",
-    )
-
-    def __init__(self, name: str, module: Module, node: ast.ClassDef | None, closure: Frame | None) -> None:
-        self.name = name
-        self.module = module
-        self.node = node
-        self.closure = closure
-        self.qualified_name = f"{module.name}.{name}"
-        self.born = 0
-        self.fields: dict[Any, Object] = {}
-        self.writes: dict[Any, Any] = {}
-        self.bases_of: list[Object] | None = None
-        self.members: dict[str, EnumMember] | None = None
-        self.data: Any = None
-        self._namespace = False
-        self._mro: list[Object] | None = None
-        self._fields: dict[str, FieldSpec] | None = None
-        self.layout: Layout | None = None
-        self.known: dict[str, tuple[Object, Object]] = {}
-        self.plain: set[str] = set()
-        self.decorator: Any = MISSING
-
-    def __repr__(self) -> str:
-        return f"Class({self.qualified_name})"
-
-
 def namespace(machine: Machine, cls: ClassObject) -> dict[Any, Object]:
     """The attributes that the class body itself defines."""
     if not cls._namespace:
@@ -126,8 +59,6 @@ def namespace(machine: Machine, cls: ClassObject) -> dict[Any, Object]:
 
 
 def _run_body(machine: Machine, cls: ClassObject) -> None:
-    from mfsdp_lint.readers.python.eval.blocks import run_isolated
-
     assert cls.node is not None
     frame = Frame(cls.module, cls.name, cls.closure)
     frame.is_class = True
@@ -184,12 +115,6 @@ def _same(left: Object, right: Object) -> bool:
 
 def _holds(items: list[Object], wanted: Object) -> bool:
     return any(_same(item, wanted) for item in items)
-
-
-def base_name(base: Object) -> str:
-    """The dotted name of a base that is no class of the program."""
-    name: str = getattr(base, "name", "?")
-    return name.removeprefix("builtins.")
 
 
 def opaque(machine: Machine, cls: ClassObject) -> bool:
@@ -250,11 +175,6 @@ def is_subclass(machine: Machine, cls: Object, other: Object) -> bool | None:
 def _may_be(base: Object, other: ClassObject) -> bool:
     # A base from another package cannot derive from a class of this tree.
     return base_name(base).split(".")[0] == other.qualified_name.split(".")[0]
-
-
-def qualified(cls: Object) -> str:
-    """The dotted name of a class, for comparison."""
-    return cls.qualified_name if isinstance(cls, ClassObject) else base_name(cls)
 
 
 def is_dataclass(machine: Machine, cls: ClassObject) -> bool:
@@ -394,3 +314,10 @@ def enum_members(machine: Machine, cls: ClassObject) -> dict[str, EnumMember]:
             )
             cls.members[name] = twin or EnumMember(cls, name, value)
     return cls.members
+
+
+def class_names(machine: Machine, cls: Object) -> list[str]:
+    """The dotted names of a class and all its bases."""
+    if isinstance(cls, ClassObject):
+        return [base.qualified_name if isinstance(base, ClassObject) else base_name(base) for base in mro(machine, cls)]
+    return [base_name(cls)]

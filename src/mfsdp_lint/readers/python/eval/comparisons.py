@@ -6,7 +6,14 @@ import ast
 import operator
 from typing import Any
 
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.eval.containers import iterate
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.truth import negated
+from mfsdp_lint.readers.python.values.classes import ClassObject, plain
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, HAZY, QUESTION
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -27,12 +34,12 @@ from mfsdp_lint.readers.python.values.objects import (
 ORDER = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
 
 
-def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, frame: Frame, node: ast.AST) -> Object:
+def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, node: ast.AST, frame: Frame) -> Object:
     """`left <op> right`: True, False, or an Unknown that stands for the answer."""
     left, right = machine.settle(left), machine.settle(right)
     match op:
         case ast.Is() | ast.IsNot():
-            answer = _same_object(left, right)
+            answer = same_object(left, right)
         case ast.Eq() | ast.NotEq():
             answer = equal(machine, left, right)
         case ast.In() | ast.NotIn():
@@ -52,22 +59,20 @@ def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, oppo
     if not isinstance(left, Unknown):
         return Choice((True, False))
     kind = {ast.IsNot: "Is", ast.NotEq: "Eq", ast.NotIn: "In"}.get(type(op), type(op).__name__)
-    key = ("<question>", kind, _token(right))
+    key = (QUESTION, kind, _token(right))
     found = left.fields.get(key, MISSING)
     if found is MISSING:
         found = machine.unknown("", not_none=True)
         if kind == "Eq" and isinstance(right, (bool, int, float)) and right in (0, 1):
-            found.fields["<alike>"] = (left, bool(right))  # 1, 1.0 and True are equal, and not the same
+            found.fields[ALIKE] = (left, bool(right))  # 1, 1.0 and True are equal, and not the same
         elif kind in ("Is", "Eq") and (
             right is None or isinstance(right, (str, bool, int, float, EnumMember, External))
         ):
-            found.fields["<equal>"] = (left, right)
-        found.fields["<about>"] = right  # kept, so that its number stays its own
+            found.fields[EQUAL] = (left, right)
+        found.fields[ABOUT] = right  # kept, so that its number stays its own
         left.fields[key] = found
     if not opposite:
         return found
-    from mfsdp_lint.readers.python.eval.operators import negated
-
     return negated(machine, found)
 
 
@@ -75,11 +80,11 @@ def _token(value: Object) -> Any:
     return (type(value).__name__, value) if isinstance(value, CONSTANTS) else id(value)
 
 
-def _same_object(left: Object, right: Object) -> bool | None:
+def same_object(left: Object, right: Object) -> bool | None:
     if left is None or right is None:
         return is_none(right if left is None else left)
     if isinstance(left, (Unknown, Choice)) or isinstance(right, (Unknown, Choice)):
-        return _over_options(left, right, _same_object)
+        return _over_options(left, right, same_object)
     if isinstance(left, (bool, type(...))) or isinstance(right, (bool, type(...))):
         return left is right
     if isinstance(left, CONSTANTS) and isinstance(right, CONSTANTS):
@@ -116,8 +121,6 @@ def _over_options(left: Object, right: Object, ask: Any) -> bool | None:
 
 def equal(machine: Machine, left: Object, right: Object) -> bool | None:
     """`left == right`; None when that is not known."""
-    from mfsdp_lint.readers.python.eval.operators import plain
-
     if type(left) is str and type(right) is str:
         return left == right or (None if is_symbolic(left, right) else False)
     left, right = plain(machine.settle(left)), plain(machine.settle(right))
@@ -164,8 +167,6 @@ def _equal_objects(machine: Machine, left: Object, right: Object) -> bool | None
         return True
     if isinstance(left, CONSTANTS) or isinstance(right, CONSTANTS):
         instance = left if isinstance(left, (Instance, EnumMember)) else right
-        from mfsdp_lint.readers.python.eval.classes import ClassObject, lookup
-
         if isinstance(instance.cls, ClassObject) and lookup(machine, instance.cls, "__eq__")[0] is MISSING:
             return False
     return None
@@ -200,7 +201,7 @@ def _elements(value: Object) -> frozenset[Object] | None:
 
 
 def _equal_dicts(machine: Machine, left: DictObject, right: DictObject) -> bool | None:
-    if left.writes.get("<hazy>") or right.writes.get("<hazy>"):
+    if left.writes.get(HAZY) or right.writes.get(HAZY):
         return None
     if left.fields.keys() != right.fields.keys():
         return False
@@ -209,9 +210,6 @@ def _equal_dicts(machine: Machine, left: DictObject, right: DictObject) -> bool 
 
 def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bool | None:
     """`item in holder`; None when that is not known."""
-    from mfsdp_lint.readers.python.eval.containers import iterate
-    from mfsdp_lint.readers.python.eval.operators import plain
-
     holder, item = machine.settle(holder), plain(machine.settle(item))
     if isinstance(holder, Choice):
         return _all_alike([contains(machine, option, item, frame) for option in holder.options])
@@ -228,7 +226,7 @@ def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bo
         if isinstance(item, (*CONSTANTS, tuple, EnumMember)) and item in holder.fields:
             found = holder.fields[item]
             return None if isinstance(found, Choice) and MISSING in found.options else True
-        if holder.writes.get("<hazy>") or isinstance(item, (Unknown, Choice)):
+        if holder.writes.get(HAZY) or isinstance(item, (Unknown, Choice)):
             return None
         return False
     if isinstance(holder, (int, float, type(None))):

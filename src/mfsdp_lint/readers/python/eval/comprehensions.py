@@ -5,17 +5,26 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.branches import known_truth
-from mfsdp_lint.readers.python.eval.containers import hashable, iterate, present, uncertain
-from mfsdp_lint.readers.python.eval.operators import plain
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.eval.containers import hashable, iterate, make_set, present, uncertain
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import plain
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, DictObject, IteratorObject, ListObject, Object
+
+COMPREHENSION = "<comprehension>"
+"""The name of the frame that a comprehension has for its own names."""
 
 
 def comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
+    """The value of a comprehension or generator expression."""
     found: list[Object] = []
-    inner = Frame(frame.module, "<comprehension>", frame, frame.caller, frame.node, machine.tick())
+    inner = Frame(frame.module, COMPREHENSION, frame, frame.caller, frame.node, machine.tick())
     try:
         exact = _generate(machine, node, node.generators, inner, found)
     except Raised as error:
@@ -28,8 +37,6 @@ def comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
         return _dict_from_pairs(machine, found, exact)
     items: Any = found if exact else None
     if isinstance(node, ast.SetComp):
-        from mfsdp_lint.readers.python.eval.containers import make_set
-
         return make_set(machine, items)
     return ListObject(items, machine.tick())
 
@@ -45,7 +52,7 @@ def _dict_from_pairs(machine: Machine, pairs: list[Object], exact: bool) -> Obje
         else:
             result.fields[key] = value
     if not exact:
-        result.writes["<hazy>"] = True
+        result.writes[HAZY] = True
         for key in result.fields:
             result.fields[key] = machine.unknown(str(key))
     return result
@@ -60,8 +67,6 @@ def _generate(
     maybe: bool = False,
 ) -> bool:
     """Collect the elements of a comprehension; whether that is all of them. `maybe`: they may also be missing."""
-    from mfsdp_lint.readers.python.eval.assignments import assign
-
     if not generators:
         machine.step()
         found.append(_element(machine, node, frame, maybe))
@@ -75,10 +80,10 @@ def _generate(
     for item in items:
         machine.step()
         open_item = uncertain(item)
-        assign(machine, first.target, present(machine, item) if open_item else item, frame, node)
+        assign(machine, first.target, present(machine, item) if open_item else item, node, frame)
         keep: bool | None = True
         for test in first.ifs:
-            answer = known_truth(machine, evaluate(machine, test, frame), frame, test)
+            answer = known_truth(machine, evaluate(machine, test, frame), test, frame)
             keep = answer if answer is not None else None if keep else keep
             if answer is False:
                 break

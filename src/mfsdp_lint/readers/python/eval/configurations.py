@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mfsdp_lint.readers.python.eval.attributes import class_names
+from mfsdp_lint.readers.python.eval.classes import class_names
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.objects import Choice, Instance, Object
 from mfsdp_lint.vocabulary.deciding import BY_SECTION

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from mfsdp_lint.readers.python.eval.classes import (
     FLAGS,
-    ClassObject,
-    FieldSpec,
     enum_members,
     fields_of,
     has_base,
@@ -20,7 +18,14 @@ from mfsdp_lint.readers.python.eval.classes import (
     opaque,
 )
 from mfsdp_lint.readers.python.eval.configurations import is_container
-from mfsdp_lint.readers.python.state.machine import HAZY, STEP_LIMIT, Frame, Machine, Raised
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.paths import STEP_LIMIT
+from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, Layout
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -43,14 +48,12 @@ def instantiate(
     focus: Mapping[str, Any],
 ) -> Object:
     """`cls(*arguments, **keywords)`. Raises Raised where Python would."""
-    from mfsdp_lint.readers.python.eval.calls import call
-
     if is_enum(machine, cls):
         return _member_by_value(machine, cls, arguments)
     if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
         return DictObject(dict(keywords), machine.tick())
-    instance = Instance(cls, machine.tick(), machine.note(frame, node, None, "default", None, None))
-    if machine.limit < STEP_LIMIT and is_container(machine, instance):
+    instance = Instance(cls, machine.tick(), machine.note(node, frame, None, "default", None, None))
+    if machine.path.limit < STEP_LIMIT and is_container(machine, instance):
         machine.found_configuration()
     constructor, owner = lookup(machine, cls, "__init__")
     if isinstance(constructor, Function) and not (
@@ -109,7 +112,7 @@ def _set(
     machine: Machine, instance: Instance, name: str, value: Object, node: Any, frame: Frame, focus: Mapping[str, Any]
 ) -> None:
     instance.fields[name] = value
-    instance.writes[name] = machine.note(frame, node, focus.get(name), "argument", value, None)
+    instance.writes[name] = machine.note(node, frame, focus.get(name), "argument", value, None)
 
 
 def _fill_fields(
@@ -121,8 +124,6 @@ def _fill_fields(
     frame: Frame,
     focus: Mapping[str, Any],
 ) -> None:
-    from mfsdp_lint.readers.python.eval.calls import call
-
     cls: ClassObject = instance.cls
     layout = _layout(machine, cls)
     if len(arguments) > len(layout.positional):
@@ -136,30 +137,19 @@ def _fill_fields(
     instance.fields = layout.constants.copy()
     for spec in layout.others:
         if spec.name not in given or not spec.init:
-            instance.fields[spec.name] = _unset(machine, cls, spec, open_ended, frame, node)
+            instance.fields[spec.name] = _unset(machine, cls, spec, open_ended, node, frame)
     if open_ended:
         # Arguments that are not known may set any field.
         instance.fields.update({name: machine.unknown(name) for name in instance.fields if name not in given})
     for name, value in given.items():
         # A name that this version's class does not have: Python would refuse it, a newer version may take it.
         if isinstance(value, Choice) and any(option is MISSING for option in value.options):
-            value = _maybe_default(machine, value, layout.specs.get(name), frame, node)
+            value = _maybe_default(machine, value, layout.specs.get(name), node, frame)
         _set(machine, instance, name, value, node, frame, focus)
     if layout.hooked:
         _replay_setattr(machine, instance, [(name, instance.fields[name]) for name in layout.specs], node, frame)
     if layout.after is not None:
         call(machine, layout.after, [instance], {}, node, frame)
-
-
-class Layout(NamedTuple):
-    """What making an instance of a dataclass needs to know, worked out once a class."""
-
-    specs: dict[str, FieldSpec]
-    positional: list[str]
-    constants: dict[Any, Object]
-    others: list[FieldSpec]
-    hooked: bool
-    after: Function | None
 
 
 def _layout(machine: Machine, cls: ClassObject) -> Layout:
@@ -178,8 +168,8 @@ def _layout(machine: Machine, cls: ClassObject) -> Layout:
     return cls.layout
 
 
-def _unset(machine: Machine, cls: ClassObject, spec: FieldSpec, open_ended: bool, frame: Frame, node: Any) -> Object:
-    value = default(machine, spec, frame, node)
+def _unset(machine: Machine, cls: ClassObject, spec: FieldSpec, open_ended: bool, node: Any, frame: Frame) -> Object:
+    value = default(machine, spec, node, frame)
     if value is not MISSING:
         return value
     if spec.init and not open_ended:
@@ -192,8 +182,6 @@ def _replay_setattr(
 ) -> None:
     # The generated __init__ assigns field by field, in order, so a class's own __setattr__ sees each of them, and not
     # yet those behind it.
-    from mfsdp_lint.readers.python.eval.calls import call
-
     hook, _ = lookup(machine, instance.cls, "__setattr__")
     assigned, writes = {name for name, _ in values}, instance.writes
     instance.fields = {name: value for name, value in instance.fields.items() if name not in assigned}
@@ -203,18 +191,14 @@ def _replay_setattr(
     instance.writes = {name: write for name, write in writes.items() if name in instance.fields}
 
 
-def _maybe_default(machine: Machine, value: Choice, spec: FieldSpec | None, frame: Frame, node: Any) -> Object:
-    from mfsdp_lint.readers.python.state.machine import join
-
+def _maybe_default(machine: Machine, value: Choice, spec: FieldSpec | None, node: Any, frame: Frame) -> Object:
     given = [option for option in value.options if option is not MISSING]
-    fallback = MISSING if spec is None else default(machine, spec, frame, node)
+    fallback = MISSING if spec is None else default(machine, spec, node, frame)
     return join(machine, given if fallback is MISSING else [*given, fallback])
 
 
-def default(machine: Machine, spec: FieldSpec, frame: Frame, node: Any) -> Object:
+def default(machine: Machine, spec: FieldSpec, node: Any, frame: Frame) -> Object:
     """The default value of a field, made anew where it has a factory; MISSING where it has none."""
-    from mfsdp_lint.readers.python.eval.calls import call
-
     if spec.default is not MISSING:
         return spec.default
     if spec.factory is not MISSING:

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.classes import ClassObject, enum_members, is_enum
-from mfsdp_lint.readers.python.state.machine import OBJECT_LIMIT, STRAY, Frame, Machine, Raised, is_object, join
+from mfsdp_lint.readers.python.eval.attribute_writes import write
+from mfsdp_lint.readers.python.eval.attributes import get_attribute, part_of
+from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.joining import OBJECT_LIMIT, join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject, plain
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.identity import is_object
 from mfsdp_lint.readers.python.values.limits import weighs_little
+from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, STRAY
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
-    EITHER,
     MISSING,
     Choice,
     DictObject,
@@ -28,60 +38,6 @@ from mfsdp_lint.readers.python.values.objects import (
 
 LONGEST = 10_000
 """Sequences longer than this are not walked."""
-
-
-class GeneratorCall:
-    """A call of a generator function: its body runs when something iterates over it (or enters it with `with`).
-
-    It runs once. What is left of one that was not run to its end is not known. `left_by` are the ways (signals, see
-    branches.py) in which a loop over it may have been left from within a loop of its own that could not be followed.
-    """
-
-    __slots__ = ("body", "born", "fields", "frame", "left_by", "machine", "managed")
-
-    def __init__(self, machine: Machine, frame: Frame, body: Callable[[Callable[[Object], Object]], Object]) -> None:
-        self.machine = machine
-        self.frame = frame
-        self.body = body
-        self.born = machine.tick()
-        self.fields: dict[Any, Object] = {"state": "new"}
-        self.managed = False
-        self.left_by: list[Any] = []
-
-    @property
-    def state(self) -> str:
-        """ "new", "open" (begun and left) or "done"."""
-        state = self.fields["state"]
-        return state if isinstance(state, str) else "open"
-
-    def run(self, on_yield: Callable[[Object], Object]) -> None:
-        """Run the body, calling `on_yield` with every element."""
-        if self.state == "new":
-            self.machine.put(self, "state", "open")
-            self.body(on_yield)
-            self.machine.put(self, "state", "done")
-
-    def first(self) -> Object:
-        """The next element: known of a new generator only; MISSING where there is none."""
-        if self.state == "open":
-            return self.machine.unknown()
-        trial = self.machine.trial
-
-        def stop(value: Object) -> Object:
-            # Which element is the first is open where a branch before it is.
-            raise _FirstElement(value if self.machine.trial == trial else self.machine.unknown())
-
-        try:
-            self.run(stop)
-        except _FirstElement as found:
-            return found.value
-        return MISSING
-
-
-class _FirstElement(BaseException):
-    def __init__(self, value: Object) -> None:
-        super().__init__()
-        self.value = value
 
 
 def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
@@ -107,7 +63,7 @@ def elements(machine: Machine, value: Object, frame: Frame) -> list[Object] | No
         return list(value)
     if isinstance(value, DictObject):
         machine.charge(len(value.fields))
-        if value.writes.get("<hazy>") or any(
+        if value.writes.get(HAZY) or any(
             isinstance(item, Choice) and MISSING in item.options for item in value.fields.values()
         ):
             return None
@@ -165,27 +121,23 @@ def make_tuple(machine: Machine, items: list[Object] | None) -> Object:
 
 
 def plain_key(machine: Machine, key: Object) -> Object:
-    from mfsdp_lint.readers.python.eval.operators import plain
-
     key = machine.settle(key)
     return tuple(map(machine.settle, key)) if type(key) is tuple else plain(key)
 
 
-def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any) -> Object:
+def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame) -> Object:
     """`holder[key]`. Raises Raised where Python would."""
     holder, key = machine.settle(holder), plain_key(machine, key)
     if isinstance(holder, Choice):
-        return _over(machine, holder.options, lambda option: entry(machine, option, key, frame, node))
+        return _over(machine, holder.options, lambda option: entry(machine, option, key, node, frame))
     if isinstance(key, Choice) and isinstance(holder, (DictObject, ListObject, tuple)):
-        return _over(machine, key.options, lambda option: entry(machine, holder, option, frame, node))
+        return _over(machine, key.options, lambda option: entry(machine, holder, option, node, frame))
     if isinstance(holder, DictObject):
         return _dict_entry(machine, holder, key)
     if isinstance(holder, (ListObject, tuple, str, bytes, range)):
         return _sequence_entry(machine, holder, key)
     if isinstance(holder, Unknown):
         if is_constant(key):
-            from mfsdp_lint.readers.python.eval.attributes import part_of
-
             return part_of(machine, holder, ("entry", key), f"{holder.text}[{key!r}]")
         return machine.unknown()
     if isinstance(holder, ClassObject):
@@ -201,10 +153,7 @@ def entry(machine: Machine, holder: Object, key: Object, frame: Frame, node: Any
     if isinstance(holder, External):
         return External(holder.name) if not holder.name.startswith("os.environ") else machine.unknown(holder.name)
     if isinstance(holder, Instance):
-        from mfsdp_lint.readers.python.eval.attributes import get_attribute
-        from mfsdp_lint.readers.python.eval.calls import call
-
-        return call(machine, get_attribute(machine, holder, "__getitem__", frame), [key], {}, node, frame)
+        return call(machine, get_attribute(machine, holder, "__getitem__", None, frame), [key], {}, node, frame)
     if isinstance(holder, (int, float, complex, type(None))):
         raise Raised("TypeError", f"'{type(holder).__name__}' object is not subscriptable")
     return machine.unknown()
@@ -229,7 +178,7 @@ def _dict_entry(machine: Machine, holder: DictObject, key: Object) -> Object:
         return any_of(machine, entries_of(machine, holder))
     found = holder.fields.get(key, MISSING)
     if found is MISSING:
-        if holder.writes.get("<hazy>"):
+        if holder.writes.get(HAZY):
             found = unseen_entry(machine, holder, key)
             machine.put(holder, key, found)
             return found
@@ -256,7 +205,7 @@ def _options(items: Iterable[Object]) -> Iterator[Object]:
 
 def entries_of(machine: Machine, holder: DictObject) -> list[Object]:
     """What an entry of a dictionary may be."""
-    if not holder.writes.get("<hazy>"):
+    if not holder.writes.get(HAZY):
         return list(holder.fields.values())
     return [*holder.fields.values(), *holder.writes.get(STRAY, ()), machine.unknown()]
 
@@ -306,17 +255,15 @@ def _sequence_entry(machine: Machine, holder: Object, key: Object) -> Object:
 
 
 def set_entry(
-    machine: Machine, holder: Object, key: Object, value: Object, frame: Frame, node: Any, focus: Any = None
+    machine: Machine, holder: Object, key: Object, value: Object, node: Any, frame: Frame, focus: Any = None
 ) -> None:
     """`holder[key] = value`, with the statement that does it as the origin."""
-    from mfsdp_lint.readers.python.eval.attributes import write
-
     holder, key = machine.settle(holder), plain_key(machine, key)
     if isinstance(holder, DictObject):
         if hashable(key):
-            write(machine, holder, key, value, frame, node, focus, "assigned")
+            write(machine, holder, key, value, node, frame, focus, "assigned")
         else:
-            machine.record(holder, "<hazy>", True)
+            machine.record(holder, HAZY, True)
             strays = holder.writes.get(STRAY, ())
             if len(strays) < OBJECT_LIMIT and holds_objects([value]):
                 machine.record(holder, STRAY, (*strays, value))
@@ -326,19 +273,16 @@ def set_entry(
         _set_item(machine, holder, key, value)
     elif isinstance(holder, Unknown):
         for one in holder.fields.get(EITHER, ()):
-            machine.havoc(one)
+            havoc(machine, one)
         if is_constant(key):
-            write(machine, holder, ("entry", key), value, frame, node, focus, "assigned")
+            write(machine, holder, ("entry", key), value, node, frame, focus, "assigned")
         else:
-            machine.havoc(holder)
+            havoc(machine, holder)
     elif isinstance(holder, Instance):
-        from mfsdp_lint.readers.python.eval.attributes import get_attribute
-        from mfsdp_lint.readers.python.eval.calls import call
-
-        call(machine, get_attribute(machine, holder, "__setitem__", frame), [key, value], {}, node, frame)
+        call(machine, get_attribute(machine, holder, "__setitem__", None, frame), [key, value], {}, node, frame)
     elif isinstance(holder, Choice):
         for option in holder.options:
-            machine.havoc(option)
+            havoc(machine, option)
     elif isinstance(holder, (*CONSTANTS, tuple)):
         raise Raised("TypeError", "object does not support item assignment")
 
@@ -373,10 +317,10 @@ def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
     holder, key = machine.settle(holder), plain_key(machine, key)
     if isinstance(holder, DictObject):
         if not hashable(key):
-            machine.havoc(holder)
+            havoc(machine, holder)
         elif key in holder.fields:
             machine.drop_entry(holder, key)
-        elif not holder.writes.get("<hazy>"):
+        elif not holder.writes.get(HAZY):
             raise Raised("KeyError", repr(key))
     elif isinstance(holder, ListObject) and holder.items is not None:
         items = list(holder.items)
@@ -389,4 +333,16 @@ def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
             raise Raised(type(error).__name__, str(error)) from None
         machine.put(holder, "items", items)
     else:
-        machine.havoc(holder)
+        havoc(machine, holder)
+
+
+def absorbed(machine: Machine, fields: dict[Any, Object], source: DictObject) -> dict[Any, Object]:
+    """The entries of a dictionary that is updated with `source`, whose own may be uncertain."""
+    if source.writes.get(HAZY):
+        # Any entry of the source that is not known may replace one that was.
+        fields = {key: join(machine, [value, machine.unknown(str(key))]) for key, value in fields.items()}
+    merged = {**fields, **source.fields}
+    for key, value in source.fields.items():
+        if uncertain(value):
+            merged[key] = join(machine, [present(machine, value), fields.get(key, MISSING)])
+    return merged

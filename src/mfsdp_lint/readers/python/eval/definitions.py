@@ -9,13 +9,16 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.assignments import assign_name
 from mfsdp_lint.readers.python.eval.binding import evaluate_defaults
 from mfsdp_lint.readers.python.eval.blocks import isolated
-from mfsdp_lint.readers.python.eval.branches import Signal
-from mfsdp_lint.readers.python.eval.calls import call
-from mfsdp_lint.readers.python.eval.classes import ClassObject
-from mfsdp_lint.readers.python.eval.imports import Deferred
-from mfsdp_lint.readers.python.state.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
-from mfsdp_lint.readers.python.state.nodes import evaluate
-from mfsdp_lint.readers.python.values.objects import Descriptor, External, Function, Instance, Object, Unknown
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import changes_nothing
+from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.names import Deferred
+from mfsdp_lint.readers.python.values.objects import Descriptor, External, Function, Instance, Native, Object, Unknown
 
 
 def run_define_function(machine: Machine, node: Any, frame: Frame) -> Signal:
@@ -56,13 +59,11 @@ def _bind_definition(machine: Machine, node: Any, frame: Frame, made: Object) ->
 def _outside(machine: Machine, make: Callable[[], Object]) -> Object:
     try:
         return isolated(machine, make)
-    except (Raised, CannotMerge, OutOfSteps, RecursionError):
+    except (Raised, CannotJoin, OutOfSteps, RecursionError):
         return machine.unknown("decorated")
 
 
 def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> Object:
-    from mfsdp_lint.readers.python.library import decorate
-
     if isinstance(node, ast.Attribute) and node.attr in ("setter", "getter", "deleter"):
         former = frame.fields.get(node.value.id) if isinstance(node.value, ast.Name) else None
         if isinstance(former, Descriptor):
@@ -84,11 +85,24 @@ def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> 
         return made if isinstance(made, ClassObject) else value
     if isinstance(value, Function) and value.closure is not None and _is_out_of_sight(decorator):
         # It may call the function, or hand it to somebody who does.
-        machine.havoc(value)
+        havoc(machine, value)
     return decorate(machine, decorator, value)
 
 
 def _is_out_of_sight(decorator: Object) -> bool:
-    from mfsdp_lint.readers.python.library import changes_nothing
-
     return isinstance(decorator, Unknown) or (isinstance(decorator, External) and not changes_nothing(decorator.name))
+
+
+def decorate(machine: Machine, decorator: Object, value: Object) -> Object:
+    """What a decorator that is no code of the program makes of a definition."""
+    name = getattr(decorator, "name", "")
+    last = name.rpartition(".")[2]
+    if isinstance(decorator, (External, Native)):
+        if last in ("staticmethod", "classmethod", "property", "cached_property", "abstractproperty"):
+            return Descriptor({"cached_property": "property", "abstractproperty": "property"}.get(last, last), value)
+        if last in ("contextmanager", "asynccontextmanager") and isinstance(value, Function):
+            value.unwrapped = "contextmanager"
+        if name in ("functools.cache", "functools.lru_cache") and isinstance(value, Function):
+            value.unwrapped = value.unwrapped or "cached"
+    # A decorator out of sight (a registry, a command-line entry, a cache) is taken to hand back what it was given.
+    return value

@@ -7,22 +7,20 @@ from functools import cache
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.binding import bind
-from mfsdp_lint.readers.python.eval.branches import Side, merge
-from mfsdp_lint.readers.python.eval.classes import ClassObject
+from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides, one_of
 from mfsdp_lint.readers.python.eval.configurations import is_container
-from mfsdp_lint.readers.python.eval.containers import GeneratorCall
+from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
-from mfsdp_lint.readers.python.state.machine import (
-    DEPTH_LIMIT,
-    FORK_LIMIT,
-    LOCAL_WAYS,
-    CannotMerge,
-    Frame,
-    Machine,
-    own,
-    template,
-)
+from mfsdp_lint.readers.python.state.calling import Focus, call
+from mfsdp_lint.readers.python.state.copies import own, template
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin
+from mfsdp_lint.readers.python.state.paths import DEPTH_LIMIT, FORK_LIMIT, LOCAL_PATHS
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -50,7 +48,7 @@ def follow(
 ) -> Object:
     """Run a function of the program, or give back what it returned for the same arguments before."""
     if function.name in HUGGINGFACE:
-        modelled = _huggingface_model(function)
+        modelled = model_of(function)
         if modelled is not None:
             return modelled(machine, function, arguments, node, frame)
     if function.constant is not MISSING and not keywords and _takes(function, len(arguments)):
@@ -59,42 +57,42 @@ def follow(
         return function.constant
     if machine.skimming and _says_nothing(function, arguments, keywords):
         return machine.unknown(f"{function.name}()")
-    key = _memory_key(machine, function, arguments, keywords)
+    key = _memo_key(machine, function, arguments, keywords)
     if key is not None:
-        remembered = machine.memory.get(key, MISSING)
-        if remembered is not MISSING and not (remembered[2] and machine.environment.fields):
+        remembered = machine.memo.get(key, MISSING)
+        if remembered is not MISSING and not (remembered[2] and machine.path.environment.fields):
             result, called, _ = remembered
             machine.called.update(called)
             return result.make(machine, {})
     machine.step()
     machine.called.add(function)
-    if machine.depth >= DEPTH_LIMIT or _recurs_without_end(machine, frame, function, arguments, keywords):
-        return unfollowed(machine, function.name, arguments, keywords, frame, node)
-    mark, forks, born = len(machine.journal), len(machine.taken), machine.clock + 1
+    if machine.path.depth >= DEPTH_LIMIT or _recurs_without_end(machine, frame, function, arguments, keywords):
+        return unfollowed(machine, function.name, arguments, keywords, node, frame)
+    mark, forks, born = len(machine.path.journal), len(machine.path.taken), machine.clock + 1
     before, unfollowed_before, asked = machine.called, machine.unfollowed, machine.asked_environment
     machine.called = set()
-    machine.depth += 1
+    machine.path.depth += 1
     try:
         result = _run_all(machine, function, arguments, keywords, node, frame)
-    except CannotMerge:
+    except CannotJoin:
         machine.rollback(mark)
-        result = unfollowed(machine, function.name, arguments, keywords, frame, node)
-        _forget_surroundings(machine, function)
+        result = unfollowed(machine, function.name, arguments, keywords, node, frame)
+        _havoc_surroundings(machine, function)
     finally:
-        machine.depth -= 1
+        machine.path.depth -= 1
         called = machine.called
         before.update(called)
         machine.called = before
     if (
         # (What is asked for itself is seldom asked for again.)
         key is not None
-        and machine.depth
-        and len(machine.taken) == forks
+        and machine.path.depth
+        and len(machine.path.taken) == forks
         and not isinstance(result, GeneratorCall)
         and not machine.touched_older(mark, born)
         and (machine.unfollowed == unfollowed_before or not _uncertain(result) or own(result, born))
     ):
-        machine.memory[key] = (template(result, born), called, machine.asked_environment > asked)
+        machine.memo[key] = (template(result, born), called, machine.asked_environment > asked)
     return result
 
 
@@ -139,29 +137,27 @@ def _recurs_without_end(
 def _run_all(
     machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    if function.module.asked_for and not (machine.trial or machine.module_level or len(machine.taken) >= FORK_LIMIT):
-        outer, machine.local = machine.local, None
+    if function.module.asked_for and not (
+        machine.path.trial or machine.module_level or len(machine.path.taken) >= FORK_LIMIT
+    ):
+        outer, machine.path.local = machine.path.local, None
         try:
             return run_function(machine, function, arguments, keywords, node, frame)
         finally:
-            machine.local = outer
-    # Too many ways to look at each by itself, or code that nobody asked about: they are joined when this call returns.
-    from mfsdp_lint.readers.python.eval.branches import every_way
-
-    found = every_way(machine, lambda: run_function(machine, function, arguments, keywords, node, frame), LOCAL_WAYS)
+            machine.path.local = outer
+    # Too many paths to look at each by itself, or code that nobody asked about: they are joined when the call returns.
+    found = every_path(machine, lambda: run_function(machine, function, arguments, keywords, node, frame), LOCAL_PATHS)
     return one_configuration(machine, found, f"{function.name}()")
 
 
 def one_configuration(machine: Machine, value: Object, text: str) -> Object:
-    """Of several configurations that a call may return, one on each way: what is done to it is done to that one."""
-    from mfsdp_lint.readers.python.eval.branches import one_of
-
+    """Of several configurations that a call may return, one on each path: what is done to it is done to that one."""
     if not isinstance(value, Choice) or not all(is_container(machine, option) for option in value.options):
         return value
     return one_of(machine, list(value.options), text)
 
 
-def _forget_surroundings(machine: Machine, function: Function) -> None:
+def _havoc_surroundings(machine: Machine, function: Function) -> None:
     """A function that could not be followed may have changed what its module and the functions around it hold."""
     here: Frame | None = function.closure
     surroundings = [function.module.fields]
@@ -171,14 +167,8 @@ def _forget_surroundings(machine: Machine, function: Function) -> None:
     for fields in surroundings:
         for value in list(fields.values()):
             if isinstance(value, (Instance, DictObject, ListObject)):
-                machine.havoc(value)
-    machine.havoc(machine.environment)
-
-
-def _huggingface_model(function: Function) -> Any:
-    from mfsdp_lint.readers.python.eval.huggingface import model_of
-
-    return model_of(function)
+                havoc(machine, value)
+    havoc(machine, machine.path.environment)
 
 
 def _uncertain(result: Object) -> bool:
@@ -187,19 +177,19 @@ def _uncertain(result: Object) -> bool:
     return isinstance(result, (Unknown, Choice))
 
 
-def _memory_key(machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> Any:
-    if machine.module_level or machine.tracing or machine.changed_shared or function.closure is not None:
+def _memo_key(machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> Any:
+    if machine.module_level or machine.tracing or machine.path.changed_shared or function.closure is not None:
         return None
     for value in arguments:
-        if not _memorable(value):
+        if not _may_be_memo_key(value):
             return None
     for value in keywords.values():
-        if not _memorable(value):
+        if not _may_be_memo_key(value):
             return None
     return function, tuple(map(_typed, arguments)), tuple((name, _typed(value)) for name, value in keywords.items())
 
 
-def _memorable(value: Object) -> bool:
+def _may_be_memo_key(value: Object) -> bool:
     return is_constant(value) or isinstance(value, (Function, ClassObject, External, EnumMember, Option))
 
 
@@ -213,17 +203,17 @@ def call_cached(
     """A call through `functools.cache`: for equal arguments the very same object as before."""
     if not all(map(is_constant, (*arguments, *keywords.values()))):
         # It runs, or it was called with the same arguments before.
-        mark, born = len(machine.journal), machine.clock
+        mark, born = len(machine.path.journal), machine.clock
         result = follow(machine, function, arguments, keywords, node, frame)
         sides: list[Side] = [(("return", result), machine.changes(mark)), (("return", machine.unknown()), {})]
         machine.rollback(mark)
-        return merge(machine, sides, born, force=True)[1]
+        return join_sides(machine, sides, born, force=True)[1]
     key = ("cached", id(function), tuple(map(_typed, arguments)), tuple((n, _typed(v)) for n, v in keywords.items()))
-    found = machine.facts.fields.get(key, MISSING)
+    found = machine.path.facts.fields.get(key, MISSING)
     if found is MISSING:
         found = follow(machine, function, arguments, keywords, node, frame)
-        machine.facts.kept.append(function)
-        machine.put(machine.facts, key, found)
+        machine.path.facts.kept.append(function)
+        machine.put(machine.path.facts, key, found)
     return found
 
 
@@ -276,3 +266,32 @@ def _yields(nodes: list[Any]) -> bool:
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             pending.extend(ast.iter_child_nodes(node))
     return False
+
+
+def call_function(
+    machine: Machine,
+    function: Function,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
+    focus: Focus,
+) -> Object:
+    """Run a function of the program, or give back what it returned for the same arguments before."""
+    if function.unwrapped is not None:
+        return _call_wrapped(machine, function, arguments, keywords, node, frame)
+    return follow(machine, function, arguments, keywords, node, frame)
+
+
+def _call_wrapped(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    kind = function.unwrapped
+    if kind == "cached":
+        return call_cached(machine, function, arguments, keywords, node, frame)
+    if kind == "contextmanager":
+        result = run_function(machine, function, arguments, keywords, node, frame)
+        if isinstance(result, GeneratorCall):
+            result.managed = True
+        return result
+    return call(machine, kind, arguments, keywords, node, frame)

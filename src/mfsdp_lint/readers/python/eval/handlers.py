@@ -10,12 +10,17 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.blocks import head
-from mfsdp_lint.readers.python.eval.branches import Signal, known_truth, perhaps, truth, undecided
-from mfsdp_lint.readers.python.eval.calls import call
-from mfsdp_lint.readers.python.eval.classes import ClassObject
-from mfsdp_lint.readers.python.eval.containers import GeneratorCall
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Place, Raised
-from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
+from mfsdp_lint.readers.python.eval.branches import known_truth, perhaps, undecided
+from mfsdp_lint.readers.python.eval.classes import class_names
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.paths import Place
+from mfsdp_lint.readers.python.state.truth import decide, truth
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, External, Instance, Object, Partial
 
 
@@ -36,12 +41,12 @@ def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
     doubtful = since = -1
     signal: Signal = None
     error: Raised | None = None
-    outermost = machine.written is None
-    written: list[Place] = machine.written if machine.written is not None else []
-    machine.written = written
+    outermost = machine.path.written is None
+    written: list[Place] = machine.path.written if machine.path.written is not None else []
+    machine.path.written = written
     try:
         for statement in node.body:
-            mark, behind = len(machine.journal), len(written)
+            mark, behind = len(machine.path.journal), len(written)
             try:
                 signal = run_block(machine, [statement], frame)
             except Raised as raised:
@@ -52,7 +57,7 @@ def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
                 break
     finally:
         if outermost:
-            machine.written = None
+            machine.path.written = None
 
     def through() -> Signal:
         if error is None:
@@ -72,7 +77,7 @@ def _maybe_handled(
 ) -> Signal:
     """The body did something that may raise: either it ran through, or a handler did.
 
-    `written` is all that the body wrote: on ways that were given up as well, and what was written over again.
+    `written` is all that the body wrote: on paths that were given up as well, and what was written over again.
     """
     done = machine.changes(mark)
     machine.rollback(mark)
@@ -81,7 +86,7 @@ def _maybe_handled(
         for owner, fields, key, value in changes:
             old = fields.get(key, MISSING)
             # Not by `place`: a `try` around this one has it among what was written already.
-            machine.journal.append((owner, fields, key, old))
+            machine.path.journal.append((owner, fields, key, old))
             fields[key] = value if certain else perhaps(machine, owner, fields, key, old, value)
             if fields[key] is MISSING:
                 del fields[key]
@@ -143,8 +148,6 @@ def _matching(
 ) -> ast.ExceptHandler | None:
     names = {error.name, *PARENTS.get(error.name, ())} | CATCH_ALL
     if isinstance(error.value, Instance) and isinstance(error.value.cls, ClassObject):
-        from mfsdp_lint.readers.python.eval.attributes import class_names
-
         names |= {name.rpartition(".")[2] for name in class_names(machine, error.value.cls)}
     for handler in handlers:
         if handler.type is None:
@@ -171,12 +174,10 @@ def run_raise(machine: Machine, node: ast.Raise, frame: Frame) -> Signal:
 
 def run_assert(machine: Machine, node: ast.Assert, frame: Frame) -> Signal:
     value = evaluate(machine, node.test, frame)
-    known = known_truth(machine, value, frame, node.test)
+    known = known_truth(machine, value, node.test, frame)
     if known is False:
         raise Raised("AssertionError", "")
     if known is None:
-        from mfsdp_lint.readers.python.eval.branches import decide
-
         machine.doubts += 1
         decide(machine, value, True)
     return None
@@ -198,10 +199,10 @@ def _enter(machine: Machine, node: Any, items: list[ast.withitem], frame: Frame)
     value: Object = machine.unknown(ast.unparse(first.context_expr), not_none=False)
     leave: Object = None
     if isinstance(manager, Instance) and isinstance(manager.cls, ClassObject):
-        value = call(machine, get_attribute(machine, manager, "__enter__", frame), [], {}, node, frame)
-        leave = get_attribute(machine, manager, "__exit__", frame)
+        value = call(machine, get_attribute(machine, manager, "__enter__", None, frame), [], {}, node, frame)
+        leave = get_attribute(machine, manager, "__exit__", None, frame)
     if first.optional_vars is not None:
-        assign(machine, first.optional_vars, value, frame, node)
+        assign(machine, first.optional_vars, value, node, frame)
     if leave is None:
         return _enter(machine, node, rest, frame)
     try:
@@ -234,7 +235,7 @@ def _with_generator(
 
     def body(value: Object) -> Object:
         if first.optional_vars is not None:
-            assign(machine, first.optional_vars, value, frame, node)
+            assign(machine, first.optional_vars, value, node, frame)
         result[0] = _enter(machine, node, rest, frame)
         return None
 

@@ -14,18 +14,24 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.architectures import architecture
-from mfsdp_lint.readers.python.eval.calls import call
-from mfsdp_lint.readers.python.eval.classes import ClassObject, lookup
+from mfsdp_lint.readers.python.eval.blocks import isolated
+from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
-from mfsdp_lint.readers.python.state.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised, join, template
-from mfsdp_lint.readers.python.state.modules import Module
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.copies import template
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import MODEL_ID
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Function, Instance, Object, Unknown
 
 AUTO_BRIDGE = "AutoBridge"
 PROVIDER_METHODS = {"to_megatron_provider": "provider_bridge", "get_model_config": "hf_config_to_model_config"}
 REGISTRY = "register_bridge"
-MODEL_ID = "<model id>"
 
 
 def model_of(function: Function) -> Callable[..., Object] | None:
@@ -40,7 +46,7 @@ def model_of(function: Function) -> Callable[..., Object] | None:
 
 
 def _bridge(machine: Machine, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
-    bridge = Instance(function.cls, machine.tick(), machine.note(frame, node, None, "default", None, None))
+    bridge = Instance(function.cls, machine.tick(), machine.note(node, frame, None, "default", None, None))
     pretrained = machine.unknown("hf_pretrained", not_none=True)
     bridge.fields["hf_pretrained"] = pretrained
     model = arguments[1] if len(arguments) > 1 else None
@@ -51,10 +57,10 @@ def _bridge(machine: Machine, function: Function, arguments: list[Object], node:
 def _provider(machine: Machine, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
     wanted = architecture(_model_id(arguments)) if arguments else None
     key = ("provider", function.module.path, function.name, wanted)
-    ready = machine.memory.get(key)
+    ready = machine.memo.get(key)
     if ready is None:
         ready = template(provider_template(machine, function, wanted), since=1)
-        machine.memory[key] = ready
+        machine.memo[key] = ready
     made = ready.make(machine, {})
     return machine.unknown("provider", not_none=True) if made is None else made
 
@@ -65,11 +71,11 @@ def provider_template(machine: Machine, function: Function, wanted: str | None) 
     None where none is known.
     """
     key = ("providers", function.module.path, function.name, wanted)
-    found = machine.memory.get(key, MISSING)
+    found = machine.memo.get(key, MISSING)
     if found is MISSING:
         known = function.cls.data
         found = known.provider(machine, function.name, wanted) if known else _one_of(machine, function, wanted)
-        machine.memory[key] = found
+        machine.memo[key] = found
     return found
 
 
@@ -118,14 +124,12 @@ def _seal(provider: Instance, seen: set[int]) -> None:
 
 def _made(machine: Machine, cls: ClassObject, method: str) -> Object:
     key = ("provider of", cls.qualified_name, method)
-    if key not in machine.memory:
-        machine.memory[key] = _make(machine, cls, method)
-    return machine.memory[key]
+    if key not in machine.memo:
+        machine.memo[key] = _make(machine, cls, method)
+    return machine.memo[key]
 
 
 def _make(machine: Machine, cls: ClassObject, method: str) -> Object:
-    from mfsdp_lint.readers.python.eval.blocks import isolated
-
     bridge = Instance(cls, 0)
     source, _ = lookup(machine, cls, method)
     if not isinstance(source, Function):
@@ -139,7 +143,7 @@ def _make(machine: Machine, cls: ClassObject, method: str) -> Object:
     machine.skimming += 1
     try:
         return isolated(machine, make)
-    except (Raised, CannotMerge, OutOfSteps, RecursionError):
+    except (Raised, CannotJoin, OutOfSteps, RecursionError):
         return None
     finally:
         machine.skimming -= 1
@@ -181,10 +185,10 @@ def _registered(machine: Machine, function: Function, word: str = "") -> Iterato
     """
     package = os.path.dirname(os.path.dirname(function.module.path))
     key = ("registering files", package)
-    if key not in machine.memory:
+    if key not in machine.memo:
         texts = ((path, _text(machine, path)) for path in _python_files(package))
-        machine.memory[key] = [(path, text) for path, text in texts if REGISTRY in text]
-    for path, text in machine.memory[key]:
+        machine.memo[key] = [(path, text) for path, text in texts if REGISTRY in text]
+    for path, text in machine.memo[key]:
         module = machine.finder.load_for(function.module.path, path) if word in text else None
         if module is not None:
             yield from _classes(machine, module)

@@ -6,43 +6,21 @@ import ast
 import builtins
 import functools
 import os
-from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.classes import ClassObject
-from mfsdp_lint.readers.python.state.machine import Frame, Machine
-from mfsdp_lint.readers.python.state.modules import Module, relative_target, submodule
+from mfsdp_lint.readers.python.eval.blocks import run_isolated
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.modules import relative_target, submodule
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.names import READY, Deferred, StarOut
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,
-    EnumMember,
     External,
-    Function,
     ListObject,
     Object,
 )
-
-READY = frozenset((ClassObject, Function, Module, External, str, int, float, bool, type(None), EnumMember))
-"""Kinds of global values that need nothing more to be done before they are used."""
-
-
-class Deferred:
-    """A global name whose value is worked out when it is first read (an import, a decorated definition)."""
-
-    __slots__ = ("resolve", "running")
-
-    def __init__(self, resolve: Callable[[], Object]) -> None:
-        self.resolve = resolve
-        self.running = False
-
-
-class StarOut:
-    """`from package import *` of a package that is not at hand: any missing name may come from it."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
 
 
 def ensure_ran(machine: Machine, module: Module) -> None:
@@ -52,8 +30,6 @@ def ensure_ran(machine: Machine, module: Module) -> None:
     module.ran = True
     module.fields.setdefault("__name__", module.name)
     module.fields.setdefault("__file__", f"<DIR>/{os.path.basename(module.path)}")
-    from mfsdp_lint.readers.python.eval.blocks import run_isolated
-
     frame = Frame(module)
     frame.fields = module.fields
     run_isolated(machine, module.tree.body, frame)

@@ -11,10 +11,16 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE, Leave, head
-from mfsdp_lint.readers.python.eval.branches import Signal, known_truth, undecided
-from mfsdp_lint.readers.python.eval.containers import LONGEST, GeneratorCall, iterate, present, uncertain
-from mfsdp_lint.readers.python.state.machine import CannotMerge, Frame, Machine, Raised, join
-from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
+from mfsdp_lint.readers.python.eval.branches import known_truth, undecided
+from mfsdp_lint.readers.python.eval.containers import LONGEST, iterate, present, uncertain
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, Raised
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -31,6 +37,10 @@ LOOP_LIMIT = 20_000
 CHOICES_WALKED = 4
 
 
+ITEM = "<item>"
+"""A local name that no program can write."""
+
+
 def run_for(machine: Machine, node: Any, frame: Frame) -> Signal:
     return _over(machine, node, machine.settle(evaluate(machine, node.iter, frame)), frame)
 
@@ -43,7 +53,7 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
     items = iterable.items if isinstance(iterable, ListObject) else iterate(machine, iterable, frame)
     if items is None or (isinstance(iterable, IteratorObject) and iterable.is_stale):
         return _unknown_turns(
-            machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+            machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), node, frame)
         )
     if isinstance(iterable, IteratorObject):
         # What a loop that is left early has not taken is not worked out.
@@ -65,11 +75,11 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
             items = iterable.items
             if items is None or len(items) > LONGEST:
                 return _unknown_turns(
-                    machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+                    machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), node, frame)
                 )
         if isinstance(iterable, IteratorObject) and iterable.is_stale:
             return _unknown_turns(
-                machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+                machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), node, frame)
             )
     if isinstance(iterable, IteratorObject):
         machine.put(iterable, "items", [])
@@ -94,7 +104,7 @@ def _over_one_of(machine: Machine, node: Any, options: tuple[Object, ...], frame
 
 def _turn(machine: Machine, node: Any, item: Object, frame: Frame) -> Signal:
     machine.step()
-    assign(machine, node.target, item, frame, node)
+    assign(machine, node.target, item, node, frame)
     signal = run_block(machine, node.body, frame)
     return None if signal is CONTINUE else signal
 
@@ -113,21 +123,21 @@ def _maybe_turn(machine: Machine, node: Any, item: Object, frame: Frame) -> Sign
 def _for_generator(machine: Machine, node: Any, generator: GeneratorCall, frame: Frame) -> Signal:
     def turn(item: Object) -> Object:
         machine.step()
-        assign(machine, node.target, item, frame, node)
+        assign(machine, node.target, item, node, frame)
         signal = run_block(machine, node.body, frame)
         if signal is not None and signal is not CONTINUE:
             raise Leave(signal, generator)
         return None
 
-    mark = len(machine.journal)
+    mark = len(machine.path.journal)
     try:
         generator.run(turn)
-    except CannotMerge:
+    except CannotJoin:
         machine.rollback(mark)
         for value in list(generator.frame.fields.values()):
-            machine.havoc(value)
+            havoc(machine, value)
         return _unknown_turns(
-            machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), frame, node)
+            machine, node, frame, lambda: assign(machine, node.target, machine.unknown(), node, frame)
         )
     except Leave as left:
         if left.loop is not generator:
@@ -154,7 +164,7 @@ def run_while(machine: Machine, node: ast.While, frame: Frame) -> Signal:
     for _ in range(LOOP_LIMIT):
         machine.step()
         value = evaluate(machine, node.test, frame)
-        known = known_truth(machine, value, frame, node.test)
+        known = known_truth(machine, value, node.test, frame)
         if known is None:
             return _unknown_turns(machine, node, frame, again)
         if not known:
@@ -172,12 +182,12 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
 
     The body is run twice, the second time on what the first left unknown, to find all it can write.
     """
-    mark = len(machine.journal)
+    mark = len(machine.path.journal)
     leaves = False
     results: list[Object] = []
     for _ in range(2):
-        turn = len(machine.journal)
-        machine.trial += 1
+        turn = len(machine.path.journal)
+        machine.path.trial += 1
         try:
             start()
             signal = run_block(machine, node.body, frame)
@@ -189,17 +199,17 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
         except Leave as left:
             # The loop runs in a generator, and whoever walks over that may leave here.
             left.loop.left_by.append(left.signal)
-        except CannotMerge:
+        except CannotJoin:
             if frame.on_yield is not None:
                 raise
-            _forget_everything(machine, node, frame)
+            _havoc_reach(machine, node, frame)
             returned = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
             leaves = leaves or bool(returned)
             results += [_returned(machine, value, frame) for value in returned]
         finally:
-            machine.trial -= 1
-        _blur(machine, turn)
-    _blur(machine, mark)
+            machine.path.trial -= 1
+        _havoc_places(machine, turn)
+    _havoc_places(machine, mark)
     if leaves:
         outcome = machine.unknown("loop")
         return undecided(
@@ -214,7 +224,7 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
 
 def yield_unknown(machine: Machine, node: ast.YieldFrom, item: Object, frame: Frame) -> Object:
     """`yield from` something that has an unknown number of elements, each of which may be `item`."""
-    name = ast.Name("<item>", ast.Load())
+    name = ast.Name(ITEM, ast.Load())
     loop = ast.For(name, node.value, [ast.Expr(ast.Yield(name))], [])
     _unknown_turns(machine, loop, frame, lambda: machine.put(frame, name.id, item))
     return machine.unknown("yield")
@@ -235,23 +245,23 @@ def _behind(machine: Machine, node: Any, frame: Frame) -> Signal:
     return undecided(machine, outcome, lambda: text, lambda: run_block(machine, node.orelse, frame), lambda: None)
 
 
-def _blur(machine: Machine, mark: int) -> None:
+def _havoc_places(machine: Machine, mark: int) -> None:
     """Forget the value of every place that was written since `mark`."""
-    before = {(id(fields), key): old for _, fields, key, old in reversed(machine.journal[mark:])}
+    before = {(id(fields), key): old for _, fields, key, old in reversed(machine.path.journal[mark:])}
     for place, (owner, fields, key, value) in machine.changes(mark).items():
-        if owner is machine.facts or key == "<hazy>" or fields is getattr(owner, "writes", None):
+        if owner is machine.path.facts or key is HAZY or fields is getattr(owner, "writes", None):
             continue
         if isinstance(value, (Instance, DictObject, ListObject)):
-            machine.havoc(value)
+            havoc(machine, value)
         new: Any = None if key == "items" and isinstance(owner, ListObject) else machine.unknown(str(key))
         if isinstance(owner, (DictObject, Instance)) and (value is MISSING or before[place] is MISSING):
             new = join(machine, [new, MISSING])
         machine.place(owner, fields, key, new)
         if isinstance(owner, DictObject):
-            machine.record(owner, "<hazy>", True)
+            machine.record(owner, HAZY, True)
 
 
-def _forget_everything(machine: Machine, node: Any, frame: Frame) -> None:
+def _havoc_reach(machine: Machine, node: Any, frame: Frame) -> None:
     """The body could not be followed: all that its names and the module's reach may have changed."""
     for inner in ast.walk(node):
         if not isinstance(inner, ast.Name):
@@ -262,8 +272,8 @@ def _forget_everything(machine: Machine, node: Any, frame: Frame) -> None:
         if isinstance(inner.ctx, ast.Store):
             machine.put(frame.outer.get(inner.id, frame), inner.id, machine.unknown(inner.id))
         elif here is not None and here.fields is not frame.module.fields:
-            machine.havoc(here.fields[inner.id])
+            havoc(machine, here.fields[inner.id])
     for value in list(frame.module.fields.values()):
         if isinstance(value, (Instance, DictObject, ListObject)):
-            machine.havoc(value)
-    machine.havoc(machine.environment)
+            havoc(machine, value)
+    havoc(machine, machine.path.environment)

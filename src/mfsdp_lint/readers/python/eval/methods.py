@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.attribute_writes import write
+from mfsdp_lint.readers.python.eval.comparisons import equal
 from mfsdp_lint.readers.python.eval.containers import (
     LONGEST,
+    absorbed,
     any_of,
     elements,
     entries_of,
@@ -19,8 +22,15 @@ from mfsdp_lint.readers.python.eval.containers import (
     uncertain,
     unseen_entry,
 )
-from mfsdp_lint.readers.python.state.machine import STRAY, Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.eval.operators import binary
+from mfsdp_lint.readers.python.eval.sorting import sort
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, LONGEST_TEXT, can_format, is_small
+from mfsdp_lint.readers.python.values.markers import HAZY, STRAY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -41,14 +51,14 @@ def method(
     name: str,
     arguments: list[Object],
     keywords: dict[str, Object],
-    frame: Frame,
     node: Any,
+    frame: Frame,
 ) -> Object:
     """`owner.name(...)` of a built-in type."""
     owner = machine.settle(owner)
     arguments = [machine.settle(argument) for argument in arguments]
     if isinstance(owner, DictObject):
-        return _dict_method(machine, owner, name, arguments, keywords, frame, node)
+        return _dict_method(machine, owner, name, arguments, keywords, node, frame)
     if isinstance(owner, SetObject):
         return _set_method(machine, owner, name, arguments, frame)
     if isinstance(owner, ListObject):
@@ -73,8 +83,6 @@ def _constant_method(
             return machine.unknown("", not_none=True)
         return owner.join(items)
     if name in OPERATORS and len(arguments) == 1:
-        from mfsdp_lint.readers.python.eval.operators import binary
-
         return binary(machine, OPERATORS[name], owner, arguments[0])
     plain_arguments = [
         tuple(item.items) if isinstance(item, ListObject) and item.items is not None else item for item in arguments
@@ -115,13 +123,13 @@ def _dict_method(
     name: str,
     arguments: list[Object],
     keywords: dict[str, Object],
-    frame: Frame,
     node: Any,
+    frame: Frame,
 ) -> Object:
-    hazy = bool(owner.writes.get("<hazy>"))
+    hazy = bool(owner.writes.get(HAZY))
     if hazy and name in ("values", "items"):
         for value in owner.writes.get(STRAY, ()):
-            machine.havoc(value)  # who walks over them may write to them
+            havoc(machine, value)  # who walks over them may write to them
     match name, arguments:
         case "get", [key, *rest]:
             fallback = rest[0] if rest else keywords.get("default")
@@ -133,7 +141,7 @@ def _dict_method(
             if hashable(key):
                 machine.drop_entry(owner, plain_key(machine, key))
             else:
-                machine.havoc(owner)
+                havoc(machine, owner)
             if uncertain(found):
                 machine.doubts += 1
                 return present(machine, found)
@@ -143,9 +151,9 @@ def _dict_method(
             default = rest[0] if rest else None
             if found is MISSING or uncertain(found):
                 found = default if found is MISSING else join(machine, [present(machine, found), default])
-                set_entry(machine, owner, key, found, frame, node)
+                set_entry(machine, owner, key, found, node, frame)
             elif isinstance(found, Unknown):
-                set_entry(machine, owner, key, found, frame, node)
+                set_entry(machine, owner, key, found, node, frame)
             return found
         case "keys", []:
             items = iterate(machine, owner, frame)
@@ -160,7 +168,7 @@ def _dict_method(
             copied.writes = dict(owner.writes)
             return copied
         case "update", _:
-            _update(machine, owner, arguments, keywords, frame, node)
+            _update(machine, owner, arguments, keywords, node, frame)
             return None
         case "clear", []:
             for key in reversed(list(owner.fields)):
@@ -194,17 +202,15 @@ def _get(machine: Machine, owner: DictObject, key: Object, fallback: Object) -> 
         return any_of(machine, [*entries_of(machine, owner), fallback])
     found = owner.fields.get(key, MISSING)
     if found is MISSING:
-        return unseen_entry(machine, owner, key, fallback) if owner.writes.get("<hazy>") else fallback
+        return unseen_entry(machine, owner, key, fallback) if owner.writes.get(HAZY) else fallback
     if isinstance(found, Choice) and MISSING in found.options:
         return join(machine, [fallback if option is MISSING else option for option in found.options])
     return found
 
 
 def _update(
-    machine: Machine, owner: DictObject, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, owner: DictObject, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> None:
-    from mfsdp_lint.readers.python.eval.attributes import write
-
     for argument in arguments:
         if isinstance(argument, DictObject):
             for key, value in absorbed(machine, owner.fields, argument).items():
@@ -217,33 +223,21 @@ def _update(
                     if source is not None and source is not True and source.module is frame.module
                     else None
                 )
-                write(machine, owner, key, value, frame, node, focus, "assigned")
-            if argument.writes.get("<hazy>"):
-                machine.record(owner, "<hazy>", True)
+                write(machine, owner, key, value, node, frame, focus, "assigned")
+            if argument.writes.get(HAZY):
+                machine.record(owner, HAZY, True)
             continue
         pairs = iterate(machine, argument, frame)
         if pairs is None or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-            machine.havoc(owner)
+            havoc(machine, owner)
             continue
         for pair in pairs:
-            set_entry(machine, owner, pair[0], pair[1], frame, node)
+            set_entry(machine, owner, pair[0], pair[1], node, frame)
     for key, value in keywords.items():
         if key == "**":
-            machine.havoc(owner)
+            havoc(machine, owner)
         else:
-            write(machine, owner, key, value, frame, node, None, "assigned")
-
-
-def absorbed(machine: Machine, fields: dict[Any, Object], source: DictObject) -> dict[Any, Object]:
-    """The entries of a dictionary that is updated with `source`, whose own may be uncertain."""
-    if source.writes.get("<hazy>"):
-        # Any entry of the source that is not known may replace one that was.
-        fields = {key: join(machine, [value, machine.unknown(str(key))]) for key, value in fields.items()}
-    merged = {**fields, **source.fields}
-    for key, value in source.fields.items():
-        if uncertain(value):
-            merged[key] = join(machine, [present(machine, value), fields.get(key, MISSING)])
-    return merged
+            write(machine, owner, key, value, node, frame, None, "assigned")
 
 
 def _list_method(
@@ -293,8 +287,6 @@ def _list_method(
         case "index" | "count" | "remove", [item]:
             return _search(machine, owner, name, items, item)
         case "sort", []:
-            from mfsdp_lint.readers.python.library import sort
-
             machine.put(owner, "items", sort(machine, items, keywords, frame))
             return None
     machine.put(owner, "items", None)
@@ -314,8 +306,6 @@ def _of_uncertain(machine: Machine, owner: ListObject, name: str, items: list[Ob
 
 
 def _search(machine: Machine, owner: ListObject, name: str, items: list[Object], item: Object) -> Object:
-    from mfsdp_lint.readers.python.eval.comparisons import equal
-
     answers = [equal(machine, one, item) for one in items]
     if name == "count":
         return sum(map(bool, answers)) if None not in answers else machine.unknown("", not_none=True)

@@ -7,19 +7,19 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.methods import absorbed
-from mfsdp_lint.readers.python.state.machine import Machine, Raised, join
+from mfsdp_lint.readers.python.eval.containers import absorbed
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import plain
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, is_small, is_wide
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     Choice,
     DictObject,
-    EnumMember,
-    External,
     ListObject,
     Object,
     SetObject,
-    Unknown,
 )
 
 BIG = 1_000_000
@@ -155,28 +155,6 @@ def _binary_over(machine: Machine, kind: type, left: Object, right: Object) -> O
     if not found:
         raise Raised("TypeError", "unsupported operand types")
     return join(machine, found)
-
-
-def plain(value: Object) -> Object:
-    """An enumeration member that is a string or number at heart (`class F(str, Enum)`) as that value."""
-    if isinstance(value, EnumMember) and not isinstance(value.cls, External) and value.cls is not None:
-        from mfsdp_lint.readers.python.eval.classes import base_name
-
-        names = {base_name(base) for base in value.cls._mro or ()}
-        if names & {"str", "int", "enum.IntEnum", "enum.StrEnum", "enum.IntFlag"}:
-            return value.value
-    return value
-
-
-def negated(machine: Machine, value: Object) -> Object:
-    if isinstance(value, Unknown):
-        found = value.fields.get("<not>")
-        if found is None:
-            found = machine.unknown(f"not {value.text}", not_none=True)
-            found.fields["<not of>"] = value
-            value.fields["<not>"] = found
-        return found
-    return Choice((True, False))
 
 
 def sign(machine: Machine, op: ast.unaryop, value: Object) -> Object:

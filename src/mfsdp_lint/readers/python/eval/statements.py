@@ -7,15 +7,17 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.assignments import run_annotated, run_assign, run_augmented, run_delete, run_scope
 from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE
-from mfsdp_lint.readers.python.eval.branches import Signal, branch, nothing
+from mfsdp_lint.readers.python.eval.branches import branch, nothing
 from mfsdp_lint.readers.python.eval.definitions import run_define_class, run_define_function
 from mfsdp_lint.readers.python.eval.handlers import run_assert, run_raise, run_try, run_with
 from mfsdp_lint.readers.python.eval.imports import bind_import
 from mfsdp_lint.readers.python.eval.loops import run_for, run_while
 from mfsdp_lint.readers.python.eval.matching import run_match
-from mfsdp_lint.readers.python.state.machine import CannotMerge, Frame, Machine
-from mfsdp_lint.readers.python.state.nodes import RUNNERS, evaluate, run_block
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.nodes import RUNNERS, Signal, evaluate, run_block
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin
 from mfsdp_lint.readers.python.state.outline import Unread, Unreadable
+from mfsdp_lint.readers.python.values.frames import Frame
 
 
 def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> Signal:
@@ -39,7 +41,7 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> Signal:
 
 
 def _unreadable(machine: Machine, node: Unreadable, frame: Frame) -> Signal:
-    raise CannotMerge
+    raise CannotJoin
 
 
 def _import(machine: Machine, node: Any, frame: Frame) -> Signal:

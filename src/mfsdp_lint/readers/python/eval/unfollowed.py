@@ -6,25 +6,28 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, is_object
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import changes_nothing
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.identity import is_object
 from mfsdp_lint.readers.python.values.objects import DictObject, Instance, ListObject, Object, Unknown
 
 
 def unfollowed(
-    machine: Machine, name: str, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, name: str, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     """A call whose code is not at hand: its result is unknown, and so is everything it may have changed."""
-    from mfsdp_lint.readers.python.library import changes_nothing
-
     machine.unfollowed += 1
     machine.doubts += 1
     picked = _picked(machine, [*arguments, *keywords.values()])
     if not changes_nothing(name):
-        machine.launched.extend(_configurations(machine, name, [*arguments, *keywords.values()]))
+        machine.path.launched.extend(_configurations(machine, name, [*arguments, *keywords.values()]))
         if machine.tracing:
-            machine.suspect = machine.note(frame, node, None, "unfollowed", None, None)
+            machine.suspect = machine.note(node, frame, None, "unfollowed", None, None)
         for value in [*arguments, *keywords.values()]:
-            machine.havoc(value)
+            havoc(machine, value)
         machine.suspect = None
     result = machine.unknown(f"{name}()")
     return any_of(machine, [*picked, result]) if picked else result
@@ -47,5 +50,7 @@ def _picked(machine: Machine, values: list[Object]) -> list[Object]:
 
 def _configurations(machine: Machine, name: str, values: list[Object]) -> list[tuple[Object, Object]]:
     return [
-        (value, machine.copy(value)) for value in values if isinstance(value, Instance) and is_container(machine, value)
+        (value, deep_copy(machine, value))
+        for value in values
+        if isinstance(value, Instance) and is_container(machine, value)
     ]

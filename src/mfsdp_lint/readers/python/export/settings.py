@@ -4,203 +4,39 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
-from mfsdp_lint.core.recipe import Call, How, Origin, Setting, Span, Undeclared
-from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
-from mfsdp_lint.readers.python.eval.classes import ClassObject, qualified
+from mfsdp_lint.core.recipe import Origin, Setting, Undeclared
+from mfsdp_lint.core.values import UNKNOWN, Known, Value, join
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.containers import uncertain
+from mfsdp_lint.readers.python.export.origins import Spans, one_origin, origin
+from mfsdp_lint.readers.python.export.plain import plain_value
+from mfsdp_lint.readers.python.export.undeclared import undeclared
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.modules import Module
-from mfsdp_lint.readers.python.values.limits import is_small
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
-    CONSTANTS,
     MISSING,
     Choice,
     DictObject,
-    EnumMember,
-    External,
     Instance,
-    IteratorObject,
-    ListObject,
     Object,
-    Option,
     Unknown,
     Write,
 )
 
 ENVIRONMENT = "env."
-DTYPES = {
-    "float32", "float", "float16", "half", "bfloat16", "float64", "double", "int8", "uint8", "int16", "int32",
-    "int64", "bool",
-    "float8_e4m3fn", "float8_e5m2",
-}  # fmt: skip
-"""torch's dtype names (torch 2.13.0, torch/__init__.pyi)."""
-FUNCTIONS = {"torch.nn.functional.relu", "torch.nn.functional.sigmoid", "torch.nn.functional.silu"}
-"""Gates and activations that are known by the name they are used by; gelu's own is another (torch 2.13.0)."""
-
-
-class Spans:
-    """Turns syntax nodes into spans; `ast` counts columns in bytes, spans in characters."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self._lines: dict[str, list[str]] = {}
-        self.origins: dict[int, tuple[Write, Origin | None]] = {}
-
-    def of(self, module: Module, node: ast.AST) -> Span:
-        """The span of a node of a module."""
-        line, end_line = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1) or 1
-        return Span(
-            module.path,
-            line,
-            self._column(module, line, getattr(node, "col_offset", 0)),
-            end_line,
-            self._column(module, end_line, getattr(node, "end_col_offset", 0) or 0),
-        )
-
-    def _column(self, module: Module, line: int, offset: int) -> int:
-        lines = self._lines.get(module.path)
-        if lines is None:
-            try:
-                # Python ends a line at these three only, unlike str.splitlines.
-                text = self.machine.finder.sources.text(module.path)
-                lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-            except Exception:
-                lines = []
-            self._lines[module.path] = lines
-        text = lines[line - 1] if line <= len(lines) else ""
-        return offset + 1 if text.isascii() else len(text.encode()[:offset].decode(errors="ignore")) + 1
-
-
-def origin(spans: Spans, write: Write | None) -> Origin | None:
-    """Where a write happened, with the writes it replaced."""
-    if write is None or not isinstance(write, Write):
-        return None
-    chain: list[Write] = []
-    here: Any = write
-    found: Origin | None = None
-    while isinstance(here, Write) and len(chain) < 50:
-        known = spans.origins.get(id(here))
-        if known is not None:
-            found = known[1]
-            break
-        chain.append(here)
-        here = here.earlier
-    for one in reversed(chain):
-        found = _origin(spans, one, found)
-        # Recipes share the writes of the helpers that they call. The write is kept, so that its id stays its own.
-        spans.origins[id(one)] = (one, found)
-    return found
-
-
-def _origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | None:
-    if isinstance(write.module, Module) and write.node is not None and hasattr(write.node, "lineno"):
-        focus = (
-            spans.of(write.module, write.focus) if write.focus is not None and hasattr(write.focus, "lineno") else None
-        )
-        how: How = write.how  # type: ignore[assignment]
-        return Origin(
-            spans.of(write.module, write.node),
-            how,
-            focus,
-            write.function,
-            write.module.upstream,
-            write.order,
-            earlier,
-            plain_value(spans.machine, write.value) if spans.machine.tracing else UNKNOWN,
-            _calls(spans, write),
-            write.value.text if spans.machine.tracing and _is_unknown(write.value) else "",
-            _option(write.value),
-        )
-    if isinstance(write.node, Origin):
-        value = plain_value(spans.machine, write.value) if spans.machine.tracing else UNKNOWN
-        return replace(write.node, order=write.order, earlier=earlier, value=value, calls=_calls(spans, write))
-    return earlier
-
-
-def _is_unknown(value: Object) -> bool:
-    return isinstance(value, Unknown) and not (type(value) is Option and value.default is not MISSING)
-
-
-def _option(value: Object) -> str:
-    """The options of a command line that a value may come from."""
-    options = value.options if isinstance(value, Choice) else (value,)
-    return ", ".join(dict.fromkeys(option.text for option in options if type(option) is Option))
-
-
-def _calls(spans: Spans, write: Write) -> tuple[Call, ...]:
-    return tuple(
-        Call(spans.of(module, node), function)
-        for module, node, function in write.frames
-        if module is not None and node is not None and hasattr(node, "lineno")
-    )
-
-
-def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
-    """What is known of a value, as recipes have it."""
-    value = machine.settle(value)
-    if isinstance(value, (bytes, complex, type(...))):
-        return NOT_NONE
-    if isinstance(value, CONSTANTS):
-        if not is_small(value):
-            return NOT_NONE
-        return Known(value)  # type: ignore[arg-type]
-    if isinstance(value, Unknown):
-        known = value.not_none or machine.facts.fields.get(("not none", id(value))) is True
-        return NOT_NONE if known or (value.fields and _written(value)) else UNKNOWN
-    if isinstance(value, Choice):
-        return join(plain_value(machine, option, depth) for option in value.options if option is not MISSING)
-    if isinstance(value, EnumMember):
-        return Known(value.name)
-    if isinstance(value, External):
-        top, _, last = value.name.rpartition(".")
-        if value.name in FUNCTIONS:
-            return Known(f"<function {value.name}>")
-        return Known(value.name) if top == "torch" and last in DTYPES else NOT_NONE
-    if isinstance(value, (tuple, ListObject)) and depth < 8 and not isinstance(value, IteratorObject):
-        items = list(value) if isinstance(value, tuple) else value.items
-        return (
-            NOT_NONE
-            if items is None or any(map(uncertain, items))
-            else _known_list([plain_value(machine, item, depth + 1) for item in items])
-        )
-    if isinstance(value, DictObject) and depth < 8 and not value.writes.get("<hazy>"):
-        if any(map(uncertain, value.fields.values())):
-            return NOT_NONE
-        return _known_dict({key: plain_value(machine, item, depth + 1) for key, item in value.fields.items()})
-    return NOT_NONE
-
-
-def _written(value: Unknown) -> bool:
-    return bool(value.writes)
-
-
-def _known_list(items: list[Value]) -> Value:
-    found: list[Plain] = []
-    for item in items:
-        if not isinstance(item, Known):
-            return NOT_NONE
-        found.append(item.value)
-    return Known(found)
-
-
-def _known_dict(items: dict[Any, Value]) -> Value:
-    found: dict[str, Plain] = {}
-    for key, item in items.items():
-        if not isinstance(item, Known):
-            return NOT_NONE
-        found[str(key)] = item.value
-    return Known(found)
 
 
 class TreeSettings(Mapping[str, Setting]):
-    """The settings of one way through a recipe, read from its configuration tree when they are asked for."""
+    """The settings of one execution path through a recipe, read from its configuration tree when they are asked for."""
 
     def __init__(self, machine: Machine, root: Object, environment: DictObject, spans: Spans) -> None:
         self._machine = machine
-        self._facts = machine.facts
+        self._facts = machine.path.facts
         self._root = root
         self._environment = environment
         self._spans = spans
@@ -228,33 +64,25 @@ class TreeSettings(Mapping[str, Setting]):
         A section counts where it replaces another, or where nothing else is known to have been written.
         """
         machine = self._machine
-        saved, machine.facts = machine.facts, self._facts
-        try:
+        with machine.knowing(self._facts):
             writes = {} if path.startswith(ENVIRONMENT) else _history(self._root, path.split("."), "")
             found = [(each, self._told(writes[each, order])) for each, order in sorted(writes, key=_order)]
-        finally:
-            machine.facts = saved
         return [(each, one) for each, one in found if one is not None]
 
     def undeclared(self) -> tuple[Undeclared, ...]:
         """The assignments to names that are no fields."""
-        from mfsdp_lint.readers.python.export.undeclared import undeclared
-
         machine = self._machine
-        saved, machine.facts = machine.facts, self._facts
-        try:
+        with machine.knowing(self._facts):
             found = [
                 Undeclared(path, cls.name, fields, where)
                 for path, cls, fields, write in undeclared(machine, self._root)
                 if (where := origin(self._spans, write))
             ]
-        finally:
-            machine.facts = saved
         return tuple(found)
 
     def _told(self, write: Write) -> Origin | None:
-        earlier = write.earlier and _origin(self._spans, write.earlier, None)
-        return _origin(self._spans, write, earlier)
+        earlier = write.earlier and one_origin(self._spans, write.earlier, None)
+        return one_origin(self._spans, write, earlier)
 
     def __iter__(self) -> Iterator[str]:
         if self._all is None:
@@ -272,25 +100,17 @@ class TreeSettings(Mapping[str, Setting]):
         return [f"{ENVIRONMENT}{name}" for name in names]
 
     def _read(self, path: str) -> Setting | None:
-        machine = self._machine
-        saved, machine.facts = machine.facts, self._facts
-        try:
+        with self._machine.knowing(self._facts):
             if path.startswith(ENVIRONMENT):
                 return self._variable(path, path[len(ENVIRONMENT) :])
             return self._setting(path)
-        finally:
-            machine.facts = saved
 
     def value(self, path: str) -> Value:
         """The value alone, which is what most questions are about; unknown for what is not there."""
         found = self._values.get(path)
         if found is None:
-            machine = self._machine
-            saved, machine.facts = machine.facts, self._facts
-            try:
+            with self._machine.knowing(self._facts):
                 found = self._value(path)
-            finally:
-                machine.facts = saved
             self._values[path] = found
         return found
 
@@ -329,28 +149,23 @@ class TreeSettings(Mapping[str, Setting]):
 
     def _computed(self, owner: Object, name: str) -> Object:
         """A property, a class attribute, or what `__getattr__` forwards."""
-        from mfsdp_lint.readers.python.eval.attributes import get_attribute
-        from mfsdp_lint.readers.python.state.machine import Frame, Raised
-
         machine = self._machine
-        mark, steps = len(machine.journal), machine.steps
-        machine.steps = 0
-        machine.trial += 1
+        mark, steps = len(machine.path.journal), machine.path.steps
+        machine.path.steps = 0
+        machine.path.trial += 1
         try:
             module = (
                 owner.cls.module
                 if isinstance(owner, Instance) and isinstance(owner.cls, ClassObject)
                 else Module("", "", ast.Module([], []))
             )
-            return get_attribute(machine, owner, name, Frame(module))
-        except Exception as error:
-            if isinstance(error, (Raised, RecursionError)) or type(error).__name__ in ("CannotMerge", "OutOfSteps"):
-                return MISSING
-            raise
+            return get_attribute(machine, owner, name, None, Frame(module))
+        except (Raised, RecursionError, CannotJoin, OutOfSteps):
+            return MISSING
         finally:
-            machine.trial -= 1
+            machine.path.trial -= 1
             machine.rollback(mark)
-            machine.steps = steps
+            machine.path.steps = steps
 
     def _origin(self, owner: Object, name: str) -> Origin | None:
         write = _write(owner, name)
@@ -429,7 +244,7 @@ def _history(owner: Object, parts: list[str], above: str) -> dict[tuple[str, int
 def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:
     if id(owner) in above or len(above) > 12:
         return
-    names = [name for name in getattr(owner, "fields", {}) if isinstance(name, str) and not name.startswith("<")]
+    names = [name for name in getattr(owner, "fields", {}) if isinstance(name, str)]
     for name in names:
         path = prefix + name
         value = owner.fields[name]
@@ -442,7 +257,7 @@ def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:
 
 
 def _has_fields(value: Object) -> bool:
-    return any(isinstance(name, str) and not name.startswith("<") for name in value.fields)
+    return any(isinstance(name, str) for name in value.fields)
 
 
 def class_name(owner: Object) -> str | None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from mfsdp_lint.readers.python.eval.classes import ClassObject, fields_of, has_fields, lookup, opaque
-from mfsdp_lint.readers.python.state.machine import HAZY, Machine
+from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, lookup, opaque
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import MISSING, Instance, Object, Write
 
 _HOOKS = ("__setattr__", "__getattr__", "__getattribute__", "__slots__")

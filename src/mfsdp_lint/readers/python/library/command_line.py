@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mfsdp_lint.readers.python.library.registry import models
-from mfsdp_lint.readers.python.state.machine import Frame, Machine
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -28,7 +29,7 @@ SUPPRESS = External("argparse.SUPPRESS")
 
 
 @models("argparse.ArgumentParser")
-def _parser(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _parser(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return _adding_to(machine, DictObject({}, machine.tick()))
 
 

@@ -9,8 +9,12 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.containers import set_entry
 from mfsdp_lint.readers.python.eval.methods import method
-from mfsdp_lint.readers.python.library.registry import Model, computes, models, settled
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.library.computing import computes, settled
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import Model, models
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,
@@ -26,13 +30,13 @@ CWD = "<CWD>"
 
 
 @models("os.getcwd", "os.getcwdb", "pathlib.Path.cwd")
-def _getcwd(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _getcwd(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return CWD
 
 
 @models("os.path.join")
 def _path_join(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     parts = settled(machine, arguments)
     rooted = [index for index, part in enumerate(parts) if isinstance(part, str) and part.startswith(SYMBOLS)]
@@ -49,11 +53,11 @@ def _of_path(function: Callable[[str], Any]) -> Model:
     computed = computes(function)
 
     def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
     ) -> Object:
         arguments = settled(machine, arguments)
         if not (len(arguments) == 1 and isinstance(arguments[0], str) and arguments[0].startswith(SYMBOLS)):
-            return computed(machine, arguments, keywords, frame, node)
+            return computed(machine, arguments, keywords, node, frame)
         found = function(f"/{arguments[0]}")
         parts = found if isinstance(found, tuple) else (found,)
         if isinstance(found, bool):
@@ -82,13 +86,13 @@ for _name, _function in _PATH_FUNCTIONS.items():
     "os.path.exists", "os.path.isdir", "os.path.isfile", "os.path.abspath", "os.path.expanduser", "os.path.realpath"
 )
 def _depends_on_machine(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     return machine.unknown(ast.unparse(node) if isinstance(node, ast.AST) else "", not_none=True)
 
 
 @models("os.environ.get", "os.getenv")
-def _getenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _getenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     name = machine.settle(arguments[0]) if arguments else None
     default = arguments[1] if len(arguments) > 1 else keywords.get("default")
     return environment_value(machine, name, default)
@@ -98,7 +102,7 @@ def environment_value(machine: Machine, name: Object, default: Object = None) ->
     """A variable of the environment: what the program itself has set, else unknown (the default may hold or not)."""
     if not isinstance(name, str):
         return machine.unknown("environment")
-    found = machine.environment.fields.get(name, MISSING)
+    found = machine.path.environment.fields.get(name, MISSING)
     if found is MISSING:
         machine.asked_environment += 1
         found = machine.variables.get(name)
@@ -113,17 +117,17 @@ def environment_value(machine: Machine, name: Object, default: Object = None) ->
 
 @models("os.environ.setdefault")
 def _setdefault(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     name = machine.settle(arguments[0]) if arguments else None
     if not isinstance(name, str) or len(arguments) != 2:
         return machine.unknown("environment")
-    found = machine.environment.fields.get(name, MISSING)
+    found = machine.path.environment.fields.get(name, MISSING)
     if found is not MISSING and not isinstance(found, (Choice, Unknown)) and found is not None:
         return found
     # Where the program itself has not set it, the process may have been started with it.
     value = arguments[1] if found is None else machine.unknown(f"${name}", not_none=True)
-    set_entry(machine, machine.environment, name, value, frame, node, node.args[1] if _both(node) else None)
+    set_entry(machine, machine.path.environment, name, value, node, frame, node.args[1] if _both(node) else None)
     return value
 
 
@@ -132,44 +136,44 @@ def _both(node: Any) -> bool:
 
 
 @models("os.putenv", "os.environ.__setitem__")
-def _setenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _setenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     if len(arguments) == 2 and isinstance(arguments[0], str):
         focus = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None
-        set_entry(machine, machine.environment, arguments[0], arguments[1], frame, node, focus)
+        set_entry(machine, machine.path.environment, arguments[0], arguments[1], node, frame, focus)
         return arguments[1]
     return machine.unknown("environment")
 
 
 @models("os.environ.update")
 def _update_environment(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    return method(machine, machine.environment, "update", arguments, keywords, frame, node)
+    return method(machine, machine.path.environment, "update", arguments, keywords, node, frame)
 
 
 @models("os.environ.pop", "os.unsetenv")
 def _unsetenv(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     if arguments and isinstance(arguments[0], str):
-        set_entry(machine, machine.environment, arguments[0], None, frame, node)
+        set_entry(machine, machine.path.environment, arguments[0], None, node, frame)
     return machine.unknown("environment")
 
 
 @models("os.environ.copy")
 def _copy_environment(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     made = DictObject({}, machine.tick())
-    made.writes["<hazy>"] = True
+    made.writes[HAZY] = True
     return made
 
 
 @models("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath")
-def _path(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _path(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return machine.unknown("path", not_none=True)
 
 
 @models("sys.exit", "builtins.exit", "builtins.quit", "os._exit")
-def _exit(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _exit(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     raise Raised("SystemExit", "")

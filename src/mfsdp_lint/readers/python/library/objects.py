@@ -6,10 +6,17 @@ import ast
 import builtins
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.attributes import attributes_of, get_attribute, has_attribute, set_attribute
-from mfsdp_lint.readers.python.eval.classes import ClassObject, lookup
-from mfsdp_lint.readers.python.library.registry import BUILTINS, models
-from mfsdp_lint.readers.python.state.machine import HAZY, Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
+from mfsdp_lint.readers.python.eval.attributes import attributes_of, get_attribute, has_attribute, part_of
+from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import BUILTINS, models
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -22,31 +29,31 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 @models("builtins.getattr")
-def _getattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _getattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     name = machine.settle(arguments[1])
     if isinstance(name, Choice) and all(isinstance(option, str) for option in name.options):
         return join(
             machine,
-            [_getattr(machine, [arguments[0], option, *arguments[2:]], {}, frame, node) for option in name.options],
+            [_getattr(machine, [arguments[0], option, *arguments[2:]], {}, node, frame) for option in name.options],
         )
     if not isinstance(name, str):
         fields = getattr(machine.settle(arguments[0]), "fields", {})
         parts = [part for part in fields.values() if isinstance(part, (Instance, Unknown))]
         return join(machine, [*parts, *arguments[2:], machine.unknown()])
     if len(arguments) < 3:
-        return get_attribute(machine, arguments[0], name, frame, node)
+        return get_attribute(machine, arguments[0], name, node, frame)
     owner = machine.settle(arguments[0])
     if isinstance(owner, Choice):
         return join(
-            machine, [_getattr(machine, [option, name, arguments[2]], {}, frame, node) for option in owner.options]
+            machine, [_getattr(machine, [option, name, arguments[2]], {}, node, frame) for option in owner.options]
         )
-    if has_attribute(machine, owner, name, frame, node) is None and not isinstance(owner, Unknown):
+    if has_attribute(machine, owner, name, node, frame) is None and not isinstance(owner, Unknown):
         try:
-            return join(machine, [get_attribute(machine, owner, name, frame, node), arguments[2]])
+            return join(machine, [get_attribute(machine, owner, name, node, frame), arguments[2]])
         except Raised:
             return machine.unknown(name)
     try:
-        return get_attribute(machine, owner, name, frame, node)
+        return get_attribute(machine, owner, name, node, frame)
     except Raised as error:
         if error.name != "AttributeError":
             raise
@@ -54,20 +61,20 @@ def _getattr(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 
 
 @models("builtins.setattr")
-def _setattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _setattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     owner, name, value = arguments
     name = machine.settle(name)
     if isinstance(name, str):
         focus = node.args[2] if isinstance(node, ast.Call) and len(node.args) == 3 else None
-        set_attribute(machine, owner, name, value, frame, node, focus)
+        set_attribute(machine, owner, name, value, node, frame, focus)
     else:
-        machine.havoc(owner)
+        havoc(machine, owner)
     return None
 
 
 @models("object.__getattribute__")
 def _object_getattribute(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     owner, name = (machine.settle(argument) for argument in arguments)
     if not isinstance(owner, Instance) or not isinstance(name, str) or not isinstance(owner.cls, ClassObject):
@@ -75,55 +82,49 @@ def _object_getattribute(
     # Without `__getattr__`, which is what this is called for.
     if name not in owner.fields and lookup(machine, owner.cls, name)[0] is MISSING:
         raise Raised("AttributeError", f"'{owner.cls.name}' object has no attribute '{name}'")
-    return get_attribute(machine, owner, name, frame, node)
+    return get_attribute(machine, owner, name, node, frame)
 
 
 @models("object.__setattr__")
 def _object_setattr(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    from mfsdp_lint.readers.python.eval.attributes import write
-
     owner, name, value = arguments
     if isinstance(owner, (Instance, Unknown)) and isinstance(name, str):
-        write(machine, owner, name, value, frame, node, None, "assigned")
+        write(machine, owner, name, value, node, frame, None, "assigned")
     return None
 
 
 @models("builtins.delattr")
-def _delattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _delattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     if isinstance(arguments[0], (Instance, Unknown)) and isinstance(arguments[1], str):
         machine.drop(arguments[0], arguments[1])
     return None
 
 
 @models("builtins.hasattr")
-def _hasattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _hasattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     name = machine.settle(arguments[1])
-    known = has_attribute(machine, machine.settle(arguments[0]), name, frame, node) if isinstance(name, str) else None
+    known = has_attribute(machine, machine.settle(arguments[0]), name, node, frame) if isinstance(name, str) else None
     if known is None and isinstance(arguments[0], Unknown) and isinstance(name, str):
-        from mfsdp_lint.readers.python.eval.attributes import part_of
-
         return part_of(machine, arguments[0], ("has", name), f"hasattr({arguments[0].text}, {name!r})")
     return machine.unknown("", not_none=True) if known is None else known
 
 
 @models("builtins.id", "builtins.hash")
 def _identity(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     return machine.unknown("", not_none=True)
 
 
 @models("builtins.vars")
-def _vars(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _vars(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     owner = machine.settle(arguments[0]) if arguments else None
     if isinstance(owner, Instance):
         return attributes_of(owner)
     if isinstance(owner, Unknown):
-        known = {
-            name: value for name, value in owner.fields.items() if isinstance(name, str) and not name.startswith("<")
-        }
+        known = {name: value for name, value in owner.fields.items() if isinstance(name, str)}
         found = DictObject(known, machine.tick())
         found.writes[HAZY] = True
         return found
@@ -131,17 +132,17 @@ def _vars(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 
 @models("builtins.dir", "builtins.globals", "builtins.locals")
-def _names(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _names(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return machine.unknown("", not_none=True)
 
 
 @models("object")
-def _object(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _object(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return machine.unknown("object()", not_none=True)
 
 
 @models("builtins.print")
-def _nothing(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _nothing(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return None
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.calls import call
-from mfsdp_lint.readers.python.eval.classes import ClassObject, fields_of, opaque
-from mfsdp_lint.readers.python.library.registry import models
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, opaque
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     Choice,
@@ -21,10 +26,10 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 @models("dataclasses.replace", "copy.replace")
-def _replace(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _replace(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0])
     if isinstance(value, Choice):
-        return join(machine, [_replace(machine, [option], keywords, frame, node) for option in value.options])
+        return join(machine, [_replace(machine, [option], keywords, node, frame) for option in value.options])
     if not isinstance(value, Instance) or not isinstance(value.cls, ClassObject):
         return machine.unknown("replace()", not_none=True)
     specs = fields_of(machine, value.cls)
@@ -47,7 +52,7 @@ def _replace(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 
 
 @models("dataclasses.fields")
-def _fields(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _fields(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0])
     cls = value.cls if isinstance(value, Instance) else value
     if not isinstance(cls, ClassObject) or opaque(machine, cls):
@@ -62,10 +67,8 @@ def _fields(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
 
 @models("dataclasses.is_dataclass")
 def _is_dataclass(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    from mfsdp_lint.readers.python.eval.classes import has_fields
-
     value = machine.settle(arguments[0])
     cls = value.cls if isinstance(value, Instance) else value
     if isinstance(cls, ClassObject):
@@ -76,20 +79,20 @@ def _is_dataclass(
 
 
 @models("dataclasses.asdict")
-def _asdict(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _asdict(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0])
     if not isinstance(value, Instance) or not isinstance(value.cls, ClassObject):
         return machine.unknown("asdict", not_none=True)
     names = [spec.name for spec in fields_of(machine, value.cls) if spec.name in value.fields]
-    return DictObject({name: _plain_copy(machine, value.fields[name], frame, node) for name in names}, machine.tick())
+    return DictObject({name: _plain_copy(machine, value.fields[name], node, frame) for name in names}, machine.tick())
 
 
-def _plain_copy(machine: Machine, value: Object, frame: Frame, node: Any) -> Object:
+def _plain_copy(machine: Machine, value: Object, node: Any, frame: Frame) -> Object:
     if isinstance(value, Instance):
-        return _asdict(machine, [value], {}, frame, node)
-    return machine.copy(value)
+        return _asdict(machine, [value], {}, node, frame)
+    return deep_copy(machine, value)
 
 
 @models("dataclasses.field", "pydantic.Field")
-def _field(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _field(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return Partial(External("dataclasses.field"), [], keywords)

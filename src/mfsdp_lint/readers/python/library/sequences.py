@@ -9,14 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.branches import known_truth, truth
-from mfsdp_lint.readers.python.eval.calls import call
+from mfsdp_lint.readers.python.eval.branches import known_truth
 from mfsdp_lint.readers.python.eval.containers import (
     LONGEST,
-    GeneratorCall,
     any_of,
     elements,
-    holds_objects,
     iterate,
     make_set,
     make_tuple,
@@ -24,19 +21,26 @@ from mfsdp_lint.readers.python.eval.containers import (
     uncertain,
 )
 from mfsdp_lint.readers.python.eval.methods import method
-from mfsdp_lint.readers.python.library.registry import models, settled
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised, join
+from mfsdp_lint.readers.python.eval.operators import binary
+from mfsdp_lint.readers.python.eval.sorting import sort
+from mfsdp_lint.readers.python.library.computing import settled
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.truth import truth
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import weighs_little
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,
     Instance,
     IteratorObject,
     ListObject,
-    Native,
     Object,
-    SetObject,
-    is_constant,
     is_symbolic,
 )
 
@@ -50,13 +54,13 @@ def _perhaps_missing(machine: Machine, arguments: list[Object], frame: Frame) ->
 
 
 @models("builtins.list")
-def _list(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _list(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     items = _perhaps_missing(machine, arguments, frame)
     return ListObject(None if items is None else list(items), machine.tick())
 
 
 @models("builtins.sorted")
-def _sorted(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _sorted(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     items = _elements(machine, arguments, frame)
     return ListObject(
         None if items is None else sort(machine, items, keywords, frame),
@@ -72,14 +76,14 @@ def _iterator(machine: Machine, items: list[Object] | None, walked: list[Object]
 
 @models("builtins.reversed")
 def _reversed(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     items = _perhaps_missing(machine, arguments, frame)
     return _iterator(machine, None if items is None else items[::-1], arguments)
 
 
 @models("builtins.iter")
-def _iter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _iter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0])
     if isinstance(value, IteratorObject):
         return value
@@ -89,66 +93,42 @@ def _iter(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 
 @models("builtins.tuple")
-def _tuple(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _tuple(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return make_tuple(machine, _perhaps_missing(machine, arguments, frame))
 
 
 @models("builtins.set", "builtins.frozenset")
-def _set(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _set(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return make_set(machine, _elements(machine, arguments, frame))
 
 
 @models("builtins.dict", "collections.OrderedDict", "types.MappingProxyType")
-def _dict(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _dict(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     made = DictObject({}, machine.tick())
-    made.made = machine.note(frame, node, None, "default", None, None)
-    method(machine, made, "update", [*arguments], {}, frame, node)
+    made.made = machine.note(node, frame, None, "default", None, None)
+    method(machine, made, "update", [*arguments], {}, node, frame)
     for keyword in getattr(node, "keywords", ()):
         if keyword.arg in keywords:
-            set_entry(machine, made, keyword.arg, keywords[keyword.arg], frame, node, keyword)
+            set_entry(machine, made, keyword.arg, keywords[keyword.arg], node, frame, keyword)
     for name, value in keywords.items():
         if name == "**":
-            made.writes["<hazy>"] = True
+            made.writes[HAZY] = True
         elif name not in made.fields:
-            set_entry(machine, made, name, value, frame, node)
+            set_entry(machine, made, name, value, node, frame)
     return made
 
 
 @models("collections.defaultdict")
 def _defaultdict(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     made = DictObject({}, machine.tick())
-    made.writes["<hazy>"] = True
+    made.writes[HAZY] = True
     return made
 
 
-def sort(machine: Machine, items: list[Object], keywords: dict[str, Object], frame: Frame) -> list[Object] | None:
-    """The elements in order, None where the order is not known."""
-    key = keywords.get("key")
-    keys = settled(machine, items if key is None else [call(machine, key, [item], {}, None, frame) for item in items])
-    if not all(is_constant(one) for one in keys) or is_symbolic(*keys):
-        return [any_of(machine, items)] * len(items) if key is not None and holds_objects(items) else None
-    order = sorted(
-        range(len(items)), key=_Comparable(keys), reverse=truth(machine, keywords.get("reverse", False)) is True
-    )
-    return [items[index] for index in order]
-
-
-class _Comparable:
-    def __init__(self, keys: list[Object]) -> None:
-        self.keys = keys
-        try:
-            sorted(keys)
-        except TypeError as error:
-            raise Raised("TypeError", str(error)) from None
-
-    def __call__(self, index: int) -> Object:
-        return self.keys[index]
-
-
 @models("builtins.range")
-def _range(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _range(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     arguments = settled(machine, arguments)
     if not all(isinstance(argument, int) for argument in arguments):
         return machine.unknown("range", not_none=True)
@@ -160,12 +140,12 @@ def _range(machine: Machine, arguments: list[Object], keywords: dict[str, Object
 
 
 @models("builtins.len")
-def _len(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _len(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0])
     if isinstance(value, (str, bytes, tuple)):
         return machine.unknown("len", not_none=True) if is_symbolic(value) else len(value)
     if isinstance(value, Instance):
-        return call(machine, get_attribute(machine, value, "__len__", frame), [], {}, node, frame)
+        return call(machine, get_attribute(machine, value, "__len__", None, frame), [], {}, node, frame)
     if isinstance(value, (ListObject, DictObject, frozenset)):
         items = iterate(machine, value, frame)
         return machine.unknown("len", not_none=True) if items is None else len(items)
@@ -176,7 +156,7 @@ def _len(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 @models("builtins.enumerate")
 def _enumerate(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     items = _elements(machine, arguments[:1], frame)
     start = arguments[1] if len(arguments) > 1 else keywords.get("start", 0)
@@ -191,7 +171,7 @@ def _columns(machine: Machine, arguments: list[Object], frame: Frame) -> list[li
 
 
 @models("builtins.zip")
-def _zip(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _zip(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     columns = _columns(machine, arguments, frame)
     if columns is None:
         return _iterator(machine, None, arguments)
@@ -203,7 +183,7 @@ def _zip(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 @models("itertools.zip_longest")
 def _zip_longest(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     columns = _columns(machine, arguments, frame)
     if columns is None:
@@ -212,7 +192,7 @@ def _zip_longest(
 
 
 @models("itertools.product")
-def _product(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _product(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     columns = _columns(machine, arguments, frame)
     if columns is None or keywords or math.prod(map(len, columns)) > LONGEST:
         return _iterator(machine, None, [])
@@ -220,14 +200,14 @@ def _product(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 
 
 @models("itertools.chain")
-def _chain(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _chain(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     columns = [elements(machine, argument, frame) for argument in arguments]
     found = None if None in columns else [item for column in columns for item in column or ()]
     return _iterator(machine, found, arguments)
 
 
 @models("builtins.map")
-def _map(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _map(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     columns = _columns(machine, arguments[1:], frame)
     if columns is None:
         return _iterator(machine, None, arguments[1:])
@@ -246,34 +226,34 @@ def _lazily(machine: Machine, made: Iterator[Object], walked: list[Object]) -> O
 
 
 @models("builtins.filter")
-def _filter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _filter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     items = iterate(machine, arguments[1], frame)
     kept: list[Object] = []
     for item in items or []:
         value = item if arguments[0] is None else call(machine, arguments[0], [item], {}, node, frame)
-        known = known_truth(machine, value, frame, node)
+        known = known_truth(machine, value, node, frame)
         if known is not False:
             kept.append(item if known else join(machine, [item, MISSING]))
     return _iterator(machine, None if items is None else kept, arguments[1:])
 
 
 @models("builtins.any")
-def _any(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    return _any_all(machine, arguments[0], True, frame, node)
+def _any(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    return _any_all(machine, arguments[0], True, node, frame)
 
 
 @models("builtins.all")
-def _all(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    return _any_all(machine, arguments[0], False, frame, node)
+def _all(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    return _any_all(machine, arguments[0], False, node, frame)
 
 
-def _any_all(machine: Machine, iterable: Object, wanted: bool, frame: Frame, node: Any) -> Object:
+def _any_all(machine: Machine, iterable: Object, wanted: bool, node: Any, frame: Frame) -> Object:
     iterable = machine.settle(iterable)
     error = iterable.error if isinstance(iterable, IteratorObject) else None
     items = iterable.items if error is not None else iterate(machine, iterable, frame)
     if items is None:
         return machine.unknown("", not_none=True)
-    answers = [known_truth(machine, item, frame, node) for item in items]
+    answers = [known_truth(machine, item, node, frame) for item in items]
     if wanted in answers:
         return wanted
     if None in answers:
@@ -284,9 +264,7 @@ def _any_all(machine: Machine, iterable: Object, wanted: bool, frame: Frame, nod
 
 
 @models("builtins.sum")
-def _sum(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    from mfsdp_lint.readers.python.eval.operators import binary
-
+def _sum(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     items = _elements(machine, arguments, frame)
     if items is None:
         return machine.unknown("", not_none=True)
@@ -298,12 +276,12 @@ def _sum(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 
 @models("builtins.min")
-def _min(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _min(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return _extreme(machine, arguments, keywords, False, frame)
 
 
 @models("builtins.max")
-def _max(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _max(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return _extreme(machine, arguments, keywords, True, frame)
 
 
@@ -324,7 +302,7 @@ def _extreme(
 
 
 @models("builtins.next")
-def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     iterable = machine.settle(arguments[0])
     if isinstance(iterable, GeneratorCall):
         found = iterable.first()
@@ -348,36 +326,9 @@ def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 
 @models("builtins.slice")
-def _slice(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _slice(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return (
         slice(*arguments)
         if all(isinstance(part, (int, type(None))) for part in arguments)
         else machine.unknown("slice")
     )
-
-
-UNBOUND = {kind.__name__: kind for kind in (dict, list, str, set, tuple, int, float, bytes)}
-
-
-def unbound(machine: Machine, kind: Native, name: str) -> Object:
-    """A method taken from a built-in type: `dict.fromkeys`, `str.upper`."""
-    python_type = UNBOUND.get(kind.name.removeprefix("builtins."))
-    if python_type is None or name.startswith("_"):
-        return machine.unknown(name)
-    if not hasattr(python_type, name):
-        raise Raised("AttributeError", f"type object '{python_type.__name__}' has no attribute '{name}'")
-
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
-    ) -> Object:
-        if name == "fromkeys":
-            return method(machine, DictObject({}, machine.tick()), name, arguments, keywords, frame, node)
-        owner = machine.settle(arguments[0]) if arguments else None
-        kinds: dict[type, type] = {dict: DictObject, list: ListObject, set: SetObject}
-        if not isinstance(owner, kinds.get(python_type, python_type)):
-            for argument in arguments:
-                machine.havoc(argument)
-            return machine.unknown(name)
-        return method(machine, owner, name, arguments[1:], keywords, frame, node)
-
-    return Native(f"{kind.name}.{name}", model)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.calls import call
 from mfsdp_lint.readers.python.eval.containers import iterate
 from mfsdp_lint.readers.python.eval.imports import import_module
-from mfsdp_lint.readers.python.library.registry import models
-from mfsdp_lint.readers.python.state.machine import Frame, Machine, Raised
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,
@@ -23,13 +26,13 @@ from mfsdp_lint.readers.python.values.objects import (
 
 @models("copy.deepcopy")
 def _deepcopy(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    return machine.copy(machine.settle(arguments[0]))
+    return deep_copy(machine, machine.settle(arguments[0]))
 
 
 @models("copy.copy")
-def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0])
     if isinstance(value, (Instance, DictObject)):
         copied: Any = (
@@ -45,7 +48,7 @@ def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 
 @models("functools.partial", "functools.partialmethod")
-def _partial(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _partial(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     if not arguments:
         raise Raised("TypeError", "partial expected at least 1 argument")
     function, *given = arguments
@@ -56,13 +59,13 @@ def _partial(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 
 @models("functools.lru_cache")
 def _lru_cache(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     return External("functools.cache")
 
 
 @models("functools.reduce")
-def _reduce(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _reduce(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     items = iterate(machine, arguments[1], frame)
     if items is None:
         return machine.unknown("reduce")
@@ -75,23 +78,23 @@ def _reduce(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
 
 
 @models("typing.cast", "typing_extensions.cast")
-def _cast(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _cast(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return arguments[1]
 
 
 @models("typing.TypeVar", "typing.NewType", "typing.NamedTuple", "collections.namedtuple", "typing.TypedDict")
-def _typing(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _typing(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return machine.unknown("type", not_none=True)
 
 
 @models("enum.auto")
-def _auto(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _auto(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return External("enum.auto()")
 
 
 @models("types.SimpleNamespace", "argparse.Namespace")
 def _simple_namespace(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     made = machine.unknown("namespace", not_none=True)
     made.fields.update({name: value for name, value in keywords.items() if name != "**"})
@@ -100,28 +103,28 @@ def _simple_namespace(
 
 @models("contextlib.suppress")
 def _suppress(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     return Partial(External("contextlib.suppress"), arguments, {})
 
 
 @models("contextlib.nullcontext", "contextlib.redirect_stdout")
 def _null_context(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     return machine.unknown("context", not_none=True)
 
 
 @models("inspect.signature")
 def _signature(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     return machine.unknown("signature", not_none=True)
 
 
 @models("builtins.__import__", "importlib.import_module")
 def _import_module(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     name = machine.settle(arguments[0]) if arguments else None
     if not isinstance(name, str) or name.startswith("."):

@@ -9,38 +9,19 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.branches import known_truth
 from mfsdp_lint.readers.python.eval.containers import iterate
-from mfsdp_lint.readers.python.library.registry import computes, models
-from mfsdp_lint.readers.python.state.machine import Frame, Machine
+from mfsdp_lint.readers.python.eval.formatting import as_text
+from mfsdp_lint.readers.python.eval.operators import binary
+from mfsdp_lint.readers.python.library.computing import computes
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.truth import negated
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import is_small, is_wide
 from mfsdp_lint.readers.python.values.objects import (
-    CONSTANTS,
-    External,
-    ListObject,
     Object,
-    SetObject,
     is_constant,
     is_symbolic,
 )
-
-
-def as_text(machine: Machine, value: Object) -> str | None:
-    """`str(value)`, None where it is not known."""
-    value = machine.settle(value)
-    if isinstance(value, CONSTANTS):
-        return str(value) if is_small(value) else None
-    if isinstance(value, External) and value.name.startswith("torch."):
-        return value.name
-    if isinstance(value, tuple) and is_constant(value):
-        return str(value)
-    if (
-        isinstance(value, ListObject)
-        and value.items is not None
-        and is_constant(tuple(value.items))
-        and not isinstance(value, SetObject)
-    ):
-        return str(list(value.items))
-    return None
-
 
 _NUMBERS: dict[str, Callable[..., Any]] = {
     "int": int, "float": float, "abs": abs, "round": round, "chr": chr, "ord": ord, "hex": hex, "oct": oct, "bin": bin,
@@ -53,32 +34,28 @@ for _name in ("ceil", "floor", "sqrt", "log", "log2", "log10", "gcd", "isqrt", "
 
 
 @models("builtins.pow")
-def _pow(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    from mfsdp_lint.readers.python.eval.operators import binary
-
+def _pow(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return binary(machine, ast.Pow, *arguments) if len(arguments) == 2 else machine.unknown("", not_none=True)
 
 
 @models("builtins.bytes")
-def _bytes(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _bytes(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     if any(isinstance(argument, int) for argument in arguments):
         return machine.unknown("", not_none=True)
-    found: Object = computes(bytes)(machine, arguments, keywords, frame, node)
+    found: Object = computes(bytes)(machine, arguments, keywords, node, frame)
     return found
 
 
 @models("builtins.format")
-def _format(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _format(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     if any(isinstance(argument, str) and is_wide(argument) for argument in arguments[1:]):
         return machine.unknown("", not_none=True)
-    found: Object = computes(format)(machine, arguments, keywords, frame, node)
+    found: Object = computes(format)(machine, arguments, keywords, node, frame)
     return found
 
 
 @models("math.prod")
-def _prod(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
-    from mfsdp_lint.readers.python.eval.operators import binary
-
+def _prod(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     items = iterate(machine, arguments[0], frame) if arguments else []
     if items is None:
         return machine.unknown("", not_none=True)
@@ -89,7 +66,7 @@ def _prod(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 
 @models("builtins.str")
-def _str(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _str(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     if not arguments:
         return ""
     text = as_text(machine, arguments[0])
@@ -97,19 +74,17 @@ def _str(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 
 @models("builtins.repr")
-def _repr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _repr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0]) if arguments else None
     known = is_constant(value) and is_small(value) and not is_symbolic(value)
     return repr(value) if known else machine.unknown("", not_none=True)
 
 
 @models("builtins.bool")
-def _bool(machine: Machine, arguments: list[Object], keywords: dict[str, Object], frame: Frame, node: Any) -> Object:
+def _bool(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     if not arguments:
         return False
-    known = known_truth(machine, arguments[0], frame, node)
+    known = known_truth(machine, arguments[0], node, frame)
     if known is None:
-        from mfsdp_lint.readers.python.eval.operators import negated
-
         return negated(machine, negated(machine, arguments[0]))
     return known

@@ -1,4 +1,4 @@
-"""The state of one evaluation: what was written, what was decided, how much was done.
+"""The machine: the state that all parts of the evaluator share.
 
 All changes go through `Machine.put`, so that any of them can be undone: branches that cannot be decided are tried one
 after the other, every recipe starts from untouched modules, and a helper call is only remembered when it changed
@@ -9,166 +9,41 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from mfsdp_lint.readers.python.state.modules import Module, ModuleFinder
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.outcomes import OutOfSteps
+from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, ExecutionPath, Facts, Place
+from mfsdp_lint.readers.python.values.frames import Frame, calls_to
+from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.objects import (
-    EITHER,
     MISSING,
-    Bound,
-    Choice,
     DictObject,
-    EnumMember,
-    External,
     Function,
     Instance,
-    ListObject,
     Object,
     Option,
-    Partial,
     Unknown,
     Write,
-    is_constant,
 )
-
-STEP_LIMIT = 80_000
-"""Steps of all ways through an entry point."""
-PATIENCE = 1_000
-"""Those of them that may pass before it makes or changes any configuration (the recipe or script of six releases that
-takes longest takes 375). Training code, tests and tools are full of functions that never do."""
-MODULE_STEPS = 40_000
-"""Steps of what recipes share: the top level of a module, a decorated definition, the provider of a model."""
-DEPTH_LIMIT = 60
-LOCAL_WAYS = 8
-FORK_LIMIT = 3
-FORCED_FORK_LIMIT = 6
-CHOICE_LIMIT = 12
-OBJECT_LIMIT = 64
-NEVER_OLD = 1 << 62
-HAZY = "<hazy>"
-"""Key under `writes` of an object that something out of sight may have changed."""
-STRAY = "<stray>"
-"""Key under `writes` of a dictionary: the objects that were stored under keys that are not known."""
-
-
-COPY_OF = "<copy of>"
-"""Key under `fields` of a copy of an unknown value: that value. As far as it was a constant, both are the same."""
-
-IDENTITY = frozenset((EITHER, COPY_OF, "<about>", "<equal>", "<alike>", "<not of>"))
-"""Keys under `fields` of an unknown value that say what it is, and not what it holds."""
-
-SHARED = frozenset((str, int, float, bool, type(None), bytes, Function, EnumMember, External, Option))
-"""Kinds of values that a copy of an object shares with it."""
-
-
-class Raised(Exception):
-    """The evaluated program raises here."""
-
-    def __init__(self, name: str, text: str = "") -> None:
-        super().__init__(text)
-        self.name = name
-        self.text = text
-        self.value: Object = None
-
-
-class OutOfSteps(Exception):
-    """The evaluation was longer than a recipe can be; nothing is known of it."""
-
-
-class CannotMerge(Exception):
-    """Two sides of an undecided branch leave the block in different ways."""
-
-
-class LocalWay:
-    """One way through the body of one call, where the ways are joined when the call returns."""
-
-    __slots__ = ("prefix", "taken")
-
-    def __init__(self, prefix: tuple[bool, ...]) -> None:
-        self.prefix = prefix
-        self.taken: list[bool] = []
-
-    def next(self) -> bool:
-        """The side to take of the next branch."""
-        position = len(self.taken)
-        self.taken.append(self.prefix[position] if position < len(self.prefix) else True)
-        return self.taken[-1]
-
-
-class Frame:
-    """The local names of one call (or of a module's top level, or of a class body), and where it was called from."""
-
-    __slots__ = (
-        "born",
-        "caller",
-        "cls",
-        "code",
-        "enclosing",
-        "fields",
-        "function",
-        "is_class",
-        "module",
-        "node",
-        "on_yield",
-        "outer",
-    )
-
-    def __init__(
-        self,
-        module: Module,
-        function: str = "",
-        enclosing: Frame | None = None,
-        caller: Frame | None = None,
-        node: ast.AST | None = None,
-        born: int = 0,
-    ) -> None:
-        self.module = module
-        self.function = function
-        self.enclosing = enclosing
-        self.caller = caller
-        self.node = node
-        self.born = born
-        self.fields: dict[Any, Object] = {}
-        self.cls: Object = None
-        self.code: Object = None
-        self.is_class = False
-        self.on_yield: Any = None
-        self.outer: dict[str, Any] = {}
-
-
-class _Facts:
-    """What was decided about unknown values on this way through the program."""
-
-    __slots__ = ("born", "fields", "kept")
-
-    def __init__(self) -> None:
-        self.fields: dict[Any, Object] = {}
-        self.kept: list[Object] = []
-        self.born = NEVER_OLD
-
-
-Place = tuple[Any, dict[Any, Any], Any, Any]
-"""Who owns it, the fields it is one of, its key there, and a value: the one it had before, has, or had in passing."""
 
 
 class Machine:
-    """The state that all parts of the evaluator share.
+    """What is known at a moment of an evaluation; `path` is the execution path that it is on.
 
-    `limit` is how many `steps` there may be now.
+    `memo` is what was worked out once for all paths. `called` are the functions that ran.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
-    `variables` are the variables of the process environment that programs asked for (`asked_environment` times);
-    `changed_shared` says that this way changed something that modules share, so that helpers may do other than before.
+    `variables` are the variables of the process environment that programs asked for (`asked_environment` times).
+    `doubts` counts what may not have happened as it was taken to, `unfollowed` the calls of code out of sight.
     """
 
     def __init__(self, finder: ModuleFinder, knowledge: Any = None, tracing: bool = False) -> None:
         self.finder = finder
         self.knowledge = knowledge
         self.tracing = tracing
-        self.journal: list[Place] = []
-        self.memory: dict[Any, Any] = {}
-        self.upstream_modules: dict[str, Any] = {}
+        self.memo: dict[Any, Any] = {}
         self.called: set[Function] = set()
-        self.overrides: dict[str, Object] = {}
         self.clock = 0
         self.module_level = 0
         self.skimming = 0
@@ -177,44 +52,56 @@ class Machine:
         self.asked_environment = 0
         self.unfollowed = 0
         self.doubts = 0
-        self.written: list[Place] | None = None
-        """Inside the body of a `try`: all that was written there, on whichever way."""
         self.suspect: Write | None = None
         """The call that is about to make everything within its reach unknown; told where calls are traced."""
-        self.started = 0
+        self.path = ExecutionPath((), 0, DictObject({}, 0))
         self.begin(())
 
-    # -- one way through a program --------------------------------------------------------------------------------
+    # -- execution paths ------------------------------------------------------------------------------------------
 
     def begin(self, decisions: tuple[bool, ...]) -> None:
-        """Start one way through an entry point, taking the given sides of its first undecided branches (the first way
-        takes none of them).
+        """Start one path through an entry point, taking the given sides of its first undecided branches (the first
+        path takes none of them).
         """
         self.finish()
-        if not decisions:
-            self.steps = 0
-            self.limit = PATIENCE
-        self.started = self.clock
-        self.decisions = decisions
-        self.taken: list[tuple[bool, str]] = []
-        self.facts = _Facts()
-        self.environment = DictObject({}, self.tick())
-        self.launched: list[tuple[Object, Object]] = []
-        self.depth = 0
-        self.changed_shared = False
-        self.trial = 0
-        self.local: LocalWay | None = None
+        before, started = self.path, self.clock
+        self.path = ExecutionPath(decisions, started, DictObject({}, self.tick()))
+        if decisions:
+            # The paths of an entry point share their steps.
+            self.path.steps, self.path.limit = before.steps, before.limit
 
     def finish(self) -> None:
-        """End one way through a program: what it changed of shared objects is undone, what it made stays as it is."""
-        journal = self.journal
+        """End a path: what it changed of shared objects is undone, what it made stays as it is."""
+        journal, started = self.path.journal, self.path.started
         while journal:
             owner, fields, key, old = journal.pop()
-            if owner.born <= self.started:
+            if owner.born <= started:
                 if old is MISSING:
                     fields.pop(key, None)
                 else:
                     fields[key] = old
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Outside of any path for a while: what is made then is shared, and nothing undoes it."""
+        outer = self.path
+        self.path = outer.aside()
+        self.module_level += 1
+        try:
+            yield
+        finally:
+            self.module_level -= 1
+            self.path = outer
+
+    @contextmanager
+    def knowing(self, facts: Facts) -> Iterator[None]:
+        """Back to what was decided on a path that has ended, for a question about what it yielded."""
+        path = self.path
+        now, path.facts = path.facts, facts
+        try:
+            yield
+        finally:
+            path.facts = now
 
     def tick(self) -> int:
         """The time of birth of a new object: larger than any before; negative for what modules share."""
@@ -223,33 +110,35 @@ class Machine:
 
     def step(self) -> None:
         """Count one statement, call or turn of a loop; raises OutOfSteps past the limit."""
-        self.steps += 1
-        if self.steps > self.limit:
+        path = self.path
+        path.steps += 1
+        if path.steps > path.limit:
             raise OutOfSteps
 
     def found_configuration(self) -> None:
         """A configuration was made, or a setting of one from outside was written: the rest is worth following."""
-        self.limit = STEP_LIMIT
+        self.path.limit = STEP_LIMIT
 
     def charge(self, length: int) -> None:
         """Count the work of going through so many elements."""
         if length > 64:
-            self.steps += length >> 5
+            self.path.steps += length >> 5
 
     # -- writing and undoing --------------------------------------------------------------------------------------
 
     def place(self, owner: Any, fields: dict[Any, Any], key: Any, value: Any) -> None:
         """Write one of the fields of `owner`, so that it can be undone."""
-        self.journal.append((owner, fields, key, fields.get(key, MISSING)))
+        path = self.path
+        path.journal.append((owner, fields, key, fields.get(key, MISSING)))
         fields[key] = value
-        if self.written is not None:
-            self.written.append((owner, fields, key, value))
+        if path.written is not None:
+            path.written.append((owner, fields, key, value))
 
     def put(self, owner: Any, key: Any, value: Object) -> None:
         """Write one attribute, entry or local name of `owner`."""
         self.place(owner, owner.fields, key, value)
-        if owner.born <= self.started:
-            self.changed_shared = True
+        if owner.born <= self.path.started:
+            self.path.changed_shared = True
 
     def drop(self, owner: Any, key: Any) -> None:
         """Remove one attribute, entry or local name of `owner`."""
@@ -276,7 +165,7 @@ class Machine:
 
     def rollback(self, mark: int) -> None:
         """Undo everything since the journal was `mark` entries long."""
-        journal = self.journal
+        journal = self.path.journal
         while len(journal) > mark:
             _, fields, key, old = journal.pop()
             if old is MISSING:
@@ -287,13 +176,13 @@ class Machine:
     def changes(self, mark: int) -> dict[tuple[int, Any], Place]:
         """The state of every place written since `mark`, by place."""
         found = {}
-        for owner, fields, key, _ in self.journal[mark:]:
+        for owner, fields, key, _ in self.path.journal[mark:]:
             found[(id(fields), key)] = (owner, fields, key, fields.get(key, MISSING))
         return found
 
     def touched_older(self, mark: int, born: int) -> bool:
         """Whether anything written since `mark` belongs to an object that was there before `born`."""
-        return any(owner.born < born for owner, _, _, _ in self.journal[mark:])
+        return any(owner.born < born for owner, _, _, _ in self.path.journal[mark:])
 
     def before(self, owner: Any, key: Any) -> Any:
         """The write that made `key` of `owner` what it is; where calls are traced, a default counts as one."""
@@ -303,10 +192,10 @@ class Machine:
         return write
 
     def note(
-        self, frame: Frame, node: ast.AST | None, focus: ast.AST | None, how: str, value: Object, earlier: Any
+        self, node: ast.AST | None, frame: Frame, focus: ast.AST | None, how: str, value: Object, earlier: Any
     ) -> Write:
         """The record of a write that happens now."""
-        frames = _calls(frame) if self.tracing else ()
+        frames = calls_to(frame) if self.tracing else ()
         self.clock += 1
         return Write(
             frame.module,
@@ -320,6 +209,9 @@ class Machine:
             frames,
         )
 
+    def forgetting(self, value: Object) -> None:
+        """Told of all that is about to be forgotten (see havoc): for machines that watch it."""
+
     # -- what is known --------------------------------------------------------------------------------------------
 
     def unknown(self, text: str = "", not_none: bool = False) -> Unknown:
@@ -328,15 +220,15 @@ class Machine:
         return Unknown(self.tick(), text, not_none)
 
     def learn(self, kind: str, subject: Object, value: Object) -> None:
-        """Remember on this way what was decided about an unknown value."""
-        # Facts go by the subject's number, which is its own only for as long as the subject lives.
-        self.facts.kept.append(subject)
-        self.put(self.facts, (kind, id(subject)), value)
+        """Remember on this path what was decided about an unknown value."""
+        facts = self.path.facts
+        facts.kept.append(subject)
+        self.put(facts, (kind, id(subject)), value)
 
     def settle(self, value: Object) -> Object:
-        """What `value` turned out to be on this way, if that was decided."""
+        """What `value` turned out to be on this path, if that was decided."""
         if isinstance(value, Unknown):
-            known = self.facts.fields.get(("is", id(value)), MISSING)
+            known = self.path.facts.fields.get(("is", id(value)), MISSING)
             if known is not MISSING:
                 return known
             if type(value) is Option and value.default is not MISSING:
@@ -346,225 +238,3 @@ class Machine:
                 settled = self.settle(original)
                 return value if settled is original else settled
         return value
-
-    def havoc(self, value: Object, seen: set[int] | None = None) -> None:
-        """Forget what `value` and everything reachable from it holds: something out of sight may have changed it."""
-        seen = set() if seen is None else seen
-        if id(value) in seen or isinstance(value, (str, int, float, type(None))):
-            return
-        seen.add(id(value))
-        match value:
-            case Instance() | DictObject():
-                self.record(value, HAZY, True)
-                for item in value.writes.get(STRAY, ()):
-                    self.havoc(item, seen)
-                for key, item in list(value.fields.items()):
-                    self.havoc(item, seen)
-                    if not isinstance(item, (Instance, DictObject, ListObject)):
-                        before = self.before(value, key)
-                        self.put(value, key, self.unknown(str(key)))
-                        if self.suspect is not None:
-                            self.record(value, key, self.suspect._replace(earlier=before, value=value.fields[key]))
-            case ListObject():
-                for item in value.items or []:
-                    self.havoc(item, seen)
-                self.put(value, "items", None)
-            case Unknown():
-                for one in value.fields.get(EITHER, ()):
-                    self.havoc(one, seen)
-                for key, part in list(value.fields.items()):
-                    if key not in IDENTITY:
-                        if isinstance(part, (Unknown, DictObject)) and part.writes:
-                            # What was written is forgotten, but not that something was.
-                            self.record(value, key, next(iter(part.writes.values())))
-                        self.drop(value, key)
-            case Choice(options=options):
-                for option in options:
-                    self.havoc(option, seen)
-            case tuple():
-                for item in value:
-                    self.havoc(item, seen)
-            case Bound(owner=owner):
-                self.havoc(owner, seen)
-            case Partial(arguments=arguments, keywords=keywords, function=function):
-                for item in (*arguments, *keywords.values(), function):
-                    self.havoc(item, seen)
-            case Function(closure=Frame(), defaults=defaults):
-                # It may be called, and write what it closes over.
-                for item in (*defaults.values(), *_closed_over(value)):
-                    if isinstance(item, (Instance, DictObject, ListObject, Unknown, Choice, Function)):
-                        self.havoc(item, seen)
-
-    # -- copies ---------------------------------------------------------------------------------------------------
-
-    def copy(self, value: Object, copies: dict[int, Object] | None = None) -> Object:
-        """A deep copy: new objects with the same contents and the same writes."""
-        kind = type(value)
-        if kind in SHARED:
-            return value
-        copies = {} if copies is None else copies
-        known = copies.get(id(value))
-        if known is not None:
-            return known
-        result: Any
-        if kind is Instance:
-            result = Instance(value.cls, self.tick(), value.made)
-        elif kind is DictObject:
-            result = DictObject({}, self.tick())
-            result.made = value.made
-        elif kind is Unknown:
-            not_none = value.not_none or self.facts.fields.get(("not none", id(value))) is True
-            result = Unknown(self.tick(), value.text, not_none)
-            if not value.fields:
-                result.fields[COPY_OF] = value
-                copies[id(value)] = result
-                return result
-        elif isinstance(value, ListObject):
-            result = kind([], self.tick())
-            copies[id(value)] = result
-            items = value.items
-            result.fields["items"] = items if items is None else [self.copy(item, copies) for item in items]
-            return result
-        elif kind is tuple and not is_constant(value):
-            return tuple(self.copy(item, copies) for item in value)
-        elif kind is Choice:
-            return Choice(tuple(self.copy(option, copies) for option in value.options))
-        else:
-            return value
-        copies[id(value)] = result
-        result.writes = value.writes.copy()
-        fields = value.fields.copy()
-        for key, item in fields.items():
-            if type(item) not in SHARED:
-                fields[key] = self.copy(item, copies)
-        result.fields = fields
-        return result
-
-
-def _closed_over(function: Function) -> Iterator[Object]:
-    """What a function finds in those around it, by the names in its code."""
-    names = {inner.id for inner in ast.walk(function.node) if isinstance(inner, ast.Name)}
-    here: Frame | None = function.closure
-    while here is not None:
-        yield from (here.fields[name] for name in names if name in here.fields)
-        here = here.enclosing
-
-
-def _calls(frame: Frame) -> tuple[Any, ...]:
-    """The calls that led to a frame, the last one first: in which module and function, and the node that calls."""
-    here: Frame | None = frame
-    chain = []
-    while here is not None and here.node is not None and here.caller is not None:
-        chain.append((here.caller.module, here.node, here.caller.function))
-        here = here.caller
-    return tuple(chain)
-
-
-class Template:
-    """A value as it is now, ready to be made again many times; what is older than it is shared, not copied."""
-
-    __slots__ = ("fields", "items", "parts", "shared", "value", "writes")
-
-    def __init__(self, value: Object, since: int, known: dict[int, Template]) -> None:
-        known[id(value)] = self
-        self.value = value
-        self.shared = not own(value, since)
-        self.parts: list[tuple[Any, Template]] = []
-        if self.shared:
-            return
-        if isinstance(value, (tuple, Choice)):
-            items = value.options if isinstance(value, Choice) else value
-            self.parts = [(None, template(item, since, known)) for item in items]
-        elif isinstance(value, ListObject):
-            self.items = value.items
-            if self.items is not None and any(own(item, since) for item in self.items):
-                self.parts = [(None, template(item, since, known)) for item in self.items]
-        else:
-            self.fields = value.fields.copy()
-            self.writes = value.writes.copy()
-            for key, item in self.fields.items():
-                if type(item) not in SHARED and own(item, since):
-                    self.parts.append((key, template(item, since, known)))
-
-    def make(self, machine: Machine, copies: dict[int, Object]) -> Object:
-        """The value once more; `copies` holds what was made already, so that shared parts stay shared."""
-        value = self.value
-        if self.shared:
-            return value
-        known = copies.get(id(self))
-        if known is not None:
-            return known
-        kind = type(value)
-        if kind is tuple:
-            return tuple([part.make(machine, copies) for _, part in self.parts])
-        if kind is Choice:
-            return Choice(tuple([part.make(machine, copies) for _, part in self.parts]))
-        made: Any
-        if isinstance(value, ListObject):
-            made = copies[id(self)] = type(value)(self.items, machine.tick())
-            if self.parts:
-                made.fields["items"] = [part.make(machine, copies) for _, part in self.parts]
-            return made
-        if kind is Instance:
-            made = Instance(value.cls, machine.tick(), value.made)
-        elif kind is DictObject:
-            made = DictObject({}, machine.tick())
-            made.made = value.made
-        else:
-            made = Unknown(machine.tick(), value.text, value.not_none)
-        copies[id(self)] = made
-        made.fields = fields = self.fields.copy()
-        made.writes = self.writes.copy()
-        for key, part in self.parts:
-            fields[key] = part.make(machine, copies)
-        return made
-
-
-def template(value: Object, since: int = 0, known: dict[int, Template] | None = None) -> Template:
-    """A template of a value: objects made after `since` are made anew each time, older ones are shared."""
-    known = {} if known is None else known
-    return known.get(id(value)) or Template(value, since, known)
-
-
-def own(value: Object, since: int) -> bool:
-    """Whether a value has to be made anew: it is, or holds, an object that is not older than `since`."""
-    if type(value) in SHARED:
-        return False
-    if isinstance(value, (Choice, tuple)):
-        return any(own(item, since) for item in (value.options if isinstance(value, Choice) else value))
-    return isinstance(value, (Instance, DictObject, ListObject, Unknown)) and abs(value.born) >= since
-
-
-def join(machine: Machine, values: list[Object]) -> Object:
-    """A value that may be any of `values`."""
-    given = [option for value in values for option in (value.options if type(value) is Choice else (value,))]
-    options: list[Object] = []
-    for option in given:
-        for known in options:
-            if option is known or identical(option, known):
-                break
-        else:
-            options.append(option)
-            if len(options) > CHOICE_LIMIT and (len(options) > OBJECT_LIMIT or not any(map(is_object, options))):
-                for one in given:
-                    machine.havoc(one)
-                return machine.unknown("", all(option is not None and option is not MISSING for option in given))
-    return options[0] if len(options) == 1 else Choice(tuple(options))
-
-
-def is_object(value: Object) -> bool:
-    """Whether a value is known to have attributes of its own, which may be written."""
-    return isinstance(value, Instance) or (isinstance(value, Unknown) and not IDENTITY.issuperset(value.fields))
-
-
-def identical(left: Object, right: Object) -> bool:
-    """The same value: the same object, or equal constants of one type."""
-    if left is right:
-        return True
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, (str, int, float, bytes, bool)):
-        return bool(left == right)
-    if isinstance(left, tuple):
-        return len(left) == len(right) and all(map(identical, left, right))
-    return type(left).__name__ in ("External", "frozenset") and bool(left == right)

@@ -6,58 +6,16 @@ import ast
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.readers.python.state.outline import outline
+from mfsdp_lint.readers.python.values.modules import Module
 
 STDLIB = sys.stdlib_module_names
 PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 """A file may be valid for another one."""
 PROJECT_MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 SOURCE_FOLDERS = ("", "src")
-
-
-class Module:
-    """One parsed source file.
-
-    `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
-    top level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did
-    not run yet. `asked_for` says that it is one of the files to lint, `upstream` names the release whose source it
-    belongs to, `yields` are the lines that say so (None: any may), without which no function is a generator.
-    """
-
-    __slots__ = (
-        "asked_for",
-        "born",
-        "decorated",
-        "fields",
-        "is_package",
-        "name",
-        "path",
-        "ran",
-        "stars",
-        "tree",
-        "upstream",
-        "yields",
-    )
-
-    def __init__(self, path: str, name: str, tree: ast.Module, yields: Sequence[int] | None = None) -> None:
-        self.path = path
-        self.yields = yields
-        self.name = name
-        self.tree = tree
-        self.is_package = os.path.basename(path) == "__init__.py"
-        self.fields: dict[Any, Any] = {}
-        self.ran = False
-        self.born = 0
-        self.stars: list[Any] = []
-        self.upstream: str | None = None
-        self.asked_for = False
-        self.decorated: list[str] = []
-
-    def __repr__(self) -> str:
-        return f"Module({self.name})"
 
 
 Parser = Callable[[str], ast.Module]

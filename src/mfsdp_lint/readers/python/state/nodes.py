@@ -6,13 +6,17 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.python.state.machine import Frame, Machine
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import Object
+
+Signal = Any
+"""How a block ended: None (it ran through) or a tuple that begins with "return", "break" or "continue"."""
 
 EVALUATORS: dict[type, Callable[[Machine, Any, Frame], Object]] = {}
 """What evaluates each kind of expression; expressions.py fills it."""
 
-RUNNERS: dict[type, Callable[[Machine, Any, Frame], Any]] = {}
+RUNNERS: dict[type, Callable[[Machine, Any, Frame], Signal]] = {}
 """What runs each kind of statement; statements.py fills it."""
 
 
@@ -21,8 +25,8 @@ def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Object:
     return EVALUATORS[type(node)](machine, node, frame)
 
 
-def run_block(machine: Machine, body: list[ast.stmt], frame: Frame) -> Any:
-    """Run statements in order; how they ended (see branches.Signal)."""
+def run_block(machine: Machine, body: list[ast.stmt], frame: Frame) -> Signal:
+    """Run statements in order; how they ended."""
     for statement in body:
         machine.step()
         signal = RUNNERS[type(statement)](machine, statement, frame)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.state.modules import Module
+    from mfsdp_lint.readers.python.values.modules import Module
 
 Object = Any
 """Any value of the evaluated program: a constant, a tuple, or one of the classes here."""
@@ -53,10 +53,6 @@ class Unknown:
 
     def __repr__(self) -> str:
         return f"Unknown({self.text})"
-
-
-EITHER = "<either>"
-"""Key under `fields` of an unknown value that is one of several objects (`config or other`): these objects."""
 
 
 class Option(Unknown):

@@ -1,4 +1,4 @@
-"""Reading again: what a reading of changed texts takes over from the one before it.
+"""Incremental reading: what a reading of changed texts takes over from the one before it.
 
 Running an entry point reads its own file and what that reaches by imports. Where none of these has changed, it gives
 what it gave before: proofs of fixes change few files of many.

@@ -1,0 +1,141 @@
+"""Writing attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.classes import lookup, namespace
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import EITHER
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    MISSING,
+    Choice,
+    Descriptor,
+    Function,
+    Instance,
+    Object,
+    Unknown,
+)
+from mfsdp_lint.vocabulary import NAMES
+from mfsdp_lint.vocabulary.deciding import BY_SECTION
+
+
+def _is_section(value: Unknown) -> bool:
+    """Whether an unknown object is called like a section of a configuration."""
+    return value.text.rpartition(".")[2] in BY_SECTION
+
+
+def set_attribute(
+    machine: Machine,
+    target: Object,
+    name: str,
+    value: Object,
+    node: Any,
+    frame: Frame,
+    focus: Any = None,
+    how: str = "assigned",
+) -> None:
+    """`target.name = value`, with the statement that does it as the origin."""
+    if isinstance(target, Instance):
+        cls = target.cls
+        setter = _setter(machine, cls, name) if isinstance(cls, ClassObject) else None
+        if isinstance(setter, Function):
+            _through_hook(machine, setter, target, name, value, node, frame, focus, how)
+            return
+        if setter is not None:
+            if setter.setter is not None:
+                call(machine, setter.setter, [target, value], {}, node, frame)
+                return
+            raise Raised("AttributeError", f"property '{name}' has no setter")
+        write(machine, target, name, value, node, frame, focus, how)
+    elif isinstance(target, Unknown):
+        settled = machine.settle(target)
+        if settled is not target:
+            set_attribute(machine, settled, name, value, node, frame, focus, how)
+        else:
+            if name in NAMES and _is_section(target):
+                machine.found_configuration()
+            write(machine, target, name, value, node, frame, focus, how)
+            for one in target.fields.get(EITHER, ()):
+                possible = join(machine, [value, one.fields[name] if name in one.fields else machine.unknown(name)])
+                write(machine, one, name, possible, node, frame, focus, how)
+    elif isinstance(target, Choice):
+        # Which object is written is not known: each may be, or not.
+        for option in target.options:
+            if isinstance(option, (Instance, Unknown)):
+                old = option.fields.get(name, MISSING)
+                if old is MISSING and isinstance(option, Unknown):
+                    old = machine.unknown(name)
+                write(
+                    machine,
+                    option,
+                    name,
+                    value if old is MISSING else join(machine, [value, old]),
+                    node,
+                    frame,
+                    focus,
+                    how,
+                )
+    elif isinstance(target, Module):
+        machine.put(target, name, value)
+    elif isinstance(target, ClassObject):
+        namespace(machine, target)
+        machine.volatile.add(name)
+        machine.put(target, name, value)
+    elif isinstance(target, Function):
+        target.defaults[name] = value
+    elif isinstance(target, CONSTANTS):
+        raise Raised("AttributeError", f"'{type(target).__name__}' object has no attribute '{name}'")
+
+
+def _setter(machine: Machine, cls: ClassObject, name: str) -> Object:
+    """What stores an attribute of a class's objects: its own `__setattr__`, a property, or None (Python itself)."""
+    if name in cls.plain and name not in machine.volatile and "__setattr__" not in machine.volatile:
+        return None
+    hook, _ = lookup(machine, cls, "__setattr__")
+    if isinstance(hook, Function):
+        return hook
+    attribute, _ = lookup(machine, cls, name)
+    if isinstance(attribute, Descriptor) and attribute.kind == "property":
+        return attribute
+    cls.plain.add(name)
+    return None
+
+
+def write(
+    machine: Machine, target: Any, key: Any, value: Object, node: Any, frame: Frame, focus: Any, how: str
+) -> None:
+    """Write one attribute or entry and record who did."""
+    earlier = machine.before(target, key)
+    machine.put(target, key, value)
+    machine.record(target, key, machine.note(node, frame, focus, how, value, earlier))
+
+
+def _through_hook(
+    machine: Machine,
+    hook: Function,
+    target: Instance,
+    name: str,
+    value: Object,
+    node: Any,
+    frame: Frame,
+    focus: Any,
+    how: str,
+) -> None:
+    # The class's own __setattr__ stores the value, and may store others with it; the origin is the outer statement.
+    mark, born = len(machine.path.journal), machine.clock
+    call(machine, hook, [target, name, value], {}, node, frame)
+    done = machine.path.journal[mark:]
+    earlier = {(id(owner), key): old for owner, fields, key, old in done if fields is getattr(owner, "writes", None)}
+    for owner, fields, key, _ in done:
+        # What the hook hands on to a part of the object is this statement's doing as well.
+        if isinstance(owner, Instance) and fields is owner.fields and abs(owner.born) <= born:
+            before = earlier.get((id(owner), key))
+            machine.record(owner, key, machine.note(node, frame, focus, how, owner.fields.get(key), before))

@@ -1,0 +1,49 @@
+"""The simplest kind of model: one that computes on constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.containers import LONGEST
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import Model
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.limits import is_small
+from mfsdp_lint.readers.python.values.objects import (
+    Choice,
+    Object,
+    is_constant,
+    is_symbolic,
+)
+
+
+def settled(machine: Machine, arguments: list[Object]) -> list[Object]:
+    """The arguments as far as they were decided on this path."""
+    return [machine.settle(argument) for argument in arguments]
+
+
+def computes(function: Callable[..., Any]) -> Model:
+    """A model that computes on constants and knows nothing else."""
+
+    def model(
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+    ) -> Object:
+        arguments = settled(machine, arguments)
+        if any(isinstance(argument, Choice) for argument in arguments) and len(arguments) == 1:
+            return join(machine, [model(machine, [option], keywords, node, frame) for option in arguments[0].options])
+        if not all(map(is_constant, arguments)) or not all(map(is_constant, keywords.values())):
+            return machine.unknown("", not_none=True)
+        if any(isinstance(argument, (str, bytes)) and len(argument) > LONGEST for argument in arguments) or is_symbolic(
+            *arguments
+        ):
+            return machine.unknown("", not_none=True)
+        try:
+            found = function(*arguments, **keywords)
+        except Exception as error:
+            raise Raised(type(error).__name__, str(error)) from None
+        return found if is_constant(found) and is_small(found) else machine.unknown("", not_none=True)
+
+    return model

@@ -1,0 +1,143 @@
+"""Copies of values: made once, or from a template many times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.markers import COPY_OF
+from mfsdp_lint.readers.python.values.objects import (
+    Choice,
+    DictObject,
+    EnumMember,
+    External,
+    Function,
+    Instance,
+    ListObject,
+    Object,
+    Option,
+    Unknown,
+    is_constant,
+)
+
+SHARED = frozenset((str, int, float, bool, type(None), bytes, Function, EnumMember, External, Option))
+"""Kinds of values that a copy of an object shares with it."""
+
+
+class Template:
+    """A value as it is now, ready to be made again many times; what is older than it is shared, not copied."""
+
+    __slots__ = ("fields", "items", "parts", "shared", "value", "writes")
+
+    def __init__(self, value: Object, since: int, known: dict[int, Template]) -> None:
+        known[id(value)] = self
+        self.value = value
+        self.shared = not own(value, since)
+        self.parts: list[tuple[Any, Template]] = []
+        if self.shared:
+            return
+        if isinstance(value, (tuple, Choice)):
+            items = value.options if isinstance(value, Choice) else value
+            self.parts = [(None, template(item, since, known)) for item in items]
+        elif isinstance(value, ListObject):
+            self.items = value.items
+            if self.items is not None and any(own(item, since) for item in self.items):
+                self.parts = [(None, template(item, since, known)) for item in self.items]
+        else:
+            self.fields = value.fields.copy()
+            self.writes = value.writes.copy()
+            for key, item in self.fields.items():
+                if type(item) not in SHARED and own(item, since):
+                    self.parts.append((key, template(item, since, known)))
+
+    def make(self, machine: Machine, copies: dict[int, Object]) -> Object:
+        """The value once more; `copies` holds what was made already, so that shared parts stay shared."""
+        value = self.value
+        if self.shared:
+            return value
+        known = copies.get(id(self))
+        if known is not None:
+            return known
+        kind = type(value)
+        if kind is tuple:
+            return tuple([part.make(machine, copies) for _, part in self.parts])
+        if kind is Choice:
+            return Choice(tuple([part.make(machine, copies) for _, part in self.parts]))
+        made: Any
+        if isinstance(value, ListObject):
+            made = copies[id(self)] = type(value)(self.items, machine.tick())
+            if self.parts:
+                made.fields["items"] = [part.make(machine, copies) for _, part in self.parts]
+            return made
+        if kind is Instance:
+            made = Instance(value.cls, machine.tick(), value.made)
+        elif kind is DictObject:
+            made = DictObject({}, machine.tick())
+            made.made = value.made
+        else:
+            made = Unknown(machine.tick(), value.text, value.not_none)
+        copies[id(self)] = made
+        made.fields = fields = self.fields.copy()
+        made.writes = self.writes.copy()
+        for key, part in self.parts:
+            fields[key] = part.make(machine, copies)
+        return made
+
+
+def template(value: Object, since: int = 0, known: dict[int, Template] | None = None) -> Template:
+    """A template of a value: objects made after `since` are made anew each time, older ones are shared."""
+    known = {} if known is None else known
+    return known.get(id(value)) or Template(value, since, known)
+
+
+def own(value: Object, since: int) -> bool:
+    """Whether a value has to be made anew: it is, or holds, an object that is not older than `since`."""
+    if type(value) in SHARED:
+        return False
+    if isinstance(value, (Choice, tuple)):
+        return any(own(item, since) for item in (value.options if isinstance(value, Choice) else value))
+    return isinstance(value, (Instance, DictObject, ListObject, Unknown)) and abs(value.born) >= since
+
+
+def deep_copy(machine: Machine, value: Object, copies: dict[int, Object] | None = None) -> Object:
+    """A deep copy: new objects with the same contents and the same writes."""
+    kind = type(value)
+    if kind in SHARED:
+        return value
+    copies = {} if copies is None else copies
+    known = copies.get(id(value))
+    if known is not None:
+        return known
+    result: Any
+    if kind is Instance:
+        result = Instance(value.cls, machine.tick(), value.made)
+    elif kind is DictObject:
+        result = DictObject({}, machine.tick())
+        result.made = value.made
+    elif kind is Unknown:
+        not_none = value.not_none or machine.path.facts.fields.get(("not none", id(value))) is True
+        result = Unknown(machine.tick(), value.text, not_none)
+        if not value.fields:
+            result.fields[COPY_OF] = value
+            copies[id(value)] = result
+            return result
+    elif isinstance(value, ListObject):
+        result = kind([], machine.tick())
+        copies[id(value)] = result
+        items = value.items
+        result.fields["items"] = items if items is None else [deep_copy(machine, item, copies) for item in items]
+        return result
+    elif kind is tuple and not is_constant(value):
+        return tuple(deep_copy(machine, item, copies) for item in value)
+    elif kind is Choice:
+        return Choice(tuple(deep_copy(machine, option, copies) for option in value.options))
+    else:
+        return value
+    copies[id(value)] = result
+    result.writes = value.writes.copy()
+    fields = value.fields.copy()
+    for key, item in fields.items():
+        if type(item) not in SHARED:
+            fields[key] = deep_copy(machine, item, copies)
+    result.fields = fields
+    return result

@@ -1,0 +1,64 @@
+"""Calls of generator functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.objects import MISSING, Object
+
+
+class GeneratorCall:
+    """A call of a generator function: its body runs when something iterates over it (or enters it with `with`).
+
+    It runs once. What is left of one that was not run to its end is not known. `left_by` are the signals (see
+    nodes.py) by which a loop over it may have been left from within a loop of its own that could not be followed.
+    """
+
+    __slots__ = ("body", "born", "fields", "frame", "left_by", "machine", "managed")
+
+    def __init__(self, machine: Machine, frame: Frame, body: Callable[[Callable[[Object], Object]], Object]) -> None:
+        self.machine = machine
+        self.frame = frame
+        self.body = body
+        self.born = machine.tick()
+        self.fields: dict[Any, Object] = {"state": "new"}
+        self.managed = False
+        self.left_by: list[Any] = []
+
+    @property
+    def state(self) -> str:
+        """ "new", "open" (begun and left) or "done"."""
+        state = self.fields["state"]
+        return state if isinstance(state, str) else "open"
+
+    def run(self, on_yield: Callable[[Object], Object]) -> None:
+        """Run the body, calling `on_yield` with every element."""
+        if self.state == "new":
+            self.machine.put(self, "state", "open")
+            self.body(on_yield)
+            self.machine.put(self, "state", "done")
+
+    def first(self) -> Object:
+        """The next element: known of a new generator only; MISSING where there is none."""
+        if self.state == "open":
+            return self.machine.unknown()
+        trial = self.machine.path.trial
+
+        def stop(value: Object) -> Object:
+            # Which element is the first is open where a branch before it is.
+            raise _FirstElement(value if self.machine.path.trial == trial else self.machine.unknown())
+
+        try:
+            self.run(stop)
+        except _FirstElement as found:
+            return found.value
+        return MISSING
+
+
+class _FirstElement(BaseException):
+    def __init__(self, value: Object) -> None:
+        super().__init__()
+        self.value = value

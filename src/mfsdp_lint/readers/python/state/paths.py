@@ -1,0 +1,115 @@
+"""Execution paths: one way through a program, and all that holds on it alone.
+
+Where a branch is not decided, a program has several paths (see eval/branches.py). An entry point is run once for every
+path; paths that differ only within one call are joined when that call returns (LocalPath).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mfsdp_lint.readers.python.values.objects import DictObject, Object
+
+STEP_LIMIT = 80_000
+"""Steps of all execution paths through an entry point."""
+PATIENCE = 1_000
+"""Those of them that may pass before it makes or changes any configuration (the recipe or script of six releases that
+takes longest takes 375). Training code, tests and tools are full of functions that never do."""
+MODULE_STEPS = 40_000
+"""Steps of what recipes share: the top level of a module, a decorated definition, the provider of a model."""
+DEPTH_LIMIT = 60
+"""Calls within calls."""
+LOCAL_PATHS = 8
+"""Paths through one call that are joined when it returns."""
+FORK_LIMIT = 3
+"""Undecided branches of a path whose sides are run as paths of their own where they could also be joined."""
+FORCED_FORK_LIMIT = 6
+"""Undecided branches of a path whose sides cannot be joined."""
+
+NEVER_OLD = 1 << 62
+
+Place = tuple[Any, dict[Any, Any], Any, Any]
+"""Who owns it, the fields it is one of, its key there, and a value: the one it had before, has, or had in passing."""
+
+
+class LocalPath:
+    """One path through the body of one call, where the paths are joined when the call returns."""
+
+    __slots__ = ("prefix", "taken")
+
+    def __init__(self, prefix: tuple[bool, ...]) -> None:
+        self.prefix = prefix
+        self.taken: list[bool] = []
+
+    def next(self) -> bool:
+        """The side to take of the next branch."""
+        position = len(self.taken)
+        self.taken.append(self.prefix[position] if position < len(self.prefix) else True)
+        return self.taken[-1]
+
+
+class Facts:
+    """What was decided about unknown values on a path.
+
+    Facts go by the number (`id`) of their subject, which is its own only for as long as the subject is `kept`.
+    """
+
+    __slots__ = ("born", "fields", "kept")
+
+    def __init__(self) -> None:
+        self.fields: dict[Any, Object] = {}
+        self.kept: list[Object] = []
+        self.born = NEVER_OLD
+
+
+class ExecutionPath:
+    """The state of one path through an entry point.
+
+    `decisions` are the sides that it is to take of its first undecided branches, `taken` those that it took, in words;
+    `started` is the time when it began: what is older is shared with other paths. `journal` is what was written, so
+    that it can be undone; `written`, inside the body of a `try`, is all that was written there, even if undone since.
+    `launched` are the configurations that were handed to code out of sight. `limit` is how many `steps` there may be
+    now. `trial` counts the sides of branches that are being tried, `local` is the path through the call at hand.
+    `changed_shared` says that something that modules share was changed, so that helpers may do other than before.
+    """
+
+    __slots__ = (
+        "changed_shared",
+        "decisions",
+        "depth",
+        "environment",
+        "facts",
+        "journal",
+        "launched",
+        "limit",
+        "local",
+        "started",
+        "steps",
+        "taken",
+        "trial",
+        "written",
+    )
+
+    def __init__(self, decisions: tuple[bool, ...], started: int, environment: DictObject) -> None:
+        self.decisions = decisions
+        self.started = started
+        self.environment = environment
+        self.taken: list[tuple[bool, str]] = []
+        self.launched: list[tuple[Object, Object]] = []
+        self.facts = Facts()
+        self.journal: list[Place] = []
+        self.written: list[Place] | None = None
+        self.steps = 0
+        self.limit = PATIENCE
+        self.depth = 0
+        self.trial = 0
+        self.local: LocalPath | None = None
+        self.changed_shared = False
+
+    def aside(self) -> ExecutionPath:
+        """A path for what belongs to no path (the top level of a module), met on this one: nothing undoes it."""
+        path = ExecutionPath(self.decisions, self.started, self.environment)
+        path.taken, path.launched = self.taken, self.launched
+        path.depth, path.changed_shared = self.depth, self.changed_shared
+        path.limit = MODULE_STEPS
+        return path

@@ -1,0 +1,84 @@
+"""What is known of the truth of a value, and what is learnt by deciding it."""
+
+from __future__ import annotations
+
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.markers import ALIKE, COPY_OF, EQUAL, HAZY, NOT, NOT_OF
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    MISSING,
+    Choice,
+    DictObject,
+    External,
+    IteratorObject,
+    ListObject,
+    Object,
+    Unknown,
+)
+
+
+def truth(machine: Machine, value: Object) -> bool | None:
+    """`bool(value)` where it follows from the value alone; None when it is not known."""
+    if isinstance(value, CONSTANTS):
+        return bool(value)
+    if isinstance(value, Unknown):
+        settled = machine.settle(value)
+        if settled is not value:
+            return truth(machine, settled)
+        inner = value.fields.get(NOT_OF)
+        if inner is not None:
+            known = truth(machine, inner)
+            return None if known is None else not known
+        found = machine.path.facts.fields.get(("truth", id(value)))
+        if found is None and COPY_OF in value.fields:
+            return truth(machine, value.fields[COPY_OF])
+        return found if isinstance(found, bool) else None
+    if isinstance(value, Choice):
+        answers = {None if option is MISSING else truth(machine, option) for option in value.options}
+        return answers.pop() if len(answers) == 1 else None
+    if isinstance(value, (tuple, frozenset)):
+        return bool(value)
+    if isinstance(value, IteratorObject):
+        return True
+    if isinstance(value, ListObject):
+        return None if value.items is None else bool(value.items)
+    if isinstance(value, DictObject):
+        certain = any(not (isinstance(item, Choice) and MISSING in item.options) for item in value.fields.values())
+        return True if certain else None if value.writes.get(HAZY) or value.fields else False
+    if isinstance(value, External):
+        return None
+    return True
+
+
+def decide(machine: Machine, value: Object, outcome: bool) -> None:
+    """Take it as given on this path that `value` is true (or false)."""
+    if not isinstance(value, Unknown):
+        return
+    inner = value.fields.get(NOT_OF)
+    if inner is not None:
+        decide(machine, inner, not outcome)
+        return
+    machine.learn("truth", value, outcome)
+    # Where paths were joined, either of two questions may be meant: nothing is learnt from that.
+    alike = value.fields.get(ALIKE)
+    if isinstance(alike, tuple) and outcome and isinstance(alike[0], Unknown):
+        machine.learn("truth", *alike)
+    question = value.fields.get(EQUAL)
+    if isinstance(question, tuple):
+        subject, answer = question
+        if outcome:
+            machine.learn("is", subject, answer)
+        elif answer is None and isinstance(subject, Unknown) and not subject.not_none:
+            machine.learn("not none", subject, True)
+
+
+def negated(machine: Machine, value: Object) -> Object:
+    """`not value` where that is not known: the same unknown each time."""
+    if isinstance(value, Unknown):
+        found = value.fields.get(NOT)
+        if found is None:
+            found = machine.unknown(f"not {value.text}", not_none=True)
+            found.fields[NOT_OF] = value
+            value.fields[NOT] = found
+        return found
+    return Choice((True, False))

@@ -1,0 +1,110 @@
+"""Classes of the evaluated program, as values."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, NamedTuple
+
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.objects import MISSING, EnumMember, External, Function, Object
+
+PLAIN_BASES = {
+    "object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "typing.NamedTuple",
+    "typing.TypedDict", "typing_extensions.TypedDict", "enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag",
+    "enum.IntFlag", "BaseException", "Exception", "ValueError", "RuntimeError", "TypeError",
+    "KeyError",
+}  # fmt: skip
+
+
+class FieldSpec(NamedTuple):
+    """One dataclass field: its default (or MISSING), or the factory that makes it."""
+
+    name: str
+    default: Object = MISSING
+    factory: Object = MISSING
+    init: bool = True
+    keyword_only: bool = False
+
+
+class ClassObject:
+    """A class. Its body runs when something of it is first needed.
+
+    `plain` are the attributes that are known to be stored by Python itself, with no `__setattr__` or property.
+    `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
+    """
+
+    __slots__ = (
+        "_fields",
+        "_mro",
+        "_namespace",
+        "bases_of",
+        "born",
+        "closure",
+        "data",
+        "decorator",
+        "fields",
+        "known",
+        "layout",
+        "members",
+        "module",
+        "name",
+        "node",
+        "plain",
+        "qualified_name",
+        "writes",
+    )
+
+    def __init__(self, name: str, module: Module, node: ast.ClassDef | None, closure: Frame | None) -> None:
+        self.name = name
+        self.module = module
+        self.node = node
+        self.closure = closure
+        self.qualified_name = f"{module.name}.{name}"
+        self.born = 0
+        self.fields: dict[Any, Object] = {}
+        self.writes: dict[Any, Any] = {}
+        self.bases_of: list[Object] | None = None
+        self.members: dict[str, EnumMember] | None = None
+        self.data: Any = None
+        self._namespace = False
+        self._mro: list[Object] | None = None
+        self._fields: dict[str, FieldSpec] | None = None
+        self.layout: Layout | None = None
+        self.known: dict[str, tuple[Object, Object]] = {}
+        self.plain: set[str] = set()
+        self.decorator: Any = MISSING
+
+    def __repr__(self) -> str:
+        return f"Class({self.qualified_name})"
+
+
+def base_name(base: Object) -> str:
+    """The dotted name of a base that is no class of the program."""
+    name: str = getattr(base, "name", "?")
+    return name.removeprefix("builtins.")
+
+
+def qualified(cls: Object) -> str:
+    """The dotted name of a class, for comparison."""
+    return cls.qualified_name if isinstance(cls, ClassObject) else base_name(cls)
+
+
+class Layout(NamedTuple):
+    """What making an instance of a dataclass needs to know, worked out once a class."""
+
+    specs: dict[str, FieldSpec]
+    positional: list[str]
+    constants: dict[Any, Object]
+    others: list[FieldSpec]
+    hooked: bool
+    after: Function | None
+
+
+def plain(value: Object) -> Object:
+    """An enumeration member that is a string or number at heart (`class F(str, Enum)`) as that value."""
+    if isinstance(value, EnumMember) and not isinstance(value.cls, External) and value.cls is not None:
+        names = {base_name(base) for base in value.cls._mro or ()}
+        if names & {"str", "int", "enum.IntEnum", "enum.StrEnum", "enum.IntFlag"}:
+            return value.value
+    return value

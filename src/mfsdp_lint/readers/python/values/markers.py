@@ -1,0 +1,52 @@
+"""Markers: keys that no program can write, among the fields or writes of an object.
+
+They stand beside the names and entries, and not in slots of their own, so that the one journal undoes them too.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+class Marker:
+    """A key that is only itself; `name` is for who debugs."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+# Under `writes` of an object:
+HAZY: Final = Marker("hazy")
+"""Something out of sight may have changed it: it may hold other values, and more of them, than it shows."""
+STRAY: Final = Marker("stray")
+"""Of a dictionary: the objects that were stored under keys that are not known."""
+
+# Under `fields` of an unknown value, what it is:
+EITHER: Final = Marker("either")
+"""One of several objects (`config or other`): these objects."""
+COPY_OF: Final = Marker("copy of")
+"""A copy of another unknown value: that value. As far as it was a constant, both are the same."""
+NOT_OF: Final = Marker("not of")
+"""The negation of another value: that value."""
+ABOUT: Final = Marker("about")
+"""The answer to a question: what was compared, kept so that its number stays its own."""
+EQUAL: Final = Marker("equal")
+"""The answer to `subject == constant`: both. Where it is true, the subject is the constant."""
+ALIKE: Final = Marker("alike")
+"""The answer to `subject == 0` or `== 1`: the subject, and the constant's truth, which is all that is learnt."""
+
+# Under `fields` of an unknown value, what was asked of it:
+NOT: Final = Marker("not")
+"""Its negation."""
+QUESTION: Final = Marker("question")
+"""(QUESTION, kind of comparison, with what): the answer."""
+MODEL_ID: Final = Marker("model id")
+"""The Hugging Face model that a configuration was loaded for."""
+
+IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE))
+"""What says what an unknown value is, and not what it holds."""

@@ -1,0 +1,85 @@
+"""Which modules of the evaluator may import which: no circle, not even one hidden in a function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import mfsdp_lint
+
+SOURCE = Path(mfsdp_lint.__path__[0]).parent
+EVALUATOR = "mfsdp_lint.readers.python"
+
+PACKAGES = ("values", "state", "eval", "library", "export", "entries", "read")
+"""Each may import only itself and those before it; what lies above is reached through tables (docs/evaluator.md)."""
+
+MODULES = {
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in (SOURCE / EVALUATOR.replace(".", "/")).rglob("*.py")
+}
+
+
+@cache
+def tree(module: str) -> ast.Module:
+    return ast.parse(MODULES[module].read_text())
+
+
+def for_types_only(module: str) -> set[ast.AST]:
+    guarded = (
+        node for node in ast.walk(tree(module)) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+    )
+    return {inner for node in guarded for inner in ast.walk(node)}
+
+
+def named(node: ast.AST) -> Iterator[str]:
+    """The modules that an import statement may mean."""
+    match node:
+        case ast.Import(names=names):
+            yield from (alias.name for alias in names)
+        case ast.ImportFrom(module=str(source), names=names, level=0):
+            yield source
+            yield from (f"{source}.{alias.name}" for alias in names)
+
+
+@cache
+def imported(module: str) -> frozenset[str]:
+    """The evaluator's modules that a module imports anywhere."""
+    ignored = for_types_only(module)
+    found = {name for node in ast.walk(tree(module)) if node not in ignored for name in named(node)}
+    # `from package import module` means the module; a package's own `__init__` only fills tables.
+    return frozenset((found & MODULES.keys()) - {module, EVALUATOR})
+
+
+def reachable(module: str) -> set[str]:
+    found: set[str] = set()
+    pending = [*imported(module)]
+    while pending:
+        here = pending.pop()
+        if here not in found:
+            found.add(here)
+            pending += imported(here)
+    return found
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_no_module_imports_itself_through_others(module: str) -> None:
+    assert module not in reachable(module)
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_no_function_imports_a_module_of_the_project(module: str) -> None:
+    functions = (node for node in ast.walk(tree(module)) if isinstance(node, (ast.FunctionDef, ast.Lambda)))
+    inside = {name for function in functions for node in ast.walk(function) for name in named(node)}
+    assert not {name for name in inside if name.startswith("mfsdp_lint")}
+
+
+@pytest.mark.parametrize("module", sorted(MODULES.keys() - {EVALUATOR}))
+def test_a_package_imports_only_those_below_it(module: str) -> None:
+    def place(name: str) -> int:
+        return PACKAGES.index(name.removeprefix(f"{EVALUATOR}.").partition(".")[0])
+
+    assert not {name for name in imported(module) if place(name) > place(module)}
