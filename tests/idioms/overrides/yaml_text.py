@@ -1,4 +1,5 @@
 # idiom: YAML in a text of the module
+# decides: MFSDP101 at yaml_text.py:8
 import yaml
 from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
 
