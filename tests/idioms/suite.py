@@ -121,7 +121,8 @@ def truth(version: str, folder: Path = FOLDER) -> dict[str, Any]:
     for record in stored["idioms"].values():
         for runs in record["marks"].values():
             for run in runs:
-                kept = {path: value for path, value in stored["common"].items() if path not in run.pop("without", ())}
+                without = run.pop("without")
+                kept = {path: value for path, value in stored["common"].items() if path not in without}
                 run["settings"] = {**kept, **run["settings"]}
     found: dict[str, Any] = stored["idioms"]
     return found

@@ -12,7 +12,7 @@ def tune_ddp(cfg):
 
 def main():
     cfg = llama3_8b_pretrain_config()
-    cfg.ddp.use_megatron_fsdp = True  # decides: MFSDP101
+    cfg.ddp.use_megatron_fsdp = True
     tune_ddp(cfg)
     pretrain(cfg, forward_step)  # launch
 
