@@ -50,9 +50,7 @@ def stored(found: dict[str, Any]) -> dict[str, Any]:
         settings = run["settings"]
         run["without"] = [path for path in common if path not in settings]
         run["settings"] = {
-            path: value
-            for path, value in settings.items()
-            if json.dumps(value) != json.dumps(common[path])
+            path: value for path, value in settings.items() if json.dumps(value) != json.dumps(common[path])
         }
     return {"common": common, "idioms": dict(sorted(found.items()))}
 
@@ -67,7 +65,9 @@ def main() -> int:
     options = parser.parse_args()
     every = idioms()
     for version in options.version or VERSIONS:
-        asked = [idiom for idiom in every if idiom.occurs(version) and (not options.names or idiom.name in options.names)]
+        asked = [
+            idiom for idiom in every if idiom.occurs(version) and (not options.names or idiom.name in options.names)
+        ]
         file = FOLDER / "truth" / f"{version}.json"
         kept = truth(version) if options.names and file.exists() else {}
         found = {**kept, **made(version, asked, options)}

@@ -145,7 +145,9 @@ def _compare_recipes(
             outcome.found += 1
         _count_settings(outcome, idiom, recipes[taken[mark.key]], runs)
     for number in dict.fromkeys(number for _, number, _ in fitting):
-        stories = [_wrong(recipes[number], [run]) for _, other, key in fitting if other == number for run in truths[key]]
+        stories = [
+            _wrong(recipes[number], [run]) for _, other, key in fitting if other == number for run in truths[key]
+        ]
         for path, story in min(stories, key=len).items():
             outcome.wrong += 1
             outcome.misses.append(f"wrong: {recipes[number].name}: {path} {story}")
@@ -244,7 +246,9 @@ def _compare_findings(
         if not placed:
             outcome.misses.append(f"elsewhere: {code}")
     for finding in findings:
-        known = finding.code in deserved | expected or any(each.code == raised and _at(finding, each) for each in decisions)
+        known = finding.code in deserved | expected or any(
+            each.code == raised and _at(finding, each) for each in decisions
+        )
         if finding.severity == "error" and not known:
             outcome.false_alarms += 1
             outcome.misses.append(f"false alarm: {finding.code}")

@@ -198,7 +198,9 @@ def _mark(kind: str, number: int, path: str, line: int, tree: ast.Module, expres
     name = min(functions, key=_length).name if functions else ""
     if kind == "launch":
         end = statement.end_lineno or line
-        return Mark(f"launch {number}", path, statement.lineno, max(end, line) if _length(statement) < 12 else line, name)
+        return Mark(
+            f"launch {number}", path, statement.lineno, max(end, line) if _length(statement) < 12 else line, name
+        )
     match statement:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             name = statement.name

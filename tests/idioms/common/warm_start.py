@@ -7,6 +7,6 @@ def warm():  # recipe
     cfg.ddp.use_megatron_fsdp = True
     cfg.checkpoint.ckpt_format = "fsdp_dtensor"
     cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"
-    cfg.checkpoint.load = None
-    cfg.checkpoint.pretrained_checkpoint = "/ckpt/llama3"
+    cfg.checkpoint.load = "/ckpt/llama3"
+    cfg.checkpoint.finetune = True
     return cfg
