@@ -1,0 +1,11 @@
+# idiom: an early return before FSDP is turned on
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+def build(fsdp=False):  # recipe
+    cfg = llama3_8b_pretrain_config()
+    cfg.checkpoint.ckpt_format = "fsdp_dtensor"  # decides: MFSDP102
+    if not fsdp:
+        return cfg
+    cfg.ddp.use_megatron_fsdp = True
+    return cfg

@@ -1,0 +1,1 @@
+STRATEGY = "optim_grads_params"

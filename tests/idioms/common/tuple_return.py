@@ -1,0 +1,20 @@
+# idiom: a function returns the configuration and a name
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+
+
+def build():
+    cfg = llama3_8b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True  # decides: MFSDP101
+    return cfg, "fsdp"
+
+
+def main():
+    cfg, name = build()
+    cfg.logger.wandb_exp_name = name
+    pretrain(cfg, forward_step)  # launch
+
+
+if __name__ == "__main__":
+    main()

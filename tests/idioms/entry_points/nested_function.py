@@ -1,0 +1,20 @@
+# idiom: a function inside main builds and launches
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+
+
+def main():
+    def build():
+        cfg = llama3_8b_pretrain_config()
+        cfg.ddp.use_megatron_fsdp = True  # decides: MFSDP101
+        return cfg
+
+    def train():
+        pretrain(build(), forward_step)  # launch
+
+    train()
+
+
+if __name__ == "__main__":
+    main()

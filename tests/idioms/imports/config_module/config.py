@@ -1,0 +1,2 @@
+FSDP = False
+CHECKPOINT = {"format": "fsdp_dtensor", "interval": 100}  # decides: MFSDP102

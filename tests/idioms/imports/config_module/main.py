@@ -1,0 +1,17 @@
+# idiom: constants in a module config.py beside the script
+import config as settings
+
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+
+
+def main():
+    cfg = llama3_8b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = settings.FSDP
+    cfg.checkpoint.ckpt_format = settings.CHECKPOINT["format"]
+    pretrain(cfg, forward_step)  # launch
+
+
+if __name__ == "__main__":
+    main()

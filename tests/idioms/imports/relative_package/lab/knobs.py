@@ -1,0 +1,1 @@
+FSDP = True  # decides: MFSDP101

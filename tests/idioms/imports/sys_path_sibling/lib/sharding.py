@@ -1,0 +1,3 @@
+def shard(cfg):
+    cfg.ddp.use_megatron_fsdp = True  # decides: MFSDP101
+    return cfg

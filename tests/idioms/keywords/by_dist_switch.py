@@ -1,0 +1,8 @@
+# idiom: FSDP switched on by dist alone
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+def recipe():  # recipe
+    cfg = llama3_8b_pretrain_config()
+    cfg.dist.use_megatron_fsdp = True  # decides: MFSDP101
+    return cfg

@@ -1,0 +1,17 @@
+# idiom: a client of a tracking service that is not there takes the settings, and not the configuration
+# outside: company_tools
+from company_tools import tracking
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+
+
+def main():
+    cfg = llama3_8b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True  # decides: MFSDP101
+    tracking.log_params(tp=cfg.model.tensor_model_parallel_size, fsdp=cfg.ddp.use_megatron_fsdp)
+    pretrain(cfg, forward_step)  # launch
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+# idiom: the configuration is uploaded by a function of a package that is not there
+# outside: company_tools
+from company_tools.training import upload
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+
+
+def main():
+    cfg = llama3_8b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.checkpoint.ckpt_format = "fsdp_dtensor"
+    cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"
+    upload(cfg)
+    pretrain(cfg, forward_step)  # launch
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Stands in for a company's package, which the linter does not see."""

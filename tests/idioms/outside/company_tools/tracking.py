@@ -1,0 +1,5 @@
+"""A tracking service."""
+
+
+def log_params(**params):
+    return sorted(params)
