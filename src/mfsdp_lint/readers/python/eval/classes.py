@@ -49,8 +49,8 @@ DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
 
 def namespace(machine: Machine, cls: ClassObject) -> dict[Any, Object]:
     """The attributes that the class body itself defines."""
-    if not cls._namespace:
-        cls._namespace = True
+    if not cls.ran:
+        cls.ran = True
         if cls.data is not None:
             cls.data.fill(machine, cls)
         else:
@@ -91,12 +91,12 @@ def _evaluated_bases(machine: Machine, cls: ClassObject) -> list[Object]:
 
 def mro(machine: Machine, cls: ClassObject) -> list[Object]:
     """The method resolution order (C3, as Python's); bases that are not at hand stay as they are."""
-    if cls._mro is None:
-        cls._mro = [cls]
+    if cls.order is None:
+        cls.order = [cls]
         lists = [mro(machine, base)[:] if isinstance(base, ClassObject) else [base] for base in bases(machine, cls)]
         deep = sum(map(len, lists)) > LONGEST_ORDER
-        cls._mro += [External("?")] if deep else _merge([*lists, list(bases(machine, cls))])
-    return cls._mro
+        cls.order += [External("?")] if deep else _merge([*lists, list(bases(machine, cls))])
+    return cls.order
 
 
 def _merge(lists: list[list[Object]]) -> list[Object]:
@@ -230,7 +230,7 @@ def fields_of(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
 
 
 def _fields_by_name(machine: Machine, cls: ClassObject) -> dict[str, FieldSpec]:
-    if cls._fields is None:
+    if cls.declared is None:
         found: dict[str, FieldSpec] = {}
         # As dataclasses do: each base brings all fields that it has itself, its inherited ones included.
         for base in reversed(mro(machine, cls)[1:]):
@@ -241,8 +241,8 @@ def _fields_by_name(machine: Machine, cls: ClassObject) -> dict[str, FieldSpec]:
                 found = {name: spec._replace(default=MISSING, factory=OUT_OF_SIGHT) for name, spec in found.items()}
         if is_dataclass(machine, cls) or has_base(machine, cls, "typing.NamedTuple"):
             found.update((spec.name, spec) for spec in own_fields(machine, cls))
-        cls._fields = found
-    return cls._fields
+        cls.declared = found
+    return cls.declared
 
 
 def own_fields(machine: Machine, cls: ClassObject) -> list[FieldSpec]:

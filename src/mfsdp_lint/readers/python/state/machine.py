@@ -136,9 +136,14 @@ class Machine:
 
     def put(self, owner: Any, key: Any, value: Object) -> None:
         """Write one attribute, entry or local name of `owner`."""
-        self.place(owner, owner.fields, key, value)
-        if owner.born <= self.path.started:
-            self.path.changed_shared = True
+        # (As `place` does, without calling it: nothing is done more often.)
+        path, fields = self.path, owner.fields
+        path.journal.append((owner, fields, key, fields.get(key, MISSING)))
+        fields[key] = value
+        if path.written is not None:
+            path.written.append((owner, fields, key, value))
+        if owner.born <= path.started:
+            path.changed_shared = True
 
     def drop(self, owner: Any, key: Any) -> None:
         """Remove one attribute, entry or local name of `owner`."""

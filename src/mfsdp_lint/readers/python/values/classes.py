@@ -30,18 +30,17 @@ class FieldSpec(NamedTuple):
 class ClassObject:
     """A class. Its body runs when something of it is first needed.
 
+    `order` is its method resolution order, `declared` its dataclass fields; both are worked out when first asked for.
     `plain` are the attributes that are known to be stored by Python itself, with no `__setattr__` or property.
     `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
     """
 
     __slots__ = (
-        "_fields",
-        "_mro",
-        "_namespace",
         "bases_of",
         "born",
         "closure",
         "data",
+        "declared",
         "decorator",
         "fields",
         "known",
@@ -50,8 +49,10 @@ class ClassObject:
         "module",
         "name",
         "node",
+        "order",
         "plain",
         "qualified_name",
+        "ran",
         "writes",
     )
 
@@ -67,9 +68,9 @@ class ClassObject:
         self.bases_of: list[Object] | None = None
         self.members: dict[str, EnumMember] | None = None
         self.data: Any = None
-        self._namespace = False
-        self._mro: list[Object] | None = None
-        self._fields: dict[str, FieldSpec] | None = None
+        self.ran = False
+        self.order: list[Object] | None = None
+        self.declared: dict[str, FieldSpec] | None = None
         self.layout: Layout | None = None
         self.known: dict[str, tuple[Object, Object]] = {}
         self.plain: set[str] = set()
@@ -104,7 +105,7 @@ class Layout(NamedTuple):
 def plain(value: Object) -> Object:
     """An enumeration member that is a string or number at heart (`class F(str, Enum)`) as that value."""
     if isinstance(value, EnumMember) and not isinstance(value.cls, External) and value.cls is not None:
-        names = {base_name(base) for base in value.cls._mro or ()}
+        names = {base_name(base) for base in value.cls.order or ()}
         if names & {"str", "int", "enum.IntEnum", "enum.StrEnum", "enum.IntFlag"}:
             return value.value
     return value
