@@ -12,6 +12,7 @@ import pytest
 
 from mfsdp_lint.cli import main
 from mfsdp_lint.commands import dry_run
+from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.detect import with_core
 from mfsdp_lint.dryrun import confirm as of_a_check
@@ -26,11 +27,10 @@ from mfsdp_lint.dryrun.verify import verify_command_line
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.readers.yaml import read_yaml
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 from tests.dryrun.samples import PASSED, failed, refuses
 
 TARGET = with_core("0.16.1", "as asked")
-JUDGE = Judge(TARGET, [rule for rule in load_rules() if rule.preset is None], front_end=COMMAND_LINE)
+JUDGE = Judge(TARGET, [rule for rule in load_rules() if rule.preset is None], front_end=MEGATRON_LM)
 
 WRONG_FORMAT = "AssertionError: Megatron FSDP only supports fsdp_dtensor checkpoint format"
 FUSED = "AssertionError: --use-torch-fsdp2 is not supported with gradient accumulation fusion"
@@ -44,7 +44,7 @@ def recipe(text: str) -> Recipe:
 
 def subject(settings: Settings) -> Subject:
     """Settings of the command line, and what the rules say of them."""
-    return JUDGE.subjects([replace(recipe_of(settings), front_end=COMMAND_LINE)])[0]
+    return JUDGE.subjects([replace(recipe_of(settings), front_end=MEGATRON_LM)])[0]
 
 
 def asked(settings: Settings, original: Settings | None = None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from mfsdp_lint.core.finding import Severity
 from mfsdp_lint.core.recipe import How, Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.plan import FixRequest, Need
 from mfsdp_lint.fixes.prove import Broken, Judged
@@ -116,7 +117,9 @@ class _Reader:
     def recipes(self) -> Iterator[Recipe]:
         for name, (file, node) in self.functions.items():
             if name.endswith("_config"):
-                variants = tuple(Variant(settings, when) for settings, when in self.run(file, node.body, [({}, ())]))
+                variants = tuple(
+                    Variant(WrittenSettings(settings), when) for settings, when in self.run(file, node.body, [({}, ())])
+                )
                 yield Recipe(name, name, file.document.path, node.lineno, "function", variants)
 
     def run(

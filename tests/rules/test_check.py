@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, Known, NotNone, OneOf, Plain, Unknown, Value
 from mfsdp_lint.rules.check import violations
 from mfsdp_lint.rules.findings import Cause, causes, check
@@ -34,7 +35,7 @@ def setting(path: str, value: Plain | Value, origin: Origin | None = None) -> Se
 
 
 def variant(*settings: Setting, when: Sequence[str] = ()) -> Variant:
-    return Variant({one.path: one for one in settings}, tuple(when))
+    return Variant(WrittenSettings({one.path: one for one in settings}), tuple(when))
 
 
 def recipe(name: str, *variants: Variant, line: int = 1) -> Recipe:
@@ -252,6 +253,10 @@ def test_the_environment_variable_is_an_error_from_0_5_on() -> None:
     assert judged("0.5.0") == judged("0.6.0") == ("error", "safe")
 
 
+def all_of(variant: Variant) -> list[Setting]:
+    return [found for path in variant.settings if (found := variant.settings.get(path))]
+
+
 def moved(one: Recipe, lines: int) -> Recipe:
     """The same recipe further down in its file."""
 
@@ -259,7 +264,8 @@ def moved(one: Recipe, lines: int) -> Recipe:
         return origin and at(origin.span.line + lines, path=origin.span.path, function=origin.function)
 
     variants = tuple(
-        Variant({path: Setting(path, s.value, lower(s.origin)) for path, s in v.settings.items()}) for v in one.variants
+        Variant(WrittenSettings({s.path: Setting(s.path, s.value, lower(s.origin)) for s in all_of(v)}))
+        for v in one.variants
     )
     return dataclasses.replace(one, line=one.line + lines, variants=variants)
 

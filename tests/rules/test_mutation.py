@@ -13,6 +13,7 @@ import pytest
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.nodes import Junction, Node, Not
 from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import Known, Plain, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
@@ -47,24 +48,21 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Variant:
     return recipe.variants[0]
 
 
-class Changed(Mapping[str, Setting]):
+class Changed(Layer):
     """The settings of a recipe with others on top."""
 
     def __init__(self, base: Variant, values: Assignment) -> None:
-        self.base = base
+        super().__init__(base.settings)
         self.changed = {path: Setting(path, Known(value)) for path, value in values.items()}
 
     def value(self, path: str) -> Value:
-        return self.changed[path].value if path in self.changed else self.base.value(path)
+        return self.changed[path].value if path in self.changed else self.below.value(path)
 
-    def __getitem__(self, path: str) -> Setting:
-        return self.changed[path] if path in self.changed else self.base.settings[path]
+    def get(self, path: str) -> Setting | None:
+        return self.changed.get(path) or self.below.get(path)
 
     def __iter__(self) -> Iterator[str]:
-        yield from {**self.changed, **dict.fromkeys(self.base.settings)}
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+        yield from {**self.changed, **dict.fromkeys(self.below)}
 
 
 def changed(clean: Variant, assignment: Assignment) -> Variant:

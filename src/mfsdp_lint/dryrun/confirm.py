@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Confirmation, Finding
+from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.dryrun.command_line import tree_at
 from mfsdp_lint.dryrun.device import Device
 from mfsdp_lint.dryrun.introspection import inconclusive
@@ -16,9 +17,7 @@ from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause
 from mfsdp_lint.rules.model import Confirm, Rule
 from mfsdp_lint.versions.target import Target
-from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
-BRIDGE = "bridge"
 ON_A_GPU = Device("cuda", "nccl").decides
 
 Tell = Callable[[str], None]
@@ -54,7 +53,7 @@ class _Asked:
     python: str | None
     tell: Tell
 
-    def read_by(self, front_end: str, *trained: Confirm) -> dict[str, Violation]:
+    def read_by(self, front_end: FrontEnd, *trained: Confirm) -> dict[str, Violation]:
         """The findings of a front-end that can be tried, each with what it is about."""
         about = {finding: self.causes[finding].violations[0] for finding in self.findings}
         return {
@@ -79,13 +78,13 @@ def _with_bridge(asked: _Asked) -> dict[str, Confirmation]:
 
 
 def _with_a_tree(asked: _Asked, megatron_lm: str | None) -> dict[str, Confirmation]:
-    tried = asked.read_by(COMMAND_LINE)
+    tried = asked.read_by(MEGATRON_LM)
     if megatron_lm is None or not tried:
         why = "a source tree of Megatron-LM decides it, which --megatron-lm names"
         return dict.fromkeys(tried, inconclusive(why, tier=""))
     installed = look(asked.python)
     tree = tree_at(megatron_lm, installed.torch())
-    judge = Judge(tree.target, asked.rules, front_end=COMMAND_LINE)
+    judge = Judge(tree.target, asked.rules, front_end=MEGATRON_LM)
     return _tried(tried, asked, judge, Means(installed.python, recipes=False, tree=tree), f"that of {tree.label}")
 
 
@@ -145,4 +144,4 @@ def _verdicts(
 def _same(judged: Target, judge: Judge) -> bool:
     """Whether the versions are those at hand; which Megatron-Bridge there is, no command line asks."""
     here = judge.target
-    return judged.core == here.core and (judge.front_end == COMMAND_LINE or judged.bridge == here.bridge)
+    return judged.core == here.core and (judge.front_end.released_with == "core" or judged.bridge == here.bridge)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.dryrun.command_line import Tree
 from mfsdp_lint.dryrun.device import Tier
 from mfsdp_lint.dryrun.introspection import Refusal
@@ -24,7 +25,6 @@ from mfsdp_lint.dryrun.subject import Judge, Subject, tier_of
 from mfsdp_lint.rules.model import Confirm, Example, Rule
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.versions.target import Target
-from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
 Agreement = Literal["agreement", "disagreement", "undecidable"]
 
@@ -131,8 +131,8 @@ def verify_command_line(
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[Row]:
     """The same for what Megatron-LM's command line refuses at start-up, with a source tree. Raises UsageError."""
-    judge = Judge(tree.target, [rule for rule in rules if rule.preset is None], front_end=COMMAND_LINE)
-    here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(tree.target, COMMAND_LINE))]
+    judge = Judge(tree.target, [rule for rule in rules if rule.preset is None], front_end=MEGATRON_LM)
+    here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(tree.target, MEGATRON_LM))]
     refusing = [(rule, found) for rule, found in here if any(case.stage == "startup" for case in found.cases)]
     cases = [case for rule, found in refusing for case in _cases(rule, found, judge)]
     chosen = [case for case in cases if not (case.bad and case.subject) or _tier(case) == "introspect"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.front_ends import Component, FrontEnd
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.read import Question
 from mfsdp_lint.results.held_versions import holds_for, in_order, named
@@ -15,8 +16,6 @@ from mfsdp_lint.rules.strength import stronger
 from mfsdp_lint.versions.ranges import numbers
 from mfsdp_lint.versions.releases import CORE_RELEASES, RELEASES
 from mfsdp_lint.versions.target import Target
-
-COMMAND_LINE = "megatron-lm"
 
 
 def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Judge) -> list[Finding]:
@@ -40,7 +39,7 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Jud
         (_key(violation), holds_for(violation))
         for cause in again(judgement.sources).causes
         for violation in cause.violations
-        if violation.target.core_alone == (violation.recipe.front_end == COMMAND_LINE)
+        if violation.target.core_alone == (violation.recipe.front_end.released_with == "core")
     }
     result = []
     for finding in findings:
@@ -57,13 +56,26 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Jud
     return result
 
 
-def _targets(front_end: str, assumed: Target) -> list[Target]:
+def _targets(front_end: FrontEnd, assumed: Target) -> list[Target]:
     """The newest release of every line that a front-end has, the newest first."""
-    if front_end == COMMAND_LINE:
-        lines = {numbers(each.core)[:2]: replace(assumed, core=each.core, core_alone=True) for each in CORE_RELEASES}
-    else:
-        lines = {numbers(each.bridge)[:2]: replace(assumed, bridge=each.bridge, core=each.core) for each in RELEASES}
-    return list(reversed(lines.values()))
+    every = _EVERY_RELEASE[front_end.released_with]
+    newest = {numbers(version)[:2]: target for version, target in every(assumed)}
+    return list(reversed(newest.values()))
+
+
+def _of_bridge(assumed: Target) -> list[tuple[str, Target]]:
+    return [(each.bridge, replace(assumed, bridge=each.bridge, core=each.core)) for each in RELEASES]
+
+
+def _of_core(assumed: Target) -> list[tuple[str, Target]]:
+    return [(each.core, replace(assumed, core=each.core, core_alone=True)) for each in CORE_RELEASES]
+
+
+_EVERY_RELEASE: Mapping[Component, Callable[[Target], list[tuple[str, Target]]]] = {
+    "bridge": _of_bridge,
+    "core": _of_core,
+}
+"""The releases of a component, the oldest first, each with the target that it makes of the assumed one."""
 
 
 def _question(judge: Judge, paths: set[str], targets: Sequence[Target]) -> Question:
@@ -86,4 +98,4 @@ def _that_matter(rules: Sequence[Rule], codes: Set[str]) -> tuple[Rule, ...]:
 
 def _key(violation: Violation) -> tuple[str, str, int, str, str]:
     recipe = violation.recipe
-    return violation.rule.code, recipe.path, recipe.line, recipe.label, recipe.front_end
+    return violation.rule.code, recipe.path, recipe.line, recipe.label, recipe.front_end.name

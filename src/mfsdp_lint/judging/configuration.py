@@ -12,7 +12,7 @@ from enum import Enum
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
-from mfsdp_lint.core.recipe import Setting, Variant
+from mfsdp_lint.core.recipe import Setting, Settings, Variant
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.dryrun.worker.flat import fields_of  # the worker's own: it can import nothing of ours
 from mfsdp_lint.startup.resolve import WORLD_SIZE
@@ -55,7 +55,7 @@ def variant_of(configuration: object, *, world_size: int | None = None, partial_
     return Variant(Given(values, partial_environment))
 
 
-class Given(Mapping[str, Setting]):
+class Given(Settings):
     """Settings by path, which nobody is known to have written."""
 
     __slots__ = ("_partial_environment", "_values")
@@ -65,7 +65,6 @@ class Given(Mapping[str, Setting]):
         self._partial_environment = partial_environment
 
     def value(self, path: str) -> Value:
-        """The value alone."""
         found = self._values.get(path)
         if found is not None:
             return found
@@ -75,14 +74,12 @@ class Given(Mapping[str, Setting]):
             return NONE
         return self._values.get(_TWINS.get(path, path), UNKNOWN)
 
-    def __getitem__(self, path: str) -> Setting:
-        return Setting(path, self._values[path])
+    def get(self, path: str) -> Setting | None:
+        value = self._values.get(path)
+        return None if value is None else Setting(path, value)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
 
 
 def _walk(configuration: object) -> Iterator[tuple[str, Value]]:

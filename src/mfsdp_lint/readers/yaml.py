@@ -16,6 +16,7 @@ import yaml
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.readers.yaml_nodes import (
     MAX_DEPTH,
@@ -109,7 +110,7 @@ def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET) -> list
             continue
         if not _is_override(root):
             continue
-        variant = Variant(Document(path, lines).settings(root))
+        variant = Variant(WrittenSettings(Document(path, lines).settings(root)))
         recipes.append(
             Recipe(
                 name=posixpath.basename(path) + nth,

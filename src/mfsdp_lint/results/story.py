@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
 from mfsdp_lint.core.values import NONE, UNKNOWN, Value
-from mfsdp_lint.readers.overrides import ENVIRONMENT, recorded
+from mfsdp_lint.readers.overrides import ENVIRONMENT
 from mfsdp_lint.startup.resolve import Change, resolve
 from mfsdp_lint.versions.target import Target
 
@@ -71,7 +71,7 @@ def _story(recipe: Recipe, variant: Variant, path: str) -> Story:
 
 def _steps(variant: Variant, path: str) -> tuple[Step, ...]:
     steps: list[Step] = []
-    for written, origin in recorded(variant.settings, path):
+    for written, origin in variant.settings.history(path):
         # `cfg.ddp = DdpConfig(x=1)` writes x, and then the section: one step is enough.
         if written == path or not steps or not _holds(origin.span, steps[-1].origin.span):
             steps.append(Step(written, origin))

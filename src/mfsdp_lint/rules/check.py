@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.finding import Safety, Severity
+from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
 from mfsdp_lint.core.values import Known, Plain, same
 from mfsdp_lint.rules.agenda import Agenda, agenda
@@ -93,7 +94,7 @@ def hits(
 ) -> Hits:
     """Which rules fire; for recipes that were looked at `before`, by the same rules, that is known."""
     known = before.of if before is not None and before.rules == rules else {}
-    agendas: dict[str, Agenda] = {}
+    agendas: dict[FrontEnd, Agenda] = {}
     found = {}
     for recipe in recipes:
         front_end = recipe.front_end

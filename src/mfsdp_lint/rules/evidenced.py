@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.versions.target import RELEASES, Target
 
 BRIDGE = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
@@ -29,4 +30,4 @@ def core_site(version: str) -> Site:
     """Megatron-LM's command line; nothing there asks which Megatron-Bridge release goes with it."""
     newest = RELEASES[-1]
     core = newest.core if version == newest.bridge else version
-    return Site(Target(newest.bridge, core, "evidenced", assumed=False), "megatron-lm")
+    return Site(Target(newest.bridge, core, "evidenced", assumed=False), MEGATRON_LM)

@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from mfsdp_lint.core.recipe import Origin, Setting, Undeclared, Variant
-from mfsdp_lint.core.values import Known, Plain, describe
+from mfsdp_lint.core.recipe import Origin, Setting, Settings, Undeclared, Variant
+from mfsdp_lint.core.settings import Layer
+from mfsdp_lint.core.values import Known, Plain, Value, describe
 from mfsdp_lint.rules.model import Case, Rule, Written
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.startup.resolve import Change
@@ -111,22 +112,25 @@ def _replaced(path: str, origin: Origin, change: Change, value: Known, after: Kn
 
 def _with(variant: Variant, assignment: Assignment) -> Variant:
     facts = {path: Setting(path, Known(value)) for path, value in assignment.facts.items()}
-    return Variant(_Overlay(variant, facts), variant.when)
+    return Variant(_WithFacts(variant.settings, facts), variant.when)
 
 
-class _Overlay(Mapping[str, Setting]):
-    """The settings of a variant and what there is to say of an assignment."""
+class _WithFacts(Layer):
+    """The settings of a variant, and what there is to say of an assignment."""
 
-    def __init__(self, variant: Variant, facts: Mapping[str, Setting]) -> None:
-        self._variant = variant
+    __slots__ = ("_facts",)
+
+    def __init__(self, below: Settings, facts: Mapping[str, Setting]) -> None:
+        super().__init__(below)
         self._facts = facts
 
-    def __getitem__(self, path: str) -> Setting:
-        return self._facts[path] if path in self._facts else self._variant.settings[path]
+    def get(self, path: str) -> Setting | None:
+        return self._facts.get(path) or self.below.get(path)
+
+    def value(self, path: str) -> Value:
+        fact = self._facts.get(path)
+        return self.below.value(path) if fact is None else fact.value
 
     def __iter__(self) -> Iterator[str]:
         yield from self._facts
-        yield from self._variant.settings
-
-    def __len__(self) -> int:
-        return len(self._facts) + len(self._variant.settings)
+        yield from self.below
