@@ -10,7 +10,7 @@ import pytest
 from mfsdp_lint.core.recipe import Origin, Setting, Settings, Span, Undeclared
 from mfsdp_lint.core.settings import Layer, WrittenSettings
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
-from mfsdp_lint.judging.configuration import Given
+from mfsdp_lint.judging.configuration import GivenSettings
 from mfsdp_lint.readers.overrides import OverriddenSettings, Override
 from mfsdp_lint.startup.resolve import Resolved
 
@@ -70,8 +70,8 @@ def test_what_nobody_wrote_has_no_history_and_is_unknown() -> None:
 
 
 def test_a_value_may_be_known_of_a_setting_that_nobody_gives() -> None:
-    assert Given({}, partial_environment=False).value("env.NAME") == NONE
-    assert "env.NAME" not in Given({}, partial_environment=False)
+    assert GivenSettings({}, partial_environment=False).value("env.NAME") == NONE
+    assert "env.NAME" not in GivenSettings({}, partial_environment=False)
 
 
 def test_settings_have_to_say_what_they_are() -> None:

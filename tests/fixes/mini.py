@@ -53,7 +53,7 @@ class Project:
     def text(self, path: str) -> str:
         return self.files[path]
 
-    def theirs(self, path: str) -> bool:
+    def is_linted(self, path: str) -> bool:
         return path in self.files and not path.startswith("upstream/")
 
     def evaluate(self, overlay: Mapping[str, str]) -> Judged:
@@ -84,7 +84,7 @@ class Project:
             origin, anchor = variant.origin(rule.wrong), variant.origin(next(iter(rule.when)))
             fine = [other for _, other in _all(recipes) if not any(other is each for _, each in bad)]
             shared = any(_point(other.origin(rule.wrong)) == _point(origin) for other in fine)
-            point = (anchor or origin) if origin is None or shared or not self.theirs(origin.span.path) else origin
+            point = (anchor or origin) if origin is None or shared or not self.is_linted(origin.span.path) else origin
             need = Need(recipe, variant, {rule.wrong: rule.right, **rule.also}, (), tuple(rule.when))
             groups[point.point if point else Span(recipe.path, recipe.line, 1, recipe.line, 1)].append(need)
         for span, needs in sorted(groups.items()):

@@ -18,8 +18,9 @@ from mfsdp_lint.core.recipe import Origin, Recipe
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers import yaml_nodes
-from mfsdp_lint.readers.yaml import SECTIONS, compose_documents, read_yaml
+from mfsdp_lint.readers.yaml import compose_documents, read_yaml
 from mfsdp_lint.readers.yaml_nodes import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence
+from mfsdp_lint.vocabulary.sections import SECTIONS
 
 RECIPES = Path(__file__).parent.parent / "recipes"
 

@@ -11,9 +11,10 @@ from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.model import Example, Rule
+from mfsdp_lint.versions.releases import NEWEST_ON_THE_INDEX
 
 SITES = sites()
-DEFAULT = "0.3.1"
+DEFAULT = NEWEST_ON_THE_INDEX
 
 
 def where(rule: Rule) -> list[str]:

@@ -42,16 +42,16 @@ def recipe(name: str, *variants: Variant, line: int = 1) -> Recipe:
     return Recipe(name, f"recipes.{name}", "recipes.py", line, "function", variants)
 
 
-def theirs(path: str) -> bool:
+def is_linted(path: str) -> bool:
     return path.startswith("recipes")
 
 
 def found(*recipes: Recipe) -> list[Finding]:
-    return check(recipes, TARGET, load_rules(), theirs)
+    return check(recipes, TARGET, load_rules(), is_linted)
 
 
 def cause(*recipes: Recipe) -> Cause:
-    (one,) = causes(violations(recipes, TARGET, load_rules(), theirs))
+    (one,) = causes(violations(recipes, TARGET, load_rules(), is_linted))
     return one
 
 
@@ -188,7 +188,7 @@ def test_torch_fsdp2_fails_in_each_version_in_its_own_way() -> None:
     )
 
     def raised(version: str) -> tuple[str, str | None]:
-        (finding,) = check([recipe("r", settings)], resolve_target(version), load_rules(), theirs)
+        (finding,) = check([recipe("r", settings)], resolve_target(version), load_rules(), is_linted)
         return finding.stage, finding.raises
 
     keyword = "TorchFullyShardedDataParallel.__init__() got an unexpected keyword argument 'pg_collection'"
@@ -245,7 +245,7 @@ def test_the_environment_variable_is_an_error_from_0_5_on() -> None:
     settings = variant(setting(FSDP, True, at(3)), setting("env.CUDA_DEVICE_MAX_CONNECTIONS", "1", at(4)))
 
     def judged(version: str) -> tuple[str, str | None]:
-        found = violations([recipe("r", settings)], resolve_target(version), load_rules(), theirs)
+        found = violations([recipe("r", settings)], resolve_target(version), load_rules(), is_linted)
         (one,) = causes(found)
         return one.finding.severity, one.safety
 

@@ -75,7 +75,7 @@ def found(rule: Rule, case: Case, site: Site, variant: Variant) -> bool:
     """Whether the rule, as if it had this case alone, reports a recipe of these settings."""
     alone = dataclasses.replace(rule, cases=(case,))
     recipe = Recipe("example", "example", "example.py", 1, "function", (variant,), front_end=site.front_end)
-    return bool(check([recipe], site.target, [alone], theirs=lambda path: True))
+    return bool(check([recipe], site.target, [alone], is_linted=lambda path: True))
 
 
 def cases() -> Iterator[tuple[Rule, str, Site, int]]:
@@ -147,4 +147,4 @@ def test_the_recipe_is_clean(clean: Variant) -> None:
     site = SITES["0.3.1"]
     recipe = Recipe("clean", "clean", "clean.py", 1, "function", (changed(clean, {}),))
     shown = [rule for rule in RULES if rule.preset is None]
-    assert check([recipe], site.target, shown, theirs=lambda path: True) == []
+    assert check([recipe], site.target, shown, is_linted=lambda path: True) == []

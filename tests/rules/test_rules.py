@@ -41,7 +41,7 @@ IN_FLAGS = [case for case in EXAMPLES if case.values[1].megatron_lm]
 
 def severities(rule: Rule, site: Site, recipes: list[Recipe]) -> set[str]:
     """How bad the rule finds the recipes, among all rules."""
-    found = check(recipes, site.target, RULES, theirs=lambda path: True)
+    found = check(recipes, site.target, RULES, is_linted=lambda path: True)
     return {finding.severity for finding in found if finding.code == rule.code}
 
 
@@ -120,7 +120,7 @@ def test_an_error_comes_with_the_text_that_upstream_raises(rule: Rule) -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rule_is_silent_about_a_recipe_of_which_nothing_is_known(rule: Rule) -> None:
     for site in SITES.values():
-        assert check([recipe_of({}, site)], site.target, [rule], theirs=lambda path: True) == []
+        assert check([recipe_of({}, site)], site.target, [rule], is_linted=lambda path: True) == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

@@ -142,7 +142,7 @@ def _tree(arguments: argparse.Namespace, installed: Installed) -> Tree:
 def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tree: Tree | None) -> int:
     from mfsdp_lint.dryrun.place import place
     from mfsdp_lint.dryrun.run import Told, dry_run
-    from mfsdp_lint.dryrun.subject import Judge, can_be_tried
+    from mfsdp_lint.dryrun.subject import Examiner, can_be_tried
     from mfsdp_lint.reports import dry_run as report
     from mfsdp_lint.reports import dry_run_jobs as jobs_report
     from mfsdp_lint.rules.load import load_rules
@@ -150,7 +150,7 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
     here = place(_wanted(arguments), installed)
     front_end = MEGATRON_LM if tree else BRIDGE
     recipes, code = _recipes(arguments, target, installed, front_end)
-    judge = Judge(target, [rule for rule in load_rules() if rule.preset is None], here.device.decides, front_end)
+    judge = Examiner(target, [rule for rule in load_rules() if rule.preset is None], here.device.decides, front_end)
     asked = [(each, subject) for each in recipes for subject in judge.subjects([each.recipe])]
     subjects = [replace(subject, learnt=each.learnt) for each, subject in asked if not each.why]
     if arguments.findings:

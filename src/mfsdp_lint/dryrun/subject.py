@@ -9,7 +9,7 @@ from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.values import NONE, UNKNOWN
 from mfsdp_lint.dryrun.introspection import SAVE
-from mfsdp_lint.dryrun.outcome import Settings
+from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.dryrun.plain import Given, given, recipe_of
 from mfsdp_lint.readers.command_line import parse
 from mfsdp_lint.readers.overrides import override
@@ -50,7 +50,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class Examiner:
     """The rules, at the versions that are installed, for recipes that `front_end` reads.
 
     `trained` are the tiers that training here decides.
@@ -86,15 +86,15 @@ class Judge:
         """What a worker can be given of a variant."""
         return given(variant, defaults=not self.front_end.takes_flags)
 
-    def __call__(self, settings: Settings) -> list[Violation]:
+    def __call__(self, settings: PlainSettings) -> list[Violation]:
         """What the rules say of settings."""
         return self._of(settings)
 
-    def every(self, settings: Settings) -> list[Violation]:
+    def every(self, settings: PlainSettings) -> list[Violation]:
         """The same, and then what says nothing new beside a stronger rule: it may be what is refused first."""
         return [*self(settings), *self._of(settings, every=True)]
 
-    def _of(self, settings: Settings, *, every: bool = False) -> list[Violation]:
+    def _of(self, settings: PlainSettings, *, every: bool = False) -> list[Violation]:
         recipe = replace(recipe_of(settings), front_end=self.front_end)
         return violations([recipe], self.target, self.rules, lambda path: True, every=every)
 
@@ -122,6 +122,6 @@ def can_be_tried(violation: Violation, *trained: Confirm) -> bool:
     return tier_of(violation) in ("introspect", *(trained or ("cpu",)))
 
 
-def without_environment(settings: Settings) -> Settings:
+def without_environment(settings: PlainSettings) -> PlainSettings:
     """The settings that are not environment variables."""
     return {path: value for path, value in settings.items() if not path.startswith("env.")}

@@ -90,7 +90,7 @@ def _question(judge: Judge, paths: set[str], targets: Sequence[Target]) -> Quest
 
 
 def _that_matter(rules: Sequence[Rule], codes: Set[str]) -> tuple[Rule, ...]:
-    """These rules and those whose findings would make theirs superfluous."""
+    """These rules, and those whose findings would make the findings of these superfluous."""
     above = stronger(rules)
     wanted = {*codes, *(stronger_code for code in codes for stronger_code in above[code])}
     return tuple(rule for rule in rules if rule.code in wanted)

@@ -30,38 +30,9 @@ from mfsdp_lint.readers.yaml_nodes import (
 )
 from mfsdp_lint.versions.target import DEFAULT_TARGET
 from mfsdp_lint.vocabulary.entry import Versions
+from mfsdp_lint.vocabulary.sections import SECTIONS
 
-__all__ = ["SECTIONS", "compose_documents", "read_value", "read_yaml"]
-
-SECTIONS = frozenset(
-    {
-        "rng",
-        "rerun_state_machine",
-        "train",
-        "model",
-        "optimizer",
-        "optimizer_config_override_provider",
-        "ddp",
-        "validation",
-        "scheduler",
-        "dataset",
-        "logger",
-        "tokenizer",
-        "checkpoint",
-        "dist",
-        "ft",
-        "straggler",
-        "nvrx_straggler",
-        "profiling",
-        "peft",
-        "comm_overlap",
-        "mixed_precision",
-        "tensor_inspect",
-        "inprocess_restart",
-        "env_vars",
-    }
-)
-"""The fields of `ConfigContainer` in Megatron-Bridge 0.2.0 to 0.6.0 (megatron/bridge/training/config.py)."""
+__all__ = ["compose_documents", "read_value", "read_yaml"]
 
 _TEMPLATE = re.compile(r"\{\{|\{% ")
 """A template of Jinja or Helm: what it will be cannot be known."""

@@ -25,8 +25,9 @@ from mfsdp_lint.readers.yaml import MODEL_ARGS, Document, target_of
 from mfsdp_lint.readers.yaml_nodes import Mapping, Node, Scalar
 from mfsdp_lint.readers.yaml_nodes import Sequence as Items
 from mfsdp_lint.vocabulary import table
-from mfsdp_lint.vocabulary.entry import COMMAND_LINE_SECTIONS, Versions
+from mfsdp_lint.vocabulary.entry import Versions
 from mfsdp_lint.vocabulary.flags import Flag
+from mfsdp_lint.vocabulary.sections import COMMAND_LINE_SECTIONS
 from mfsdp_lint.vocabulary.tables import ENVIRONMENT, opposite
 
 _VARIABLES = "ENV_VARS"

@@ -9,8 +9,9 @@ from textwrap import fill
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM
 from mfsdp_lint.core.values import UNKNOWN, Value, describe, spell
-from mfsdp_lint.vocabulary.entry import COMMAND_LINE_SECTIONS, Entry
+from mfsdp_lint.vocabulary.entry import Entry
 from mfsdp_lint.vocabulary.flags import Flag
+from mfsdp_lint.vocabulary.sections import COMMAND_LINE_SECTIONS
 from mfsdp_lint.vocabulary.tables import ENVIRONMENT, Table
 
 Rows = Iterable[tuple[str, str, str]]

@@ -12,7 +12,7 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.calls import call
 from mfsdp_lint.readers.python.eval.classes import ClassObject
-from mfsdp_lint.readers.python.eval.configurations import CONTAINER, SECTIONS, is_container
+from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.export.settings import Spans, TreeSettings
 from mfsdp_lint.readers.python.state.machine import CannotMerge, Frame, Machine, OutOfSteps, Raised
@@ -28,6 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     Unknown,
 )
+from mfsdp_lint.vocabulary.sections import SECTIONS
 
 RUN_LIMIT = 16
 """Ways through one entry point that are looked at."""
