@@ -33,7 +33,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call on the way to a write: the call expression, and the function it stands in ("" at the top level)."""
+    """One of the calls that led to a write: its expression, and the function it stands in ("" at the top level)."""
 
     span: Span
     function: str

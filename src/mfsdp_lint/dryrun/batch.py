@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.proxy import base_of
-from mfsdp_lint.dryrun.ranks import By, RunAsked
+from mfsdp_lint.dryrun.ranks import By, RunRequest
 
 Key = tuple[int, str]
 """A run: the ranks it takes, and its name."""
@@ -28,7 +28,7 @@ class Batch:
     device: Device = CPU
     most: int | None = None
     stood_in: tuple[str, ...] = ()
-    _wanted: dict[tuple[int, str], RunAsked] = field(default_factory=dict)
+    _wanted: dict[tuple[int, str], RunRequest] = field(default_factory=dict)
     _keys: dict[str, Key] = field(default_factory=dict)
     _outcomes: dict[Key, Outcome] = field(default_factory=dict)
 
@@ -38,7 +38,7 @@ class Batch:
         if same not in self._keys:
             name = f"run-{len(self._keys) + 1}"
             key = self._keys[same] = (ranks, name)
-            self._wanted[key] = RunAsked(
+            self._wanted[key] = RunRequest(
                 name, settings, base_of(self.device), name if save else None, load[1] if load else None
             )
         return self._keys[same]
@@ -60,9 +60,9 @@ class Batch:
         return self._outcomes[key]
 
 
-def _in_chunks(questions: list[RunAsked]) -> list[list[RunAsked]]:
+def _in_chunks(questions: list[RunRequest]) -> list[list[RunRequest]]:
     """So many at a time; a load stays with the save that it needs."""
-    chunks: list[list[RunAsked]] = [[]]
+    chunks: list[list[RunRequest]] = [[]]
     for question in questions:
         if len(chunks[-1]) >= _MOST_IN_A_LAUNCH and not question.load:
             chunks.append([])

@@ -73,7 +73,7 @@ class Judge:
 
         `before` is what the same question came to for other texts, perhaps by other rules.
 
-        Of several versions each is judged by itself, and what they come to is put together: recipes are there once for
+        Each of several versions is judged by itself, and what they come to is put together: recipes are there once for
         every reading, so that a fix is proved in all of them, and a finding says for which versions it holds.
         """
         targets = self.question.targets

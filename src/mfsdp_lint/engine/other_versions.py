@@ -1,4 +1,4 @@
-"""Where the version is only assumed: for which of all versions a finding holds."""
+"""The versions that a finding holds for, where the version at hand is only assumed."""
 
 from __future__ import annotations
 

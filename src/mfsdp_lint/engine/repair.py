@@ -59,7 +59,7 @@ class Repair:
         violations = [violation for cause in judgement.causes for violation in cause.violations]
         return Judged(
             recipes=judgement.recipes,
-            # Of a rule that several versions break with different severities, the proof goes by the last one.
+            # Several versions may break a rule with different severities; the proof goes by the last one.
             broken=[
                 Broken(_mistake(each), each.severity, each.recipe, each.variant)
                 for each in sorted(violations, key=lambda each: -SEVERITIES.index(each.severity))

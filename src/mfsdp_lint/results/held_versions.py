@@ -1,4 +1,4 @@
-"""For which versions a finding holds, in words."""
+"""The versions that a finding holds for, in words."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def violations(
 ) -> list[Violation]:
     """Everything that the recipes break, one entry for each variant and rule, in the order of the recipes.
 
-    Of rules that say the same of a variant only the strongest is kept, unless `every` one is wanted.
+    Where several rules say the same of a variant, the strongest alone is kept, unless `every` one is wanted.
     """
     return violations_of(hits(recipes, target, rules, is_linted), every=every)
 

@@ -62,7 +62,7 @@ def _said(variant: Variant, path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One way in which a rule is broken. `when` comes on top of the rule's `applies`; None: always.
+    """One form in which a rule is broken. `when` comes on top of the rule's `applies`; None: always.
 
     `sees` says which settings both look at, `confirm` which tier of a dry run decides it, at the least.
     """

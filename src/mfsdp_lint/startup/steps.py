@@ -298,7 +298,7 @@ def _place(evidence: Mapping[str, str], site: Site) -> Place | None:
 
 
 def nearest(version: str, known: tuple[str, ...]) -> str:
-    """Of the releases that something is known of, the one to ask about a version.
+    """The release to ask about a version, of those that something is known of.
 
     The newest of its line that is not newer, else the oldest of its line, else the newest that is not newer, else the
     oldest. What is newer than every release is asked as the development head, where that is known.
