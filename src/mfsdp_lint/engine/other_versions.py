@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from mfsdp_lint.core.finding import Finding
-from mfsdp_lint.core.front_ends import Component, FrontEnd
+from mfsdp_lint.core.front_ends import Component
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.read import Question
 from mfsdp_lint.results.held_versions import holds_for, in_order, named
@@ -28,8 +28,7 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Jud
     if not judge.target.assumed or not causes:
         return list(findings)
     broken = [violation for cause in causes.values() for violation in cause.violations]
-    front_ends = {violation.recipe.front_end for violation in broken}
-    everywhere = [target for front_end in sorted(front_ends) for target in _targets(front_end, judge.target)]
+    everywhere = [target for component in sorted(_components(broken)) for target in _targets(component, judge.target)]
     again = replace(
         judge,
         question=_question(judge, {each.recipe.path for each in broken}, everywhere),
@@ -49,17 +48,20 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Jud
             here = {holds_for(violation) for violation in cause.violations}
             versions = in_order(here | {version for key, version in seen if key in keys})
             finding = replace(finding, versions=versions)
-            ends = {violation.recipe.front_end for violation in cause.violations}
-            if len(versions) < sum(len(_targets(end, judge.target)) for end in ends):
+            if len(versions) < sum(len(_targets(each, judge.target)) for each in _components(cause.violations)):
                 finding = replace(finding, message=f"{finding.message} (holds for {named(versions)})")
         result.append(finding)
     return result
 
 
-def _targets(front_end: FrontEnd, assumed: Target) -> list[Target]:
-    """The newest release of every line that a front-end has, the newest first."""
-    every = _EVERY_RELEASE[front_end.released_with]
-    newest = {numbers(version)[:2]: target for version, target in every(assumed)}
+def _components(broken: Iterable[Violation]) -> set[Component]:
+    """The components whose releases decide what the front-ends of these recipes do."""
+    return {violation.recipe.front_end.released_with for violation in broken}
+
+
+def _targets(component: Component, assumed: Target) -> list[Target]:
+    """The newest release of every line that a component has, the newest first."""
+    newest = {numbers(version)[:2]: target for version, target in _EVERY_RELEASE[component](assumed)}
     return list(reversed(newest.values()))
 
 
