@@ -8,7 +8,7 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Span, Undeclared, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.readers.command_line import COMMAND_LINE, misspelt, parse
+from mfsdp_lint.readers.command_line_overrides import COMMAND_LINE, misspelt, parse
 from mfsdp_lint.readers.overrides import Override, override
 
 SETTINGS: dict[str, Value] = {

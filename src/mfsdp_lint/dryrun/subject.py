@@ -11,7 +11,7 @@ from mfsdp_lint.core.values import NONE, UNKNOWN
 from mfsdp_lint.dryrun.introspection import SAVE
 from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.dryrun.plain import Given, given, recipe_of
-from mfsdp_lint.readers.command_line import parse
+from mfsdp_lint.readers.command_line_overrides import parse
 from mfsdp_lint.readers.overrides import override
 from mfsdp_lint.rules.check import Violation, violations
 from mfsdp_lint.rules.model import Confirm, Rule

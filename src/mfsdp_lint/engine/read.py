@@ -12,8 +12,8 @@ from mfsdp_lint.inputs.addresses import Address, ask
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
-from mfsdp_lint.readers import command_line
-from mfsdp_lint.readers.command_line import CommandLine
+from mfsdp_lint.readers import command_line_overrides
+from mfsdp_lint.readers.command_line_overrides import CommandLine
 from mfsdp_lint.readers.overrides import override
 from mfsdp_lint.versions.target import Target, UnknownVersion
 
@@ -67,7 +67,7 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
     """What the options ask to read, and what of it is not there. Raises UsageError."""
     from mfsdp_lint.detect import detect
 
-    changed = command_line.parse(options.overrides, options.environment)
+    changed = command_line_overrides.parse(options.overrides, options.environment)
     asked = ask(options.paths, options.exclude)
     named = dict.fromkeys([*options.paths, *(address.path for address in asked.addresses)])
     python = (file.path for file in asked.files if file.kind == "python")
@@ -114,7 +114,7 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
     for file in question.files:
         if file.kind == "yaml":
             recipes += _read_yaml(file.path, sources, question.target, problems)
-    remarks += command_line.misspelt(recipes, question.command_line.overrides)
+    remarks += command_line_overrides.misspelt(recipes, question.command_line.overrides)
     recipes = [override(recipe, question.command_line.overrides) for recipe in recipes]
     return Read(tuple(recipes), tuple(problems), tuple(remarks), again)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Call, Origin, Recipe, Span
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, OneOf, Value, describe
-from mfsdp_lint.readers.command_line import COMMAND_LINE
+from mfsdp_lint.readers.command_line_overrides import COMMAND_LINE
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.settings import origin_document, recipe_document, span_document, target_document, value_document
 from mfsdp_lint.reports.snippet import Lines, lines_of
