@@ -62,9 +62,7 @@ def test_imports_go_upwards_only() -> None:
 
 
 def test_what_runs_elsewhere_imports_nothing_of_ours() -> None:
-    found = {
-        other for module, path in MODULES.items() if module.startswith(f"{WORKER}.") for other in imported(path)
-    }
+    found = {other for module, path in MODULES.items() if module.startswith(f"{WORKER}.") for other in imported(path)}
     assert found == set()
 
 

@@ -13,13 +13,11 @@ from mfsdp_lint import __version__
 TYPE_CHECKING = False  # `typing` itself would cost a third of the time that --version takes
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Protocol
 
     class Command(Protocol):
-        """What a module under `mfsdp_lint.commands` offers; `prepare(arguments)` as well, if what it is about may look
-        like an option.
-        """
+        """What a module under `mfsdp_lint.commands` offers."""
 
         SUMMARY: str
 
@@ -32,6 +30,9 @@ if TYPE_CHECKING:
 
 COMMANDS = ("audit", "check", "dry-run", "explain", "judge", "rules", "snapshot", "why")
 """Every command; each is the module of that name, with `_` for `-`, under `mfsdp_lint.commands`."""
+
+ABOUT_A_WORD = ("explain",)
+"""The commands whose first argument may look like an option."""
 
 DEFAULT_COMMAND = "check"
 
@@ -61,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     from importlib import import_module
 
-    from mfsdp_lint.commands.arguments import parser_for
+    from mfsdp_lint.commands.arguments import parser_for, word_first
     from mfsdp_lint.inputs.options import UsageError
 
     _never_fail_to_print()
@@ -71,8 +72,7 @@ def _run(arguments: list[str]) -> int:
     parser = parser_for(prog, command.SUMMARY)
     command.add_arguments(parser)
     try:
-        prepare: Callable[[list[str]], list[str]] | None = getattr(command, "prepare", None)
-        code = command.main(parser.parse_args(prepare(arguments) if prepare else arguments))
+        code = command.main(parser.parse_args(word_first(arguments) if name in ABOUT_A_WORD else arguments))
         sys.stdout.flush()
         return code
     except UsageError as error:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
 
 from tests.commands.samples import Ask, ask, shown
 
@@ -80,3 +84,20 @@ def test_an_address_that_is_not_there_does_not_stop_the_others(ask: Ask) -> None
     assert code == 2
     assert out.startswith("1 file, 1 recipe: 0 findings; ")
     assert err == "mfsdp-lint: error: recipes.py: there is no function smal; the nearest is small\n"
+
+
+@pytest.mark.parametrize("options", [(), ("--set", "train.train_iters=3"), ("--env", "NCCL_DEBUG=INFO")])
+def test_a_name_that_is_no_field_is_told_under_overrides_too(ask: Ask, options: tuple[str, ...]) -> None:
+    Path("misspelt.py").write_text(
+        dedent("""\
+            from settings import ConfigContainer
+
+
+            def misspelt():
+                cfg = ConfigContainer()
+                cfg.checkpoint.ckpt_fromat = "fsdp_dtensor"
+                return cfg
+        """)
+    )
+    _, out, _ = ask("misspelt.py", "--output-format=concise", *options)
+    assert "MFSDP701 CheckpointConfig has no field ckpt_fromat; did you mean ckpt_format?" in out

@@ -8,6 +8,7 @@ from mfsdp_lint.conditions.applicability import Site, parse_applicability
 from mfsdp_lint.conditions.byversion import ByVersion
 from mfsdp_lint.conditions.language import Condition, ConditionError, Terms, parse, parse_value
 from mfsdp_lint.core.recipe import Setting, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, NotNone, OneOf, Plain, Unknown, Value
 from mfsdp_lint.versions.target import resolve_target
 
@@ -24,7 +25,7 @@ def variant(**values: Plain | Value) -> Variant:
         path = name.replace("__", ".")
         known = isinstance(value, Known | OneOf | NotNone | Unknown)
         settings[path] = Setting(path, value if known else Known(value))  # type: ignore[arg-type]
-    return Variant(settings)
+    return Variant(WrittenSettings(settings))
 
 
 def judge(text: str, **values: Plain | Value) -> bool | None:

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mfsdp_lint.conditions.language import parse
-from mfsdp_lint.core.recipe import Setting, Variant
+from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, OneOf, Plain, Value
 
 PATHS = ("a.x", "a.y", "b.z")
@@ -59,8 +60,8 @@ def knowledge_and_truth(draw: st.DrawFn) -> tuple[Variant, Variant]:
         states: list[Value] = [Known(value), UNKNOWN, OneOf((value, "something else"))]
         known[path] = draw(st.sampled_from(states if value is None else [*states, NOT_NONE]))
     return (
-        Variant({path: Setting(path, state) for path, state in known.items()}),
-        Variant({path: Setting(path, Known(value)) for path, value in real.items()}),
+        Variant(WrittenSettings.of(known)),
+        Variant(WrittenSettings.of({path: Known(value) for path, value in real.items()})),
     )
 
 
@@ -79,5 +80,7 @@ def test_the_deciding_settings_alone_decide(text: str, settings: tuple[Variant, 
     condition = parse(text, {})
     decided = condition.truth(partly_known)
     if decided is not None:
-        alone = Variant({path: partly_known.settings[path] for path in condition.deciding(partly_known)})
+        alone = Variant(
+            WrittenSettings.of({path: partly_known.value(path) for path in condition.deciding(partly_known)})
+        )
         assert condition.truth(alone) is decided

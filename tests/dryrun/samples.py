@@ -1,13 +1,13 @@
-"""Settings to dry-run, and a Megatron that says what a test wants it to say."""
+"""PlainSettings to dry-run, and a Megatron that says what a test wants it to say."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mfsdp_lint.dryrun.outcome import DONE, Failure, Measured, Outcome, Settings
+from mfsdp_lint.dryrun.outcome import DONE, Failure, Measured, Outcome, PlainSettings
 from mfsdp_lint.dryrun.plain import recipe_of
-from mfsdp_lint.dryrun.subject import Judge, Subject
+from mfsdp_lint.dryrun.subject import Examiner, Subject
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.versions.target import resolve_target
 
@@ -24,12 +24,12 @@ FSDP: Mapping[str, Any] = {
 
 WRONG_FORMAT = "AssertionError: Megatron FSDP only supports fsdp_dtensor checkpoint format"
 
-JUDGE = Judge(resolve_target("0.3.1"), [rule for rule in load_rules() if rule.preset is None])
+JUDGE = Examiner(resolve_target("0.3.1"), [rule for rule in load_rules() if rule.preset is None])
 
 PASSED = Outcome(DONE)
 
 
-def subject(settings: Settings) -> Subject:
+def subject(settings: PlainSettings) -> Subject:
     """The settings, and what the rules say of them."""
     return JUDGE.subjects([recipe_of(settings)])[0]
 
@@ -40,17 +40,17 @@ def failed(stage: str, message: str) -> Outcome:
     return Outcome(stage, Failure(kind, text))
 
 
-def refuses(check: Callable[[Settings], str]) -> Callable[[Settings], Outcome]:
+def refuses(check: Callable[[PlainSettings], str]) -> Callable[[PlainSettings], Outcome]:
     """A start-up validation that refuses what `check` has an error for."""
 
-    def ask(settings: Settings) -> Outcome:
+    def ask(settings: PlainSettings) -> Outcome:
         message = check(settings)
         return failed("startup", message) if message else PASSED
 
     return ask
 
 
-def only_fsdp_dtensor(settings: Settings) -> str:
+def only_fsdp_dtensor(settings: PlainSettings) -> str:
     """What the real one says of the checkpoint format."""
     saves = settings.get("checkpoint.save") is not None or settings.get("checkpoint.load") is not None
     wrong = saves and settings.get("checkpoint.ckpt_format") != "fsdp_dtensor"

@@ -1,4 +1,4 @@
-"""Settings as a command line of Megatron-LM: which attributes they are, and what its validation says of them."""
+"""PlainSettings as a command line of Megatron-LM: which attributes they are, and what its validation says of them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 from mfsdp_lint.cli import main
 from mfsdp_lint.commands import dry_run
+from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.detect import with_core
 from mfsdp_lint.dryrun import confirm as of_a_check
@@ -19,18 +20,17 @@ from mfsdp_lint.dryrun.command_line import command_lines, question, tree_at
 from mfsdp_lint.dryrun.containment import contained
 from mfsdp_lint.dryrun.introspection import confirm, validate
 from mfsdp_lint.dryrun.inventory import Installed
-from mfsdp_lint.dryrun.outcome import Outcome, Settings
+from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.plain import Given, recipe_of
-from mfsdp_lint.dryrun.subject import Judge, Subject, can_be_tried
+from mfsdp_lint.dryrun.subject import Examiner, Subject, can_be_tried
 from mfsdp_lint.dryrun.verify import verify_command_line
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.readers.yaml import read_yaml
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 from tests.dryrun.samples import PASSED, failed, refuses
 
 TARGET = with_core("0.16.1", "as asked")
-JUDGE = Judge(TARGET, [rule for rule in load_rules() if rule.preset is None], front_end=COMMAND_LINE)
+JUDGE = Examiner(TARGET, [rule for rule in load_rules() if rule.preset is None], front_end=MEGATRON_LM)
 
 WRONG_FORMAT = "AssertionError: Megatron FSDP only supports fsdp_dtensor checkpoint format"
 FUSED = "AssertionError: --use-torch-fsdp2 is not supported with gradient accumulation fusion"
@@ -42,12 +42,12 @@ def recipe(text: str) -> Recipe:
     return found
 
 
-def subject(settings: Settings) -> Subject:
-    """Settings of the command line, and what the rules say of them."""
-    return JUDGE.subjects([replace(recipe_of(settings), front_end=COMMAND_LINE)])[0]
+def subject(settings: PlainSettings) -> Subject:
+    """PlainSettings of the command line, and what the rules say of them."""
+    return JUDGE.subjects([replace(recipe_of(settings), front_end=MEGATRON_LM)])[0]
 
 
-def asked(settings: Settings, original: Settings | None = None) -> dict[str, Any]:
+def asked(settings: PlainSettings, original: PlainSettings | None = None) -> dict[str, Any]:
     """What the process is asked about."""
     return question(settings, settings if original is None else original, "0.16.1")
 
@@ -124,7 +124,7 @@ def test_what_start_up_refuses_can_be_tried_and_what_happens_later_cannot() -> N
 # -- verdicts ------------------------------------------------------------------------------------------------------
 
 
-def only_fsdp_dtensor(settings: Settings) -> str:
+def only_fsdp_dtensor(settings: PlainSettings) -> str:
     """As the real one, which has torch_dist by default."""
     right = settings.get("checkpoint.ckpt_format", "torch_dist") == "fsdp_dtensor"
     return "" if right or not settings.get("ddp.use_megatron_fsdp") else WRONG_FORMAT
@@ -142,7 +142,7 @@ def test_what_a_stronger_rule_speaks_for_may_be_refused_first() -> None:
     """Both FSDPs: it is not the checkpoint format that the command line asks about first."""
     about = subject({**TWINS, "dist.use_torch_fsdp2": True, "checkpoint.ckpt_format": "torch_dist"})
 
-    def ask(settings: Settings) -> Outcome:
+    def ask(settings: PlainSettings) -> Outcome:
         if settings.get("dist.use_torch_fsdp2") and settings.get("model.gradient_accumulation_fusion", True):
             return replace(failed("startup", FUSED), config={"model.gradient_accumulation_fusion": True})
         message = only_fsdp_dtensor(settings)
@@ -235,7 +235,7 @@ def small_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return folder
 
 
-def run(small_tree: str, settings: Settings, *arguments: str) -> int:
+def run(small_tree: str, settings: PlainSettings, *arguments: str) -> int:
     """`mfsdp-lint dry-run` of settings."""
     file = Path(small_tree) / "settings.json"
     file.write_text(json.dumps(settings))

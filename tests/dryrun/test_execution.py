@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.dryrun.execution import _executed, not_read
 from mfsdp_lint.dryrun.plain import given
@@ -71,7 +72,7 @@ def test_a_file_of_a_package_may_import_its_neighbours(tmp_path: Path, monkeypat
     assert _module(str(package / "llama.py"), []).STRATEGY == "optim"
 
 
-RECIPE = Recipe("fsdp", "recipe.fsdp", "recipe.py", 3, "function", (Variant({"model.x": Setting("model.x", UNKNOWN)}),))
+RECIPE = Recipe("fsdp", "recipe.fsdp", "recipe.py", 3, "function", (Variant(WrittenSettings.of({"model.x": UNKNOWN})),))
 
 
 def test_the_settings_that_a_function_returned_are_those_of_the_recipe() -> None:

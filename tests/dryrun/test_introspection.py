@@ -6,14 +6,16 @@ from collections.abc import Callable
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.introspection import Validation, confirm, validate
-from mfsdp_lint.dryrun.outcome import Outcome, Settings
+from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from tests.dryrun.samples import FSDP, JUDGE, PASSED, WRONG_FORMAT, failed, only_fsdp_dtensor, refuses, subject
 
 SAVES = {**FSDP, "checkpoint.save": "/results"}
 WRONG = {**SAVES, "checkpoint.ckpt_format": "torch_dist"}
 
 
-def validated(settings: Settings, ask: Callable[[Settings], Outcome]) -> tuple[Validation, dict[str, Confirmation]]:
+def validated(
+    settings: PlainSettings, ask: Callable[[PlainSettings], Outcome]
+) -> tuple[Validation, dict[str, Confirmation]]:
     """What validation came to, and the verdict on every finding by its code."""
     asked = subject(settings)
     seen = validate(settings, asked.violations, ask, JUDGE)
@@ -33,7 +35,7 @@ def test_a_finding_is_confirmed_by_its_error_and_by_the_control_run_that_passes(
 
 
 def test_every_refusal_is_found_and_not_only_the_first() -> None:
-    def check(settings: Settings) -> str:
+    def check(settings: PlainSettings) -> str:
         if settings.get("dist.use_tp_pp_dp_mapping"):
             return "AssertionError: use_tp_pp_dp_mapping is not supported with Megatron FSDP"
         return only_fsdp_dtensor(settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.dryrun.device import Device
-from mfsdp_lint.dryrun.outcome import Settings
+from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.dryrun.proxy import base_of, proxy_of
 from tests.dryrun.samples import FSDP
 
@@ -103,7 +103,7 @@ def test_offloading_takes_transformer_engine() -> None:
     ],
 )
 def test_8_and_4_bits_are_for_gpus_that_compute_in_them(
-    device: Device, settings: Settings, reduced: tuple[str, ...]
+    device: Device, settings: PlainSettings, reduced: tuple[str, ...]
 ) -> None:
     told = proxy_of(settings, 2, device).reduced
     assert tuple(line.replace('"e4m3"', "e4m3").replace('"e2m1"', "e2m1") for line in told) == reduced

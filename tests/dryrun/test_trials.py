@@ -8,7 +8,7 @@ from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun import trials
 from mfsdp_lint.dryrun.batch import Batch
 from mfsdp_lint.dryrun.device import CPU, Device
-from mfsdp_lint.dryrun.outcome import Outcome, Settings
+from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.ranks import launched
 from mfsdp_lint.dryrun.subject import tier_of
 from tests.dryrun.samples import FSDP, JUDGE, failed, subject, trained
@@ -22,8 +22,8 @@ UNREDUCED = {**FSDP, "ddp.data_parallel_sharding_strategy": "no_shard", "ddp.ove
 
 
 def verdicts(
-    settings: Settings,
-    megatron: Callable[[Settings], Outcome],
+    settings: PlainSettings,
+    megatron: Callable[[PlainSettings], Outcome],
     *,
     ranks: int = 2,
     device: Device = CPU,
@@ -40,7 +40,7 @@ def verdicts(
 
 
 def test_an_error_at_its_stage_and_a_control_run_that_trains_confirm() -> None:
-    def megatron(settings: Settings) -> Outcome:
+    def megatron(settings: PlainSettings) -> Outcome:
         wrong = settings["ddp.data_parallel_sharding_strategy"] == "zero3"
         return failed("wrap", INVALID) if wrong else trained()
 
@@ -48,7 +48,7 @@ def test_an_error_at_its_stage_and_a_control_run_that_trains_confirm() -> None:
 
 
 def test_the_same_error_at_another_stage_is_inconclusive() -> None:
-    def megatron(settings: Settings) -> Outcome:
+    def megatron(settings: PlainSettings) -> Outcome:
         wrong = settings["ddp.data_parallel_sharding_strategy"] == "zero3"
         return failed("first-step", INVALID) if wrong else trained()
 
@@ -72,7 +72,7 @@ def test_a_rank_that_had_to_be_stopped_decides_nothing() -> None:
 
 
 def test_what_nothing_raises_is_confirmed_by_comparison_with_plain_ddp() -> None:
-    def megatron(settings: Settings) -> Outcome:
+    def megatron(settings: PlainSettings) -> Outcome:
         unreduced = not settings["ddp.overlap_grad_reduce"] and (
             settings["ddp.data_parallel_sharding_strategy"] == "no_shard"
         )
@@ -109,7 +109,7 @@ def test_hybrid_sharding_takes_more_ranks_than_there_may_be() -> None:
 def test_a_gpu_decides_what_a_cpu_cannot() -> None:
     offloaded = {**FSDP, "optimizer.optimizer_cpu_offload": True}
 
-    def megatron(settings: Settings) -> Outcome:
+    def megatron(settings: PlainSettings) -> Outcome:
         return failed("first-step", "RuntimeError: boom") if settings["optimizer.optimizer_cpu_offload"] else trained()
 
     assert "MFSDP450" not in verdicts(offloaded, megatron)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from mfsdp_lint.core.finding import Severity
 from mfsdp_lint.core.recipe import How, Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.plan import FixRequest, Need
 from mfsdp_lint.fixes.prove import Broken, Judged
@@ -52,7 +53,7 @@ class Project:
     def text(self, path: str) -> str:
         return self.files[path]
 
-    def theirs(self, path: str) -> bool:
+    def is_linted(self, path: str) -> bool:
         return path in self.files and not path.startswith("upstream/")
 
     def evaluate(self, overlay: Mapping[str, str]) -> Judged:
@@ -83,7 +84,7 @@ class Project:
             origin, anchor = variant.origin(rule.wrong), variant.origin(next(iter(rule.when)))
             fine = [other for _, other in _all(recipes) if not any(other is each for _, each in bad)]
             shared = any(_point(other.origin(rule.wrong)) == _point(origin) for other in fine)
-            point = (anchor or origin) if origin is None or shared or not self.theirs(origin.span.path) else origin
+            point = (anchor or origin) if origin is None or shared or not self.is_linted(origin.span.path) else origin
             need = Need(recipe, variant, {rule.wrong: rule.right, **rule.also}, (), tuple(rule.when))
             groups[point.point if point else Span(recipe.path, recipe.line, 1, recipe.line, 1)].append(need)
         for span, needs in sorted(groups.items()):
@@ -116,7 +117,9 @@ class _Reader:
     def recipes(self) -> Iterator[Recipe]:
         for name, (file, node) in self.functions.items():
             if name.endswith("_config"):
-                variants = tuple(Variant(settings, when) for settings, when in self.run(file, node.body, [({}, ())]))
+                variants = tuple(
+                    Variant(WrittenSettings(settings), when) for settings, when in self.run(file, node.body, [({}, ())])
+                )
                 yield Recipe(name, name, file.document.path, node.lineno, "function", variants)
 
     def run(

@@ -5,26 +5,27 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 
 import pytest
 
-from mfsdp_lint.fixes.apply import fix_project, prove_once, write_all
+from mfsdp_lint.core.settings import Layer
+from mfsdp_lint.core.values import Value
+from mfsdp_lint.fixes.apply import fix_project, prove_once
 from mfsdp_lint.fixes.prove import NO_PLACE, Judged, Proof
 from tests.fixes.mini import AVERAGE, AVERAGE_RULE, FORMAT, FORMAT_RULE, FSDP, Project, Rule
 
 
 def fixed(project: Project) -> dict[str, str]:
     """The changed files; a second run must change nothing more."""
-    done = fix_project(project.evaluate({}), project.evaluate, project.text, project.theirs)
+    done = fix_project(project.evaluate({}), project.evaluate, project.text, project.is_linted)
     again = Project({**project.files, **done.texts}, project.rules)
-    assert not fix_project(again.evaluate({}), again.evaluate, again.text, again.theirs).texts
+    assert not fix_project(again.evaluate({}), again.evaluate, again.text, again.is_linted).texts
     return dict(done.texts)
 
 
 def proof_of(project: Project) -> Proof:
-    return prove_once(project.evaluate({}), project.evaluate, project.text, project.theirs)
+    return prove_once(project.evaluate({}), project.evaluate, project.text, project.is_linted)
 
 
 COMMON = 'def common():\n    cfg = Config(checkpoint=Checkpoint(save="x", ckpt_format="torch_dist"))\n    return cfg\n'
@@ -155,17 +156,24 @@ def test_the_good_ones_are_proved_when_some_of_many_fail() -> None:
 
 def test_no_other_setting_may_change() -> None:
     """Another setting follows the one that the fix names."""
+
+    class Following(Layer):
+        def value(self, path: str) -> Value:
+            return super().value(FORMAT if path == "model.follows" else path)
+
+        def __iter__(self) -> Iterator[str]:
+            return iter((*self.below, "model.follows"))
+
     project = Project({"c.py": COMMON, "r.py": recipe("a", ON)})
 
     def evaluate(overlay: Mapping[str, str]) -> Judged:
         judged = project.evaluate(overlay)
         for each in judged.recipes:
-            settings = each.variants[0].settings
-            assert isinstance(settings, dict)
-            settings["model.follows"] = replace(settings[FORMAT], path="model.follows")
+            (only,) = each.variants
+            object.__setattr__(only, "settings", Following(only.settings))  # requests know the variant itself
         return judged
 
-    proof = prove_once(evaluate({}), evaluate, project.text, project.theirs)
+    proof = prove_once(evaluate({}), evaluate, project.text, project.is_linted)
     assert [each.reason for each in proof.unproved] == ["model.follows would change in a_config"]
     assert not proof.texts
 
@@ -190,9 +198,3 @@ def test_planning_is_ready_without_libcst_and_yaml() -> None:
     code = "import sys, mfsdp_lint.fixes.apply, mfsdp_lint.fixes.patch; print({'libcst', 'yaml'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
-
-
-def test_files_are_written_whole_and_in_order() -> None:
-    written: list[tuple[str, bytes]] = []
-    write_all({"b.py": b"2", "a.py": b"1"}, lambda path, data: written.append((path, data)))
-    assert written == [("a.py", b"1"), ("b.py", b"2")]

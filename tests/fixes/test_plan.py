@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.edits import Text, apply_all
 from mfsdp_lint.fixes.plan import FixRequest, Need, plan
@@ -20,7 +21,7 @@ def origin(path: str, text: str, piece: str, nth: int = 0, earlier: Origin | Non
 
 def recipe(path: str, name: str, settings: dict[str, tuple[Plain, Origin | None]]) -> Recipe:
     known = {key: Setting(key, Known(value), where) for key, (value, where) in settings.items()}
-    return Recipe(name, name, path, 1, "function", (Variant(known),))
+    return Recipe(name, name, path, 1, "function", (Variant(WrittenSettings(known)),))
 
 
 def candidates(files: dict[str, str], recipes: list[Recipe], *needs: Need) -> list[dict[str, str]]:

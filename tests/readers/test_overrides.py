@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.recipe import Origin, Recipe, Span, Undeclared, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.readers.overrides import COMMAND_LINE, misspelt, override, parse
+from mfsdp_lint.readers.command_line_overrides import COMMAND_LINE, misspelt, parse
+from mfsdp_lint.readers.overrides import Override, override
 
 SETTINGS: dict[str, Value] = {
     "ddp": NOT_NONE,
@@ -18,12 +20,12 @@ SETTINGS: dict[str, Value] = {
 
 
 def recipe(settings: dict[str, Value] = SETTINGS, *, partial: bool = False) -> Recipe:
-    variant = Variant({path: Setting(path, value) for path, value in settings.items()})
+    variant = Variant(WrittenSettings.of(settings))
     return Recipe("r", "m.r", "m.py", 1, "function", (variant,), partial)
 
 
 def overridden(*settings: str, environment: tuple[str, ...] = ()) -> Variant:
-    return override(recipe(), parse(settings, environment)).variants[0]
+    return override(recipe(), parse(settings, environment).overrides).variants[0]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_an_environment_variable_is_set_set_to_nothing_or_unset() -> None:
 def test_an_override_points_at_the_option_that_says_it() -> None:
     overrides = parse(["ddp.bucket_size=4"], ["A=1"])
     assert overrides.texts == {COMMAND_LINE: "--set ddp.bucket_size=4\n--env A=1\n"}
-    variant = override(recipe(), overrides).variants[0]
+    variant = override(recipe(), overrides.overrides).variants[0]
     origin, variable = variant.origin("ddp.bucket_size"), variant.origin("env.A")
     assert origin is not None
     assert variable is not None
@@ -123,12 +125,40 @@ def test_what_is_no_override_is_wrong_usage(settings: list[str], environment: li
 
 def test_a_field_that_no_recipe_has_is_remarked_on() -> None:
     wrong = parse(["ddp.use_megatron_fdsp=true", "ddp.bucket_size=1"], [])
-    assert misspelt([recipe()], wrong) == [
+    assert misspelt([recipe()], wrong.overrides) == [
         "--set ddp.use_megatron_fdsp: ddp has no such field; did you mean ddp.use_megatron_fsdp?"
     ]
 
 
 def test_nothing_is_remarked_on_where_the_fields_are_not_all_known() -> None:
     unheard_of = parse(["peft.rank=1", "ddp.rank=1"], ["A=1"])
-    assert misspelt([recipe(partial=True)], unheard_of) == []
-    assert misspelt([recipe({"ddp.bucket_size": Known(1)})], unheard_of) == []
+    assert misspelt([recipe(partial=True)], unheard_of.overrides) == []
+    assert misspelt([recipe({"ddp.bucket_size": Known(1)})], unheard_of.overrides) == []
+
+
+def test_an_override_points_at_whatever_text_says_it() -> None:
+    here = Origin(Span("launch.sh", 7, 20, 7, 42), "override", value=Known(4))
+    launched = override(recipe(), [Override("ddp.bucket_size", Known(4), here)])
+    again = override(launched, parse(["ddp.bucket_size=8"], []).overrides).variants[0]
+    assert launched.variants[0].origin("ddp.bucket_size") == here
+    assert again.value("ddp.bucket_size") == Known(8)
+    assert [(path, origin.span.path) for path, origin in again.settings.history("ddp.bucket_size")] == [
+        ("ddp.bucket_size", "launch.sh"),
+        ("ddp.bucket_size", COMMAND_LINE),
+    ]
+
+
+def test_a_name_that_is_no_field_stays_one_under_overrides() -> None:
+    misspelt = Undeclared("ddp.nccl_bu", "DdpConfig", ("nccl_ub",), Origin(Span("recipe.py", 1, 1, 1, 9), "assigned"))
+
+    class Read(WrittenSettings):
+        def undeclared(self) -> tuple[Undeclared, ...]:
+            return (misspelt,)
+
+    read = Recipe("r", "r", "recipe.py", 1, "function", (Variant(Read()),))
+
+    def undeclared_under(*settings: str) -> tuple[Undeclared, ...]:
+        return override(read, parse(settings, []).overrides).variants[0].undeclared()
+
+    assert undeclared_under("train.x=1") == (misspelt,)
+    assert undeclared_under("ddp=null") == ()

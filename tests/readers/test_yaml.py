@@ -18,8 +18,9 @@ from mfsdp_lint.core.recipe import Origin, Recipe
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers import yaml_nodes
-from mfsdp_lint.readers.yaml import SECTIONS, compose_documents, read_yaml
+from mfsdp_lint.readers.yaml import compose_documents, read_yaml
 from mfsdp_lint.readers.yaml_nodes import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence
+from mfsdp_lint.vocabulary.sections import SECTIONS
 
 RECIPES = Path(__file__).parent.parent / "recipes"
 
@@ -40,7 +41,7 @@ def recipe(text: str) -> Recipe:
 def values(text: str) -> dict[str, Value]:
     """All settings of a text, without the sections themselves."""
     (variant,) = recipe(text).variants
-    return {path: setting.value for path, setting in variant.settings.items() if path not in SECTIONS}
+    return {path: variant.value(path) for path in variant.settings if path not in SECTIONS}
 
 
 def value(source: str) -> Value:
@@ -78,7 +79,7 @@ class TestRecipes:
         text = (RECIPES / "override.yaml").read_text()
         (found,) = read_yaml("override.yaml", text)
         (variant,) = found.variants
-        assert {path: setting.value for path, setting in variant.settings.items()} == {
+        assert {path: variant.value(path) for path in variant.settings} == {
             "x-sharding": NOT_NONE,
             "x-sharding.data_parallel_sharding_strategy": Known("optim_grads_params"),
             "x-sharding.average_in_collective": Known(False),
@@ -103,9 +104,7 @@ class TestRecipes:
             "profiling.profile_ranks": Known([0, 1]),
             "env.CUDA_DEVICE_MAX_CONNECTIONS": Known("1"),
         }
-        pieces = {
-            path: Lines(text).cut(setting.origin.point) for path, setting in variant.settings.items() if setting.origin
-        }
+        pieces = {path: Lines(text).cut(origin.point) for path in variant.settings if (origin := variant.origin(path))}
         assert pieces["ddp.data_parallel_sharding_strategy"] == "optim_grads_params"
         assert pieces["checkpoint.load"] == ""
         assert pieces["checkpoint.ckpt_format"] == '"torch_dist"'
@@ -555,7 +554,8 @@ def check_generated(mapping: dict[str, Plain], text: str) -> None:
     expected = flattened(mapping)
     assert set(settings) == set(expected)
     for path, plain in expected.items():
-        setting = settings[path]
+        setting = settings.get(path)
+        assert setting is not None
         assert setting.origin is not None
         assert setting.origin.focus is not None
         written = Lines(text).cut(setting.origin.focus)
@@ -591,9 +591,10 @@ def test_no_text_is_too_odd(text: str) -> None:
         lines.offset(error.line, error.column)
         return
     for one in found:
-        for setting in one.variants[0].settings.values():
-            assert setting.origin is not None
-            assert lines.cut(setting.origin.point) in lines.cut(setting.origin.span)
+        for path in one.variants[0].settings:
+            origin = one.variants[0].origin(path)
+            assert origin is not None
+            assert lines.cut(origin.point) in lines.cut(origin.span)
 
 
 @given(st.text(st.sampled_from("ab:-[]{},&*'\"#~ \n01")))

@@ -6,6 +6,7 @@ from textwrap import dedent
 
 import pytest
 
+from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Origin, Recipe
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.readers.yaml import read_yaml
@@ -47,7 +48,7 @@ MODEL_ARGS:
 def test_flags_are_the_settings_that_they_set() -> None:
     read = recipe(CASE)
     variant = read.variants[0]
-    assert read.front_end == "megatron-lm"
+    assert read.front_end == MEGATRON_LM
     assert (read.name, read.path, read.line, read.kind) == (
         "model_config.yaml",
         "tests/case/model_config.yaml",

@@ -6,13 +6,15 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from mfsdp_lint.conditions.applicability import Site
-from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.model import Example, Rule
+from mfsdp_lint.versions.releases import NEWEST_ON_THE_INDEX
 
 SITES = sites()
-DEFAULT = "0.3.1"
+DEFAULT = NEWEST_ON_THE_INDEX
 
 
 def where(rule: Rule) -> list[str]:
@@ -41,5 +43,5 @@ def with_components(site: Site, known: Mapping[str, str]) -> Site:
 
 def recipe_of(settings: Mapping[str, Plain], site: Site) -> Recipe:
     """A recipe of plain settings."""
-    variant = Variant({path: Setting(path, Known(value)) for path, value in settings.items()})
+    variant = Variant(WrittenSettings.of({path: Known(value) for path, value in settings.items()}))
     return Recipe("example", "example", "example.py", 1, "function", (variant,), front_end=site.front_end)

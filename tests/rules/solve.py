@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from mfsdp_lint.conditions.nodes import Comparison, Constant, Either, Junction, Node, Not, Test
-from mfsdp_lint.core.recipe import Setting, Variant
+from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, Known, Plain, Value
 
 Assignment = Mapping[str, Plain]
@@ -78,4 +79,4 @@ def variant(settings: Mapping[str, Plain | Value]) -> Variant:
         path: value if value is NOT_NONE or isinstance(value, Known) else Known(value)  # type: ignore[arg-type]
         for path, value in settings.items()
     }
-    return Variant({path: Setting(path, value) for path, value in known.items()})
+    return Variant(WrittenSettings.of(known))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, Known, NotNone, OneOf, Plain, Unknown, Value
 from mfsdp_lint.rules.check import violations
 from mfsdp_lint.rules.findings import Cause, causes, check
@@ -34,23 +35,23 @@ def setting(path: str, value: Plain | Value, origin: Origin | None = None) -> Se
 
 
 def variant(*settings: Setting, when: Sequence[str] = ()) -> Variant:
-    return Variant({one.path: one for one in settings}, tuple(when))
+    return Variant(WrittenSettings({one.path: one for one in settings}), tuple(when))
 
 
 def recipe(name: str, *variants: Variant, line: int = 1) -> Recipe:
     return Recipe(name, f"recipes.{name}", "recipes.py", line, "function", variants)
 
 
-def theirs(path: str) -> bool:
+def is_linted(path: str) -> bool:
     return path.startswith("recipes")
 
 
 def found(*recipes: Recipe) -> list[Finding]:
-    return check(recipes, TARGET, load_rules(), theirs)
+    return check(recipes, TARGET, load_rules(), is_linted)
 
 
 def cause(*recipes: Recipe) -> Cause:
-    (one,) = causes(violations(recipes, TARGET, load_rules(), theirs))
+    (one,) = causes(violations(recipes, TARGET, load_rules(), is_linted))
     return one
 
 
@@ -187,7 +188,7 @@ def test_torch_fsdp2_fails_in_each_version_in_its_own_way() -> None:
     )
 
     def raised(version: str) -> tuple[str, str | None]:
-        (finding,) = check([recipe("r", settings)], resolve_target(version), load_rules(), theirs)
+        (finding,) = check([recipe("r", settings)], resolve_target(version), load_rules(), is_linted)
         return finding.stage, finding.raises
 
     keyword = "TorchFullyShardedDataParallel.__init__() got an unexpected keyword argument 'pg_collection'"
@@ -244,12 +245,16 @@ def test_the_environment_variable_is_an_error_from_0_5_on() -> None:
     settings = variant(setting(FSDP, True, at(3)), setting("env.CUDA_DEVICE_MAX_CONNECTIONS", "1", at(4)))
 
     def judged(version: str) -> tuple[str, str | None]:
-        found = violations([recipe("r", settings)], resolve_target(version), load_rules(), theirs)
+        found = violations([recipe("r", settings)], resolve_target(version), load_rules(), is_linted)
         (one,) = causes(found)
         return one.finding.severity, one.safety
 
     assert judged("0.4.2") == ("warning", "unsafe")
     assert judged("0.5.0") == judged("0.6.0") == ("error", "safe")
+
+
+def all_of(variant: Variant) -> list[Setting]:
+    return [found for path in variant.settings if (found := variant.settings.get(path))]
 
 
 def moved(one: Recipe, lines: int) -> Recipe:
@@ -259,7 +264,8 @@ def moved(one: Recipe, lines: int) -> Recipe:
         return origin and at(origin.span.line + lines, path=origin.span.path, function=origin.function)
 
     variants = tuple(
-        Variant({path: Setting(path, s.value, lower(s.origin)) for path, s in v.settings.items()}) for v in one.variants
+        Variant(WrittenSettings({s.path: Setting(s.path, s.value, lower(s.origin)) for s in all_of(v)}))
+        for v in one.variants
     )
     return dataclasses.replace(one, line=one.line + lines, variants=variants)
 

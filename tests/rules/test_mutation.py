@@ -13,6 +13,7 @@ import pytest
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.nodes import Junction, Node, Not
 from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import Known, Plain, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
@@ -47,24 +48,21 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Variant:
     return recipe.variants[0]
 
 
-class Changed(Mapping[str, Setting]):
+class Changed(Layer):
     """The settings of a recipe with others on top."""
 
     def __init__(self, base: Variant, values: Assignment) -> None:
-        self.base = base
+        super().__init__(base.settings)
         self.changed = {path: Setting(path, Known(value)) for path, value in values.items()}
 
     def value(self, path: str) -> Value:
-        return self.changed[path].value if path in self.changed else self.base.value(path)
+        return self.changed[path].value if path in self.changed else self.below.value(path)
 
-    def __getitem__(self, path: str) -> Setting:
-        return self.changed[path] if path in self.changed else self.base.settings[path]
+    def get(self, path: str) -> Setting | None:
+        return self.changed.get(path) or self.below.get(path)
 
     def __iter__(self) -> Iterator[str]:
-        yield from {**self.changed, **dict.fromkeys(self.base.settings)}
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+        yield from {**self.changed, **dict.fromkeys(self.below)}
 
 
 def changed(clean: Variant, assignment: Assignment) -> Variant:
@@ -77,7 +75,7 @@ def found(rule: Rule, case: Case, site: Site, variant: Variant) -> bool:
     """Whether the rule, as if it had this case alone, reports a recipe of these settings."""
     alone = dataclasses.replace(rule, cases=(case,))
     recipe = Recipe("example", "example", "example.py", 1, "function", (variant,), front_end=site.front_end)
-    return bool(check([recipe], site.target, [alone], theirs=lambda path: True))
+    return bool(check([recipe], site.target, [alone], is_linted=lambda path: True))
 
 
 def cases() -> Iterator[tuple[Rule, str, Site, int]]:
@@ -149,4 +147,4 @@ def test_the_recipe_is_clean(clean: Variant) -> None:
     site = SITES["0.3.1"]
     recipe = Recipe("clean", "clean", "clean.py", 1, "function", (changed(clean, {}),))
     shown = [rule for rule in RULES if rule.preset is None]
-    assert check([recipe], site.target, shown, theirs=lambda path: True) == []
+    assert check([recipe], site.target, shown, is_linted=lambda path: True) == []

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from mfsdp_lint.conditions.applicability import FRONT_ENDS, Site
+from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.core.front_ends import BRIDGE, FRONT_ENDS, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
@@ -40,7 +41,7 @@ IN_FLAGS = [case for case in EXAMPLES if case.values[1].megatron_lm]
 
 def severities(rule: Rule, site: Site, recipes: list[Recipe]) -> set[str]:
     """How bad the rule finds the recipes, among all rules."""
-    found = check(recipes, site.target, RULES, theirs=lambda path: True)
+    found = check(recipes, site.target, RULES, is_linted=lambda path: True)
     return {finding.severity for finding in found if finding.code == rule.code}
 
 
@@ -48,7 +49,7 @@ def expected(example: Example) -> set[str]:
     return {example.severity} if example.severity else set()
 
 
-def one_site(rule: Rule, example: Example, front_end: str = "bridge") -> Site:
+def one_site(rule: Rule, example: Example, front_end: FrontEnd = BRIDGE) -> Site:
     """Where an example that has to be read is judged: the default target if that is one of its own, else the newest."""
     found = {name: site for name, site in where_of(rule, example) if site.front_end == front_end}
     return found[DEFAULT] if DEFAULT in found else found[list(found)[-1]]
@@ -84,15 +85,15 @@ def test_an_example_given_as_python_is_judged_as_it_says(rule: Rule, example: Ex
 
 @pytest.mark.parametrize(("rule", "example"), IN_FLAGS)
 def test_an_example_given_as_flags_is_judged_as_it_says(rule: Rule, example: Example) -> None:
-    site = one_site(rule, example, "megatron-lm")
+    site = one_site(rule, example, MEGATRON_LM)
     recipes = read_yaml("model_config.yaml", example.megatron_lm, site.target)
-    assert recipes[0].front_end == "megatron-lm"
+    assert recipes[0].front_end == MEGATRON_LM
     assert severities(rule, site, recipes) == expected(example)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rule_shows_itself_in_python_and_in_yaml(rule: Rule) -> None:
-    if not any(SITES[name].front_end == "bridge" for name in where(rule)):
+    if not any(SITES[name].front_end == BRIDGE for name in where(rule)):
         assert all(any(e.severity for e in rule.examples if bool(e.severity) is wanted) for wanted in (True,))
         return
     for wanted in (True, False):
@@ -119,7 +120,7 @@ def test_an_error_comes_with_the_text_that_upstream_raises(rule: Rule) -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rule_is_silent_about_a_recipe_of_which_nothing_is_known(rule: Rule) -> None:
     for site in SITES.values():
-        assert check([recipe_of({}, site)], site.target, [rule], theirs=lambda path: True) == []
+        assert check([recipe_of({}, site)], site.target, [rule], is_linted=lambda path: True) == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.form import RuleError
@@ -35,7 +36,7 @@ def rules(folder: Path, *more: str) -> tuple[Rule, ...]:
 
 
 def found(rules: tuple[Rule, ...], value: int) -> list[str]:
-    recipe = Recipe("r", "r", "r.py", 1, "function", (Variant({"a.x": Setting("a.x", Known(value))}),))
+    recipe = Recipe("r", "r", "r.py", 1, "function", (Variant(WrittenSettings.of({"a.x": Known(value)})),))
     return [each.code for each in check([recipe], resolve_target("0.3.1"), rules, lambda path: True)]
 
 

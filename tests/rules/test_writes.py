@@ -23,7 +23,7 @@ def found(tmp_path: Path, text: str, *codes: str) -> list[Finding]:
     path = tmp_path / "recipe.py"
     path.write_text(HEADER + dedent(text))
     recipes = read_python([str(path)], Sources(), load_knowledge(TARGET)).recipes
-    findings = check(recipes, TARGET, load_rules(), theirs=lambda each: each == str(path))
+    findings = check(recipes, TARGET, load_rules(), is_linted=lambda each: each == str(path))
     return [finding for finding in findings if finding.code in codes]
 
 

@@ -94,7 +94,7 @@ USES = {
 @pytest.mark.parametrize("use", USES)
 def test_the_line_that_turns_fsdp_on_is_found(use: str, version: str, tmp_path: Path) -> None:
     text = dedent(USES[use])
-    found = check(read(tmp_path, text, version), resolve_target(version), load_rules(), theirs=str(tmp_path).__lt__)
+    found = check(read(tmp_path, text, version), resolve_target(version), load_rules(), is_linted=str(tmp_path).__lt__)
     lines = [number for number, line in enumerate(text.splitlines(), 1) if line.endswith(HERE)]
     assert [finding.span.line for finding in found if finding.code == "MFSDP101"] == lines
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mfsdp_lint.core.recipe import Origin, Setting, Span, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, OneOf, Plain, Value, possible, same
 from mfsdp_lint.judging.configuration import variant_of
 from mfsdp_lint.startup.resolve import Resolution, differs, resolve
@@ -355,7 +356,9 @@ def test_the_origin_is_upstreams_line_with_the_written_one_before_it() -> None:
     written = Origin(Span("recipe.py", 3, 5, 3, 40), "assigned")
     settings = {"ddp.average_in_collective": Setting("ddp.average_in_collective", Known(True), written)}
     settings |= {path: Setting(path, Known(value)) for path, value in FSDP.items()}
-    origin = resolve(Variant(settings), resolve_target("0.3.1")).run.origin("ddp.average_in_collective")
+    origin = resolve(Variant(WrittenSettings(settings)), resolve_target("0.3.1")).run.origin(
+        "ddp.average_in_collective"
+    )
     assert origin is not None
     assert (origin.how, origin.span.path, origin.span.line, origin.upstream, origin.earlier) == (
         "startup",
@@ -449,7 +452,7 @@ def knowledge_and_truth(draw: st.DrawFn) -> tuple[Variant, Variant]:
 
 
 def _variant(values: dict[str, Value]) -> Variant:
-    return Variant({path: Setting(path, value) for path, value in values.items()})
+    return Variant(WrittenSettings.of(values))
 
 
 @given(knowledge_and_truth(), st.sampled_from(RELEASES))
@@ -474,7 +477,7 @@ def _covers(known: Value, real: Value) -> bool:
 @given(knowledge_and_truth(), st.sampled_from(RELEASES))
 def test_a_second_start_up_changes_nothing(both: tuple[Variant, Variant], release: str) -> None:
     # Upstream's own second one does where overlap or the model's class ask for what the first has changed.
-    settings = {path: setting.value for path, setting in both[1].settings.items()}
+    settings = {path: both[1].value(path) for path in both[1].settings}
     settings |= {"comm_overlap": NONE, "model.__class__": Known("megatron.bridge.models.gpt_provider.GPTModelProvider")}
     target = resolve_target(release)
     first = resolve(_variant(settings), target).run

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.plaindata import write_json
 from mfsdp_lint.core.values import Known, OneOf, Plain, Value
 from mfsdp_lint.judging.configuration import variant_of
@@ -51,7 +52,7 @@ def test_every_step_has_upstreams_line_at_every_release(target: Target) -> None:
 
 @pytest.mark.parametrize("core", CORES)
 def test_so_it_has_for_the_command_line(core: str) -> None:
-    found = list(steps(startup.startup(at_core(core), "megatron-lm")))
+    found = list(steps(startup.startup(at_core(core), MEGATRON_LM)))
     assert found
     version = "head" if core == "0.20.0.dev" else core[:4]
     for step in found:
@@ -73,7 +74,7 @@ def test_the_wheels_file_says_the_same(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def runs(settings: dict[str, Plain], core: str, te: str | None = None) -> dict[str, Value]:
-    found = resolve(variant_of(settings), at_core(core, te), front_end="megatron-lm").changed()
+    found = resolve(variant_of(settings), at_core(core, te), front_end=MEGATRON_LM).changed()
     return {path: change.after for path, change in found.items()}
 
 

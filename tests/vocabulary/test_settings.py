@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.plaindata import write_json
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
 from mfsdp_lint.tools.compile import vocabulary_data
@@ -149,7 +150,7 @@ def test_defaults_of_bridge(path: str, bridge: str, value: Value | None) -> None
     ],
 )
 def test_defaults_of_the_command_line(path: str, core: str, value: Value | None) -> None:
-    assert default(path, At(core=core), "megatron-lm") == value
+    assert default(path, At(core=core), MEGATRON_LM) == value
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,12 @@ def parser_for(prog: str, summary: str, epilog: str = "") -> Parser:
     return parser
 
 
+def word_first(arguments: list[str]) -> list[str]:
+    """The arguments of a command that is about a word, which may look like an option (`--ckpt-format`) and is none."""
+    own = ("-h", "--help", "-V", "--version", "--")
+    return ["--", *arguments] if arguments and arguments[0].startswith("-") and arguments[0] not in own else arguments
+
+
 def comma_separated(text: str) -> tuple[str, ...]:
     """`A,B` as a tuple; empty pieces do not count."""
     return tuple(piece.strip() for piece in text.split(",") if piece.strip())

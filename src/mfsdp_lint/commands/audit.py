@@ -43,7 +43,7 @@ def main(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
     options = options_from({**given, "output_format": None})
     asked, not_there = question(options)
-    found = read(asked, Sources(asked.overrides.texts))
+    found = read(asked, Sources(asked.command_line.texts))
     recipes = [recipe for recipe in found.recipes if _wanted(recipe, arguments.recipe)]
     globs = arguments.settings or ()
     sys.stdout.writelines(_rendered(arguments.output_format or FORMATS[0], recipes, asked.target, globs))

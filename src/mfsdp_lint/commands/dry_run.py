@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.commands.arguments import options_from, tell
+from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.dryrun.inventory import Installed, look
 from mfsdp_lint.dryrun.progress import progress
@@ -141,15 +142,15 @@ def _tree(arguments: argparse.Namespace, installed: Installed) -> Tree:
 def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tree: Tree | None) -> int:
     from mfsdp_lint.dryrun.place import place
     from mfsdp_lint.dryrun.run import Told, dry_run
-    from mfsdp_lint.dryrun.subject import Judge, can_be_tried
+    from mfsdp_lint.dryrun.subject import Examiner, can_be_tried
     from mfsdp_lint.reports import dry_run as report
     from mfsdp_lint.reports import dry_run_jobs as jobs_report
     from mfsdp_lint.rules.load import load_rules
 
     here = place(_wanted(arguments), installed)
-    front_end = _front_end(tree)
+    front_end = MEGATRON_LM if tree else BRIDGE
     recipes, code = _recipes(arguments, target, installed, front_end)
-    judge = Judge(target, [rule for rule in load_rules() if rule.preset is None], here.device.decides, front_end)
+    judge = Examiner(target, [rule for rule in load_rules() if rule.preset is None], here.device.decides, front_end)
     asked = [(each, subject) for each in recipes for subject in judge.subjects([each.recipe])]
     subjects = [replace(subject, learnt=each.learnt) for each, subject in asked if not each.why]
     if arguments.findings:
@@ -168,14 +169,8 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
     return 2 if code or not words & {"passed", "refuted"} else 0
 
 
-def _front_end(tree: Tree | None) -> str:
-    from mfsdp_lint.vocabulary.tables import COMMAND_LINE
-
-    return COMMAND_LINE if tree else "bridge"
-
-
 def _recipes(
-    arguments: argparse.Namespace, target: Target, installed: Installed, front_end: str
+    arguments: argparse.Namespace, target: Target, installed: Installed, front_end: FrontEnd
 ) -> tuple[list[Executed], int]:
     """What is to be tried, and the exit code if not all of it could be read."""
     from mfsdp_lint.dryrun.execution import Executed
@@ -247,7 +242,7 @@ def _read(
     given |= {"target_bridge": target.bridge, "target_core": target.core, "target_torch": target.torch}
     options = options_from(given)
     asked, not_there = question(options)
-    found = read(asked, Sources(asked.overrides.texts))
+    found = read(asked, Sources(asked.command_line.texts))
     recipes = [Executed(recipe) for recipe in found.recipes]
     problems = list(found.problems)
     if arguments.execute:
@@ -261,7 +256,7 @@ def _read(
             _journal(arguments),
         )
         recipes = [
-            replace(each, recipe=override(each.recipe, asked.overrides)) if each.was_run else each
+            replace(each, recipe=override(each.recipe, asked.command_line.overrides)) if each.was_run else each
             for each in execute([*found.recipes, *more], means, _warn)
         ]
     return recipes, tell(found.remarks, (*not_there, *problems))

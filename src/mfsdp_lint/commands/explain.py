@@ -24,12 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def prepare(arguments: list[str]) -> list[str]:
-    """A flag that is to be explained is no option of this command."""
-    own = ("-h", "--help", "-V", "--version", "--")
-    return ["--", *arguments] if arguments and arguments[0].startswith("-") and arguments[0] not in own else arguments
-
-
 def main(arguments: argparse.Namespace) -> int:
     """Prints what is known of it. Raises UsageError for a word that means nothing here."""
     sys.stdout.write(explained(arguments.word))

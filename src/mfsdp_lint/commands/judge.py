@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from mfsdp_lint.conditions.applicability import FRONT_ENDS
 from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.front_ends import BRIDGE, FRONT_ENDS
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.judging.configuration import variant_of
@@ -35,7 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target-te", metavar="VERSION", help="the Transformer Engine, where another one is used")
     parser.add_argument("--target-torch", metavar="VERSION", help="the version of PyTorch")
     parser.add_argument(
-        "--front-end", choices=FRONT_ENDS, default="bridge", help="who reads the configuration (default: bridge)"
+        "--front-end",
+        choices=tuple(FRONT_ENDS),
+        default=BRIDGE.name,
+        help="who reads the configuration (default: bridge)",
     )
     parser.add_argument(
         "--partial-environment",
@@ -46,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Answers every line that it can. Exit code 0, 2 where a line is not a question. Raises UsageError."""
-    judged = bench(_target(arguments), arguments.front_end)
+    judged = bench(_target(arguments), FRONT_ENDS[arguments.front_end])
     name = arguments.file or "-"
     if name == "-":
         return _answer(sys.stdin, "<stdin>", judged, arguments.partial_environment)

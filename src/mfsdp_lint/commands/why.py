@@ -36,7 +36,7 @@ def main(arguments: argparse.Namespace) -> int:
     """Prints the story. Exit code 0, 1 where the file cannot be read. Raises UsageError."""
     options = options_from({**vars(arguments), "output_format": None, "paths": (arguments.address,)})
     asked, not_there = question(options)
-    sources = Sources(asked.overrides.texts)
+    sources = Sources(asked.command_line.texts)
     found = read(asked, sources, tracing=True)
     problems = (*not_there, *found.problems)
     code = tell(found.remarks, problems)

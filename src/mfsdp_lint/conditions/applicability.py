@@ -18,20 +18,20 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, cast, get_args
 
 from mfsdp_lint.conditions.truth import Truth, junction
+from mfsdp_lint.core.front_ends import BRIDGE, FRONT_ENDS, FrontEnd
 from mfsdp_lint.versions.ranges import HEAD, VersionError, VersionRange, numbers, parse_range
 from mfsdp_lint.versions.target import RELEASES, Target
 
-FrontEnd = Literal["bridge", "megatron-lm"]
-Subject = Literal["bridge", "megatron-lm", "core", "te", "torch"]
+Subject = str
+"""What has versions: a front-end by its name, or a component."""
 
-FRONT_ENDS: tuple[FrontEnd, ...] = get_args(FrontEnd)
+SUBJECTS: tuple[Subject, ...] = tuple(dict.fromkeys((*FRONT_ENDS, "core", "te", "torch")))
 
 _HEAD_CORE = numbers(RELEASES[-1].core)
 
-_SUBJECT = re.compile(rf"({'|'.join(get_args(Subject))})(?![\w.-])")
+_SUBJECT = re.compile(rf"({'|'.join(SUBJECTS)})(?![\w.-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +39,30 @@ class Site:
     """Where a rule is judged: who reads the configuration, and the versions of what it runs on."""
 
     target: Target
-    front_end: str = "bridge"
+    front_end: FrontEnd = BRIDGE
 
     def has(self, subject: Subject) -> bool:
         """Whether the subject takes part: a component always does, of the front-ends the one at hand."""
-        return subject not in FRONT_ENDS or subject == self.front_end
+        return subject not in FRONT_ENDS or subject == self.front_end.name
 
     def version(self, subject: Subject) -> str | None:
-        """The version of a subject that takes part; None where it is not known. The command line's is that of core.
+        """The version of a subject that takes part; None where it is not known.
 
-        The core of the development branch is `head`, as Megatron-Bridge's is, whatever number it gives itself.
+        A front-end has the version of the component that it is released with. The core of the development
+        branch is `head`, as Megatron-Bridge's is, whatever number it gives itself.
         """
-        match subject:
+        match FRONT_ENDS[subject].released_with if subject in FRONT_ENDS else subject:
             case "bridge":
                 return self.target.bridge
-            case "core" | "megatron-lm":
+            case "core":
                 core = self.target.core
                 return HEAD if numbers(core) >= _HEAD_CORE else core
             case "te":
                 return self.target.te
             case "torch":
                 return self.target.torch
+            case _:
+                return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ def _alternative(part: str, text: str) -> tuple[Bounds, ...]:
     subject: Subject = "bridge"
     for piece in (piece.strip() for piece in part.split(",")):
         if named := _SUBJECT.match(piece):
-            subject, piece = cast(Subject, named[1]), piece[named.end() :].strip()
+            subject, piece = named[1], piece[named.end() :].strip()
         elif not piece:
             raise VersionError(f"{text!r} is not a range of versions")
         bounds.setdefault(subject, []).append(piece)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +19,9 @@ Stage = Literal["startup", "wrap", "first-step", "save", "load", "never"]
 """
 
 Safety = Literal["safe", "unsafe"]
+
+IsLinted = Callable[[str], bool]
+"""Whether a path is one of the files that the user asked to lint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class Suppression:
     reason: str
 
 
-Verdict = Literal["confirmed", "refuted", "inconclusive"]
+Decision = Literal["confirmed", "refuted", "inconclusive"]
 """What a dry run says of a finding: it failed as the rule says and passed without the mistake; it ran through; else."""
 
 
@@ -69,7 +73,7 @@ class Confirmation:
     """A dry run's verdict: its tier, what was seen (the first lines of the real error, or what was measured), and why
     it says no more than it does."""
 
-    verdict: Verdict
+    verdict: Decision
     tier: str = ""
     seen: str = ""
     reason: str = ""

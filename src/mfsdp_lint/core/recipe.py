@@ -6,10 +6,12 @@ a recipe was written in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.values import UNKNOWN, Plain, Value, join, spell
 
 How = Literal["assigned", "argument", "default", "upstream", "override", "environment", "unfollowed", "startup"]
@@ -31,7 +33,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call on the way to a write: the call expression, and the function it stands in ("" at the top level)."""
+    """One of the calls that led to a write: its expression, and the function it stands in ("" at the top level)."""
 
     span: Span
     function: str
@@ -69,6 +71,13 @@ class Origin:
         """The smallest piece worth underlining."""
         return self.focus or self.span
 
+    def chain(self) -> list[Origin]:
+        """This write and those that it replaced, the oldest first."""
+        found = [self]
+        while (earlier := found[-1].earlier) is not None:
+            found.append(earlier)
+        return found[::-1]
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -89,37 +98,70 @@ class Undeclared:
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """The settings of a recipe on one way through its code.
+class Settings(ABC):
+    """The settings of a recipe on one path through its code, by dotted path ("ddp.nccl_ub").
 
-    `when` are the conditions under which that way is taken, as written in the source ("precision == 'fp8_mx'"); empty
-    where there is only one. A setting that is missing from `settings` is unknown. `exposed` are the parameters that a
-    caller has to give for it (`when` says how), where their defaults lead elsewhere.
+    A setting that is missing is unknown. Readers make settings; overrides and start-up are layers over them (see
+    core.settings).
     """
 
-    settings: Mapping[str, Setting]
+    __slots__ = ()
+
+    @abstractmethod
+    def get(self, path: str) -> Setting | None:
+        """One setting with its origin; None for one of which nothing is known."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[str]:
+        """The paths of all settings, each once."""
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, str) and self.get(path) is not None
+
+    def value(self, path: str) -> Value:
+        """The value of one setting; unknown where it is missing. Origins may cost more than values: most ask this."""
+        setting = self.get(path)
+        return UNKNOWN if setting is None else setting.value
+
+    def origin(self, path: str) -> Origin | None:
+        """Where the value of one setting was written, if anywhere."""
+        setting = self.get(path)
+        return None if setting is None else setting.origin
+
+    def history(self, path: str) -> list[tuple[str, Origin]]:
+        """Every write that had to do with a setting, in order: of itself, or of a section that it is in."""
+        origin = self.origin(path)
+        return [] if origin is None else [(path, each) for each in origin.chain()]
+
+    def undeclared(self) -> tuple[Undeclared, ...]:
+        """The assignments to names that are no fields, as far as the classes are known."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The settings of a recipe on one path through its code.
+
+    `when` are the conditions under which that path is taken, as written in the source ("precision == 'fp8_mx'"); empty
+    where there is only one. `exposed` are the parameters that a caller has to give for it (`when` says how), where
+    their defaults lead elsewhere.
+    """
+
+    settings: Settings
     when: tuple[str, ...] = ()
     exposed: tuple[str, ...] = ()
 
     def value(self, path: str) -> Value:
         """The value of one setting; unknown when nothing is known of it."""
-        # Origins cost more than values; a reader that works out both when asked can give the value alone.
-        value: Callable[[str], Value] | None = getattr(self.settings, "value", None)
-        if value is not None:
-            return value(path)
-        setting = self.settings.get(path)
-        return UNKNOWN if setting is None else setting.value
+        return self.settings.value(path)
 
     def undeclared(self) -> tuple[Undeclared, ...]:
         """The assignments to names that are no fields, as far as the reader knows the classes."""
-        found: Callable[[], tuple[Undeclared, ...]] | None = getattr(self.settings, "undeclared", None)
-        return () if found is None else found()
+        return self.settings.undeclared()
 
     def origin(self, path: str) -> Origin | None:
         """Where the value of one setting was written, if anywhere."""
-        setting = self.settings.get(path)
-        return None if setting is None else setting.origin
+        return self.settings.origin(path)
 
 
 Kind = Literal["function", "script", "module", "overrides", "arguments"]
@@ -134,8 +176,8 @@ class Recipe:
     `name` is short (the function's name, the file's name), `qualified_name` the dotted path from the import root or
     the file's path. `line` is where it begins. `partial` says that it changes a configuration that comes from
     elsewhere (an override file, a function that takes a configuration): what it leaves out is unknown, not the default.
-    `front_end` is who reads it: "bridge", or "megatron-lm" for Megatron-LM's own command line. `exposed` is what the
-    recipe comes to when a caller turns FSDP on by a parameter that leaves it off by default; `variants` are without it.
+    `front_end` is who reads it. `exposed` is what the recipe comes to when a caller turns FSDP on by a parameter that
+    leaves it off by default; `variants` are without it.
     """
 
     name: str
@@ -146,7 +188,7 @@ class Recipe:
     variants: tuple[Variant, ...]
     partial: bool = False
     arguments: Mapping[str, Plain] = field(default_factory=dict)
-    front_end: str = "bridge"
+    front_end: FrontEnd = BRIDGE
     exposed: tuple[Variant, ...] = ()
 
     @property

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from mfsdp_lint.dryrun.device import CPU, Device
-from mfsdp_lint.dryrun.outcome import Outcome, Settings
+from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.proxy import base_of
-from mfsdp_lint.dryrun.ranks import By, Question
+from mfsdp_lint.dryrun.ranks import By, RunRequest
 
 Key = tuple[int, str]
 """A run: the ranks it takes, and its name."""
@@ -28,17 +28,17 @@ class Batch:
     device: Device = CPU
     most: int | None = None
     stood_in: tuple[str, ...] = ()
-    _wanted: dict[tuple[int, str], Question] = field(default_factory=dict)
+    _wanted: dict[tuple[int, str], RunRequest] = field(default_factory=dict)
     _keys: dict[str, Key] = field(default_factory=dict)
     _outcomes: dict[Key, Outcome] = field(default_factory=dict)
 
-    def want(self, settings: Settings, ranks: int, *, save: bool = False, load: Key | None = None) -> Key:
+    def want(self, settings: PlainSettings, ranks: int, *, save: bool = False, load: Key | None = None) -> Key:
         """Asks for a run, with a save, or with a load of what another run saves. The same run is the same key."""
         same = json.dumps([sorted(settings.items()), ranks, save, load], default=str)
         if same not in self._keys:
             name = f"run-{len(self._keys) + 1}"
             key = self._keys[same] = (ranks, name)
-            self._wanted[key] = Question(
+            self._wanted[key] = RunRequest(
                 name, settings, base_of(self.device), name if save else None, load[1] if load else None
             )
         return self._keys[same]
@@ -60,9 +60,9 @@ class Batch:
         return self._outcomes[key]
 
 
-def _in_chunks(questions: list[Question]) -> list[list[Question]]:
+def _in_chunks(questions: list[RunRequest]) -> list[list[RunRequest]]:
     """So many at a time; a load stays with the save that it needs."""
-    chunks: list[list[Question]] = [[]]
+    chunks: list[list[RunRequest]] = [[]]
     for question in questions:
         if len(chunks[-1]) >= _MOST_IN_A_LAUNCH and not question.load:
             chunks.append([])

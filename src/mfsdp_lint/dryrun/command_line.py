@@ -13,7 +13,7 @@ from mfsdp_lint.detect import with_core
 from mfsdp_lint.detect.places import Places
 from mfsdp_lint.detect.tree import CORE, core_at
 from mfsdp_lint.dryrun.containment import Contained
-from mfsdp_lint.dryrun.outcome import Outcome, Settings
+from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.plain import Given
 from mfsdp_lint.dryrun.validator import Validator, talking
 from mfsdp_lint.inputs.options import UsageError
@@ -70,7 +70,7 @@ class CommandLines:
         """What it takes to be there."""
         return self.process.pretended
 
-    def ask(self, settings: Settings, given: Given) -> Outcome:
+    def ask(self, settings: PlainSettings, given: Given) -> Outcome:
         """What validation says of settings that were once those of `given`. Raises NoAnswer."""
         outcome = self.process.answer(question(settings, given.settings, self.core), given.world_size)
         return replace(
@@ -84,7 +84,7 @@ class CommandLines:
         )
 
 
-def question(settings: Settings, original: Settings, core: str) -> dict[str, Any]:
+def question(settings: PlainSettings, original: PlainSettings, core: str) -> dict[str, Any]:
     """The attributes of the parsed arguments that settings are, as worker/validate_args.py takes them.
 
     Where one flag stands for several settings and only some of them are not what they were, the others follow.

@@ -6,19 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Confirmation, Finding
+from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.dryrun.command_line import tree_at
 from mfsdp_lint.dryrun.device import Device
 from mfsdp_lint.dryrun.introspection import inconclusive
 from mfsdp_lint.dryrun.inventory import Installed, look
 from mfsdp_lint.dryrun.run import Means, dry_run
-from mfsdp_lint.dryrun.subject import Judge, Subject, can_be_tried
+from mfsdp_lint.dryrun.subject import Examiner, Subject, can_be_tried
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause
 from mfsdp_lint.rules.model import Confirm, Rule
 from mfsdp_lint.versions.target import Target
-from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
-BRIDGE = "bridge"
 ON_A_GPU = Device("cuda", "nccl").decides
 
 Tell = Callable[[str], None]
@@ -54,7 +53,7 @@ class _Asked:
     python: str | None
     tell: Tell
 
-    def read_by(self, front_end: str, *trained: Confirm) -> dict[str, Violation]:
+    def read_by(self, front_end: FrontEnd, *trained: Confirm) -> dict[str, Violation]:
         """The findings of a front-end that can be tried, each with what it is about."""
         about = {finding: self.causes[finding].violations[0] for finding in self.findings}
         return {
@@ -74,23 +73,23 @@ def _with_bridge(asked: _Asked) -> dict[str, Confirmation]:
     if not tried:
         return {}
     target = installed.ready().target()
-    judge = Judge(target, asked.rules, decides) if target else None
+    judge = Examiner(target, asked.rules, decides) if target else None
     return _tried(tried, asked, judge, means, f"those that are installed: {installed.label}")
 
 
 def _with_a_tree(asked: _Asked, megatron_lm: str | None) -> dict[str, Confirmation]:
-    tried = asked.read_by(COMMAND_LINE)
+    tried = asked.read_by(MEGATRON_LM)
     if megatron_lm is None or not tried:
         why = "a source tree of Megatron-LM decides it, which --megatron-lm names"
         return dict.fromkeys(tried, inconclusive(why, tier=""))
     installed = look(asked.python)
     tree = tree_at(megatron_lm, installed.torch())
-    judge = Judge(tree.target, asked.rules, front_end=COMMAND_LINE)
+    judge = Examiner(tree.target, asked.rules, front_end=MEGATRON_LM)
     return _tried(tried, asked, judge, Means(installed.python, recipes=False, tree=tree), f"that of {tree.label}")
 
 
 def _tried(
-    tried: Mapping[str, Violation], asked: _Asked, judge: Judge | None, means: Means, others: str
+    tried: Mapping[str, Violation], asked: _Asked, judge: Examiner | None, means: Means, others: str
 ) -> dict[str, Confirmation]:
     """The verdicts, where findings are judged for the versions at hand; `others` says which these are."""
     verdicts: dict[int, Confirmation] = {}
@@ -122,7 +121,7 @@ def _at_hand(cause: Cause, here: Sequence[Violation]) -> Violation | None:
 
 
 def _verdicts(
-    tried: Sequence[Violation], here: Sequence[Violation], judge: Judge, means: Means, tell: Tell
+    tried: Sequence[Violation], here: Sequence[Violation], judge: Examiner, means: Means, tell: Tell
 ) -> dict[int, Confirmation]:
     """The verdicts on violations, by their identity: each is tried in the variant that breaks its rule."""
     variants = {id(violation.variant): violation for violation in tried if any(violation is each for each in here)}
@@ -142,7 +141,7 @@ def _verdicts(
     return {id(violation): found for told in done.told for violation, found in told.findings}
 
 
-def _same(judged: Target, judge: Judge) -> bool:
+def _same(judged: Target, judge: Examiner) -> bool:
     """Whether the versions are those at hand; which Megatron-Bridge there is, no command line asks."""
     here = judge.target
-    return judged.core == here.core and (judge.front_end == COMMAND_LINE or judged.bridge == here.bridge)
+    return judged.core == here.core and (judge.front_end.released_with == "core" or judged.bridge == here.bridge)

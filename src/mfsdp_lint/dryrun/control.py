@@ -8,7 +8,7 @@ from typing import Any
 
 from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.values import Known, OneOf
-from mfsdp_lint.dryrun.outcome import Settings
+from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.rules.check import Violation
 
 _FACTS = ("run.", "startup.", "write.")
@@ -19,10 +19,10 @@ _FACTS = ("run.", "startup.", "write.")
 class Control:
     """What to set, and what to leave at its default."""
 
-    set: Settings
+    set: PlainSettings
     default: tuple[str, ...] = ()
 
-    def applied(self, settings: Settings) -> dict[str, Any]:
+    def applied(self, settings: PlainSettings) -> dict[str, Any]:
         """The settings with it."""
         return {path: value for path, value in settings.items() if path not in self.default} | dict(self.set)
 
@@ -68,7 +68,7 @@ def _paths(blamed: tuple[Condition, ...], violation: Violation) -> tuple[str, ..
     return tuple(path for setting in blamed for path in setting.deciding(violation.seen))
 
 
-def pinned(violation: Violation, settings: Settings) -> dict[str, Any]:
+def pinned(violation: Violation, settings: PlainSettings) -> dict[str, Any]:
     """The settings with the mistake in them: what made the rule fire is as the variant has it.
 
     Where that is one of several values, each of which is a mistake, it is the first.

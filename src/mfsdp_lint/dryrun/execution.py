@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.dryrun.containment import MEMORY, contained
 from mfsdp_lint.dryrun.outcome import Failure, failure_from
 from mfsdp_lint.dryrun.plain import given
@@ -60,7 +61,15 @@ def not_read(addresses: Sequence[Address], problems: Sequence[Problem]) -> tuple
     theirs = {(each.path, f"{each.function} {NOT_KNOWN}"): each for each in addresses if not each.positional}
     found = [theirs[key] for each in problems if (key := (each.path, each.message)) in theirs]
     recipes = [
-        Recipe(each.function, each.function, each.path, 1, "function", (Variant({}),), arguments=dict(each.keywords))
+        Recipe(
+            each.function,
+            each.function,
+            each.path,
+            1,
+            "function",
+            (Variant(WrittenSettings()),),
+            arguments=dict(each.keywords),
+        )
         for each in found
     ]
     return recipes, [each for each in problems if (each.path, each.message) not in theirs]

@@ -9,13 +9,13 @@ from typing import Literal
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.control import controls_of, pinned
 from mfsdp_lint.dryrun.matching import is_of
-from mfsdp_lint.dryrun.outcome import Failure, Outcome, Settings
+from mfsdp_lint.dryrun.outcome import Failure, Outcome, PlainSettings
 from mfsdp_lint.rules.check import Violation
 
-Ask = Callable[[Settings], Outcome]
+Ask = Callable[[PlainSettings], Outcome]
 """Asks validation about settings."""
 
-Judge = Callable[[Settings], Sequence[Violation]]
+Judge = Callable[[PlainSettings], Sequence[Violation]]
 """What the rules say of settings."""
 
 TIER: Literal["introspect"] = "introspect"
@@ -31,7 +31,7 @@ class Refusal:
 
     failure: Failure
     violation: Violation | None
-    settings: Settings
+    settings: PlainSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Validation:
     """
 
     refusals: tuple[Refusal, ...]
-    settings: Settings
+    settings: PlainSettings
     last: Outcome
 
 
-def validate(settings: Settings, violations: Sequence[Violation], ask: Ask, judge: Judge) -> Validation:
+def validate(settings: PlainSettings, violations: Sequence[Violation], ask: Ask, judge: Judge) -> Validation:
     """Takes out mistake after mistake until validation has nothing to say, or something that no rule knows."""
     outcome = ask(settings)
     refusals: list[Refusal] = []
@@ -64,8 +64,8 @@ def validate(settings: Settings, violations: Sequence[Violation], ask: Ask, judg
 
 
 def _first_out(
-    foreseen: Sequence[Violation], failure: Failure, settings: Settings, others: Sequence[Violation], ask: Ask
-) -> tuple[Violation, Settings, Outcome] | None:
+    foreseen: Sequence[Violation], failure: Failure, settings: PlainSettings, others: Sequence[Violation], ask: Ask
+) -> tuple[Violation, PlainSettings, Outcome] | None:
     """The first of these findings that can be taken out, the settings without it, and what validation then says."""
     for violation in foreseen:
         if without := _without(violation, failure, settings, others, ask):
@@ -74,8 +74,8 @@ def _first_out(
 
 
 def _without(
-    violation: Violation, failure: Failure, settings: Settings, others: Sequence[Violation], ask: Ask
-) -> tuple[Settings, Outcome] | None:
+    violation: Violation, failure: Failure, settings: PlainSettings, others: Sequence[Violation], ask: Ask
+) -> tuple[PlainSettings, Outcome] | None:
     """The settings without a mistake, and what validation then says; the other mistakes stay in, if that can be."""
     mistakes = {path for other in others if other.rule is not violation.rule for path in other.witnesses}
     controls = sorted(controls_of(violation), key=lambda control: len(control.paths & mistakes))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from mfsdp_lint.dryrun.containment import WORKER
 from mfsdp_lint.dryrun.device import A_CLUSTER, CPU, Device, Tier
 from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.versions.releases import NEWEST_ON_THE_INDEX
 from mfsdp_lint.versions.target import Target, UnknownVersion, bridge_version, core_version, resolve_target
 
 _CORE_NEEDS = ("torch", "megatron-core", "numpy", "einops", "psutil", "packaging")
@@ -140,7 +141,7 @@ class Installed:
         if set(self.missing) - {BRIDGE}:
             yield f"{self.python} -m pip install 'mfsdp-lint[dry-run,bridge]'"
         if BRIDGE in self.missing:
-            yield f"{self.python} -m pip install --no-deps megatron-bridge==0.3.1"
+            yield f"{self.python} -m pip install --no-deps megatron-bridge=={NEWEST_ON_THE_INDEX}"
 
 
 def look(python: str | None) -> Installed:

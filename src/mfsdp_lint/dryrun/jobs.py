@@ -14,7 +14,7 @@ from mfsdp_lint.dryrun.device import Device
 from mfsdp_lint.dryrun.inventory import BRIDGE, PACKAGES, Installed
 from mfsdp_lint.dryrun.launchers import srun_line, torchrun_line
 from mfsdp_lint.dryrun.outcome import Failure, Outcome
-from mfsdp_lint.dryrun.ranks import Answers, By, Question, Tell, job, limit, read
+from mfsdp_lint.dryrun.ranks import Answers, By, RunRequest, Tell, job, limit, read
 from mfsdp_lint.inputs.options import UsageError
 
 _CHECKPOINTS = "checkpoints"
@@ -58,7 +58,7 @@ def empty(into: str) -> Path:
 def writing(into: Path, timeout: float, device: Device, written: list[Job]) -> By:
     """Writes a job for each launch that there would be, adds it to `written`, and has no answer to anything."""
 
-    def by(questions: Sequence[Question], ranks: int, tell: Tell) -> Answers:
+    def by(questions: Sequence[RunRequest], ranks: int, tell: Tell) -> Answers:
         directory = into / f"job-{len(written) + 1}"
         (directory / "answers").mkdir(parents=True)
         shutil.copytree(WORKER, directory / "worker", ignore=shutil.ignore_patterns("__pycache__"))
@@ -87,7 +87,7 @@ def answered(below: str, installed: Installed) -> tuple[By, Device]:
     on = jobs[0][1]["on"]
     device = Device(on["kind"], on["backend"], on["transformer_engine"], tuple(on["capability"]))
 
-    def by(questions: Sequence[Question], ranks: int, tell: Tell) -> Answers:
+    def by(questions: Sequence[RunRequest], ranks: int, tell: Tell) -> Answers:
         asked = {each["id"]: each for each in job(questions, ranks, 0, device, _CHECKPOINTS)["questions"]}
         nothing = _nothing(f"no job in {below} is for it: it was written for other settings, or other options")
         outcomes = dict.fromkeys(asked, nothing)

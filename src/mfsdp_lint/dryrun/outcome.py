@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-Settings = Mapping[str, Any]
-"""Settings as JSON has them: dotted paths and plain values."""
+PlainSettings = Mapping[str, Any]
+"""PlainSettings as JSON has them: dotted paths and plain values."""
 
 DONE = "done"
 
@@ -117,7 +117,7 @@ class Outcome:
     no_field: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     changed: Mapping[str, Any] = field(default_factory=dict)
-    config: Settings = field(default_factory=dict)
+    config: PlainSettings = field(default_factory=dict)
     seconds: float = 0.0
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mfsdp_lint.dryrun.device import CPU, Device
-from mfsdp_lint.dryrun.outcome import Settings
+from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.dryrun.proxy_settings import (
     BASE,
     GPU_ONLY_MODEL,
@@ -32,13 +32,13 @@ Megatron-FSDP does not get right."""
 class Proxy:
     """The settings to train with, how many ranks that takes, and what of the recipe's is not as it was."""
 
-    settings: Settings
+    settings: PlainSettings
     ranks: int
     reduced: tuple[str, ...]
     changed: frozenset[str]
 
     @property
-    def plain(self) -> Settings:
+    def plain(self) -> PlainSettings:
         """The same with plain DDP, in 16 bits where it is in fewer, and without what only a GPU can do."""
         kept = {
             path: value
@@ -48,7 +48,7 @@ class Proxy:
         return {**kept, **dict(_precision(kept, CPU)), **PLAIN}
 
 
-def base_of(device: Device) -> Settings:
+def base_of(device: Device) -> PlainSettings:
     """What lies below a recipe's settings: the proxy model, and how it is trained."""
     if not device.is_gpu:
         return BASE
@@ -56,7 +56,7 @@ def base_of(device: Device) -> Settings:
     return {**BASE, **ON_A_GPU, **layers}
 
 
-def proxy_of(settings: Settings, ranks: int, device: Device = CPU) -> Proxy:
+def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU) -> Proxy:
     """The proxy of a recipe on so many ranks; hybrid sharding, and experts that are spread, take at least four."""
     kept = {path: value for path, value in settings.items() if _is_kept(path, device)}
     off = dict(_off(device, kept))
@@ -96,7 +96,7 @@ def _is_kept(path: str, device: Device) -> bool:
     return path in KEPT or path.partition(".")[0] in SECTIONS
 
 
-def _off(device: Device, kept: Settings) -> Iterator[tuple[str, Any]]:
+def _off(device: Device, kept: PlainSettings) -> Iterator[tuple[str, Any]]:
     """What this device cannot do, with what is done instead."""
     yield from NEVER.items()
     if not device.is_gpu:
@@ -113,7 +113,7 @@ def _off(device: Device, kept: Settings) -> Iterator[tuple[str, Any]]:
         yield from ((path, value) for path, value in WITHOUT_A_GPU.items() if "mxfp8" in path)
 
 
-def _parallelism(settings: Settings, kept: dict[str, Any], ranks: int) -> Iterator[tuple[str, Any]]:
+def _parallelism(settings: PlainSettings, kept: dict[str, Any], ranks: int) -> Iterator[tuple[str, Any]]:
     """Two pipeline stages for many; all else is for data parallelism, which is what FSDP shards over."""
     pipeline = settings.get("model.pipeline_model_parallel_size")
     if isinstance(pipeline, int) and pipeline > 1:
@@ -128,7 +128,7 @@ def _parallelism(settings: Settings, kept: dict[str, Any], ranks: int) -> Iterat
             yield path, one
 
 
-def _experts(settings: Settings, kept: dict[str, Any], ranks: int) -> Iterator[tuple[str, Any]]:
+def _experts(settings: PlainSettings, kept: dict[str, Any], ranks: int) -> Iterator[tuple[str, Any]]:
     """A few small experts, two ranks wide if they were spread at all."""
     experts = settings.get("model.num_moe_experts")
     if not isinstance(experts, int) or experts < 1:
@@ -145,7 +145,7 @@ def _experts(settings: Settings, kept: dict[str, Any], ranks: int) -> Iterator[t
         yield "model.expert_model_parallel_size", 2 if _is_spread(settings, kept) and ranks >= _FOR_EXPERTS else 1
 
 
-def _is_spread(settings: Settings, kept: Mapping[str, Any]) -> bool:
+def _is_spread(settings: PlainSettings, kept: Mapping[str, Any]) -> bool:
     """Whether the experts are spread over ranks; where there are pipeline stages the proxy's are not."""
     experts, spread = (settings.get(f"model.{name}") for name in ("num_moe_experts", "expert_model_parallel_size"))
     if not (isinstance(experts, int) and isinstance(spread, int)):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mfsdp_lint.dryrun.outcome import Settings
+from mfsdp_lint.dryrun.outcome import PlainSettings
 
-BASE: Settings = {
+BASE: PlainSettings = {
     "model.num_layers": 2,
     "model.hidden_size": 32,
     "model.ffn_hidden_size": 64,
@@ -53,7 +53,7 @@ BASE: Settings = {
 }
 """The proxy model and how it is trained on a CPU, where a recipe does not say."""
 
-ON_A_GPU: Settings = {
+ON_A_GPU: PlainSettings = {
     # The kernels for 8 bits want multiples of 16, 32 or 128.
     "model.hidden_size": 256,
     "model.ffn_hidden_size": 512,
@@ -152,7 +152,7 @@ LEFT_OUT = frozenset(
 )
 """What belongs to a launch, and each launch has its own."""
 
-NEVER: Settings = {
+NEVER: PlainSettings = {
     "dist.use_decentralized_pg": False,
     "dist.use_sharp": False,
     "dist.lazy_init": False,
@@ -166,7 +166,7 @@ NEVER: Settings = {
 }
 """What belongs to a cluster, or to the launcher's own loop."""
 
-WITHOUT_A_GPU: Settings = {
+WITHOUT_A_GPU: PlainSettings = {
     "ddp.nccl_ub": False,
     "ddp.fp8_param_gather": False,
     "ddp.reuse_grad_buf_for_mxfp8_param_ag": False,
@@ -184,7 +184,7 @@ WITHOUT_A_GPU: Settings = {
 }
 """What only a GPU can do, and what is done instead."""
 
-GPU_ONLY_MODEL: Settings = {
+GPU_ONLY_MODEL: PlainSettings = {
     "model.cpu_offloading": False,
     "model.fine_grained_activation_offloading": False,
     "model.cuda_graph_impl": "none",
@@ -207,7 +207,7 @@ OF_TRANSFORMER_ENGINE = (
 )
 """What of these no GPU does without Transformer Engine."""
 
-PLAIN: Settings = {
+PLAIN: PlainSettings = {
     "dist.use_megatron_fsdp": False,
     "dist.use_torch_fsdp2": False,
     "dist.use_tp_pp_dp_mapping": False,

@@ -14,7 +14,7 @@ from typing import Any
 from mfsdp_lint.dryrun.containment import MEMORY, WORKER, Contained, contained
 from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.launchers import AGENT, Launcher, srun_line
-from mfsdp_lint.dryrun.outcome import Failure, Outcome, Settings, failure_from, together
+from mfsdp_lint.dryrun.outcome import Failure, Outcome, PlainSettings, failure_from, together
 
 STEPS = 3
 
@@ -25,15 +25,15 @@ IMPORTS = 180.0
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RunRequest:
     """One run: what to train with, what of a proxy model lies below that, and whether to save or load.
 
     `save` and `load` name a checkpoint of this launch; a load begins in a process that has not trained what it loads.
     """
 
     name: str
-    settings: Settings
-    base: Settings
+    settings: PlainSettings
+    base: PlainSettings
     save: str | None = None
     load: str | None = None
 
@@ -44,7 +44,7 @@ Tell = Callable[[str], None]
 Answers = tuple[dict[str, Outcome], tuple[str, ...]]
 """The outcome of every question by its name, and the packages that are stood in for."""
 
-By = Callable[[Sequence[Question], int, Tell], Answers]
+By = Callable[[Sequence[RunRequest], int, Tell], Answers]
 """Who has questions answered, by so many ranks. Raises UsageError where no directory can be made."""
 
 
@@ -59,7 +59,7 @@ def launched(
 ) -> By:
     """Launches of their own, here or from here. `timeout` is for each question."""
 
-    def by(questions: Sequence[Question], ranks: int, tell: Tell) -> Answers:
+    def by(questions: Sequence[RunRequest], ranks: int, tell: Tell) -> Answers:
         with contained(python, keep=keep, memory=memory, devices=device.is_gpu, cluster=launcher == "srun") as launch:
             return ask(launch, questions, ranks, timeout, device, launcher, tell)
 
@@ -77,7 +77,7 @@ def torch_line(launch: Contained, ranks: int) -> list[str]:
 
 
 def job(
-    questions: Sequence[Question], ranks: int, timeout: float, device: Device, checkpoints: str, **more: Any
+    questions: Sequence[RunRequest], ranks: int, timeout: float, device: Device, checkpoints: str, **more: Any
 ) -> dict[str, Any]:
     """What the ranks are given: `checkpoints` is the folder for what they save, `timeout` is for each question."""
     return {
@@ -91,14 +91,14 @@ def job(
     }
 
 
-def limit(questions: Sequence[Question], timeout: float, device: Device) -> float:
+def limit(questions: Sequence[RunRequest], timeout: float, device: Device) -> float:
     """After how many seconds the ranks are ended. What has used a GPU cannot fork: there each question imports anew."""
     return timeout * len(questions) + IMPORTS * (len(questions) if device.is_gpu else 1)
 
 
 def ask(
     launch: Contained,
-    questions: Sequence[Question],
+    questions: Sequence[RunRequest],
     ranks: int,
     timeout: float,
     device: Device,
@@ -139,7 +139,7 @@ def read(answers: Path, names: Sequence[str], ranks: int, why: str = "") -> Answ
     return outcomes, stood_in
 
 
-def _document(question: Question, checkpoints: str, ranks: int, timeout: float, device: Device) -> dict[str, Any]:
+def _document(question: RunRequest, checkpoints: str, ranks: int, timeout: float, device: Device) -> dict[str, Any]:
     document: dict[str, Any] = {
         "id": question.name,
         "settings": dict(question.settings),
@@ -159,7 +159,7 @@ def _document(question: Question, checkpoints: str, ranks: int, timeout: float, 
 def _wait(
     process: subprocess.Popen[bytes],
     answers: Path,
-    questions: Sequence[Question],
+    questions: Sequence[RunRequest],
     timeout: float,
     ranks: int,
     tell: Tell,

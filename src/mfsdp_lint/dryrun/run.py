@@ -16,9 +16,9 @@ from mfsdp_lint.dryrun.containment import MEMORY, Contained, contained
 from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.introspection import Validation, inconclusive
 from mfsdp_lint.dryrun.matching import is_of
-from mfsdp_lint.dryrun.outcome import Outcome, Settings
+from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.ranks import IMPORTS, By, launched
-from mfsdp_lint.dryrun.subject import Judge, Subject, without_environment
+from mfsdp_lint.dryrun.subject import Examiner, Subject, without_environment
 from mfsdp_lint.dryrun.trials import Result, Run, Trial
 from mfsdp_lint.dryrun.validator import Asked, NoAnswer, validator
 from mfsdp_lint.rules.check import Violation
@@ -141,7 +141,7 @@ class _Part:
 
 
 def dry_run(
-    subjects: Sequence[Subject], judge: Judge, means: Means, tell: Tell = lambda _: None, by: By | None = None
+    subjects: Sequence[Subject], judge: Examiner, means: Means, tell: Tell = lambda _: None, by: By | None = None
 ) -> DryRun:
     """Tries everything that it can; `by` trains, where that is not to be done here.
 
@@ -194,7 +194,7 @@ def _keys(part: _Part) -> set[Key]:
 
 
 def _introspect(
-    parts: Sequence[_Part], judge: Judge, means: Means, tell: Tell
+    parts: Sequence[_Part], judge: Examiner, means: Means, tell: Tell
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Asks validation about every part. Returns what is stood in for, and what is pretended."""
     tell(f"introspect: importing {means.tree.label if means.tree else 'megatron-bridge'}")
@@ -217,17 +217,17 @@ def _introspect(
     return (), ()
 
 
-def _validator(launch: Contained, judge: Judge, means: Means) -> AbstractContextManager[Asked]:
+def _validator(launch: Contained, judge: Examiner, means: Means) -> AbstractContextManager[Asked]:
     timeout = means.timeout + IMPORTS
     if means.tree is not None:
         return command_lines(launch, means.tree, timeout)
     return validator(launch, nearest(judge.target.bridge).te, timeout)
 
 
-def _validate(part: _Part, asked: Asked, judge: Judge) -> None:
+def _validate(part: _Part, asked: Asked, judge: Examiner) -> None:
     subject = part.subject
 
-    def ask(settings: Settings) -> Outcome:
+    def ask(settings: PlainSettings) -> Outcome:
         outcome = asked.ask(settings, subject.given)
         part.seconds += outcome.seconds
         return outcome
@@ -239,7 +239,7 @@ def _validate(part: _Part, asked: Asked, judge: Judge) -> None:
     ]
 
 
-def _plan(part: _Part, batch: Batch, judge: Judge, means: Means) -> None:
+def _plan(part: _Part, batch: Batch, judge: Examiner, means: Means) -> None:
     """What of a part is to be trained."""
     device = means.device
     tried = part.subject.tried(*device.decides)

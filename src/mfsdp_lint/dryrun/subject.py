@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.values import NONE, UNKNOWN
 from mfsdp_lint.dryrun.introspection import SAVE
-from mfsdp_lint.dryrun.outcome import Settings
+from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.dryrun.plain import Given, given, recipe_of
-from mfsdp_lint.readers.overrides import override, parse
+from mfsdp_lint.readers.command_line_overrides import parse
+from mfsdp_lint.readers.overrides import override
 from mfsdp_lint.rules.check import Violation, violations
 from mfsdp_lint.rules.model import Confirm, Rule
 from mfsdp_lint.versions.target import Target
-from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class Examiner:
     """The rules, at the versions that are installed, for recipes that `front_end` reads.
 
     `trained` are the tiers that training here decides.
@@ -58,7 +59,7 @@ class Judge:
     target: Target
     rules: Sequence[Rule]
     trained: tuple[Confirm, ...] = ("cpu",)
-    front_end: str = "bridge"
+    front_end: FrontEnd = BRIDGE
 
     def subjects(self, recipes: Sequence[Recipe], *, every_path: bool = False) -> list[Subject]:
         """Of every recipe the way through its code with the most to try, or every way."""
@@ -83,18 +84,17 @@ class Judge:
 
     def given(self, variant: Variant) -> Given:
         """What a worker can be given of a variant."""
-        # The command line's defaults are for its own parser to say.
-        return given(variant, defaults=self.front_end != COMMAND_LINE)
+        return given(variant, defaults=not self.front_end.takes_flags)
 
-    def __call__(self, settings: Settings) -> list[Violation]:
+    def __call__(self, settings: PlainSettings) -> list[Violation]:
         """What the rules say of settings."""
         return self._of(settings)
 
-    def every(self, settings: Settings) -> list[Violation]:
+    def every(self, settings: PlainSettings) -> list[Violation]:
         """The same, and then what says nothing new beside a stronger rule: it may be what is refused first."""
         return [*self(settings), *self._of(settings, every=True)]
 
-    def _of(self, settings: Settings, *, every: bool = False) -> list[Violation]:
+    def _of(self, settings: PlainSettings, *, every: bool = False) -> list[Violation]:
         recipe = replace(recipe_of(settings), front_end=self.front_end)
         return violations([recipe], self.target, self.rules, lambda path: True, every=every)
 
@@ -103,15 +103,15 @@ def saving(recipe: Recipe) -> Recipe:
     """The recipe as one that saves, for a run that is to save whatever the recipe says."""
     if any(variant.value("checkpoint.save") not in (NONE, UNKNOWN) for variant in recipe.variants):
         return recipe
-    return override(recipe, parse([f"checkpoint.save={SAVE}"], []))
+    return override(recipe, parse([f"checkpoint.save={SAVE}"], []).overrides)
 
 
 def tier_of(violation: Violation) -> Confirm:
     """The lowest tier that can decide a finding. Validation has no say in what only happens after it.
 
-    What Megatron-LM's command line refuses needs nothing but its own validation; nothing else of it is tried.
+    What a command line refuses needs nothing but its own validation; nothing else of it is tried.
     """
-    if violation.recipe.front_end == COMMAND_LINE:
+    if violation.recipe.front_end.takes_flags:
         return "introspect" if violation.case.stage == "startup" else "none"
     confirm = violation.case.confirm
     return "cpu" if confirm == "introspect" and violation.case.stage in ("wrap", "first-step") else confirm
@@ -122,6 +122,6 @@ def can_be_tried(violation: Violation, *trained: Confirm) -> bool:
     return tier_of(violation) in ("introspect", *(trained or ("cpu",)))
 
 
-def without_environment(settings: Settings) -> Settings:
+def without_environment(settings: PlainSettings) -> PlainSettings:
     """The settings that are not environment variables."""
     return {path: value for path, value in settings.items() if not path.startswith("env.")}

@@ -19,7 +19,7 @@ from mfsdp_lint.dryrun.control import controls_of, pinned
 from mfsdp_lint.dryrun.device import Device
 from mfsdp_lint.dryrun.introspection import SAVE, Judge, inconclusive
 from mfsdp_lint.dryrun.matching import is_of
-from mfsdp_lint.dryrun.outcome import Outcome, Settings
+from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.proxy import Proxy, base_of, proxy_of
 from mfsdp_lint.rules.check import Violation
 
@@ -48,7 +48,7 @@ class Trial:
     why: str = ""
 
 
-def too_many(batch: Batch, settings: Settings, ranks: int) -> str:
+def too_many(batch: Batch, settings: PlainSettings, ranks: int) -> str:
     """Why there are too few ranks for a recipe's settings, "" where there are enough."""
     takes = proxy_of(settings, ranks, batch.device).ranks
     if batch.most is None or takes <= batch.most:
@@ -56,7 +56,7 @@ def too_many(batch: Batch, settings: Settings, ranks: int) -> str:
     return f"hybrid sharding takes {takes} ranks, and there can be {batch.most}"
 
 
-def want(batch: Batch, settings: Settings, ranks: int, *, checkpoint: bool) -> Run:
+def want(batch: Batch, settings: PlainSettings, ranks: int, *, checkpoint: bool) -> Run:
     """Asks for a run of a recipe's settings."""
     proxy = proxy_of(settings, ranks, batch.device)
     run = batch.want(proxy.settings, proxy.ranks, save=checkpoint)
@@ -65,7 +65,9 @@ def want(batch: Batch, settings: Settings, ranks: int, *, checkpoint: bool) -> R
     return Run(proxy, run, plain, load)
 
 
-def plan(batch: Batch, settings: Settings, violations: Sequence[Violation], ranks: int, judge: Judge) -> list[Trial]:
+def plan(
+    batch: Batch, settings: PlainSettings, violations: Sequence[Violation], ranks: int, judge: Judge
+) -> list[Trial]:
     """Asks for the runs that these findings take, each with the mistakes of the others taken out."""
     trials = []
     device = batch.device
@@ -85,7 +87,7 @@ def plan(batch: Batch, settings: Settings, violations: Sequence[Violation], rank
     return trials
 
 
-def without(settings: Settings, violations: Sequence[Violation]) -> Settings:
+def without(settings: PlainSettings, violations: Sequence[Violation]) -> PlainSettings:
     """The settings with mistakes taken out."""
     for violation in violations:
         controls = controls_of(violation)
@@ -94,7 +96,7 @@ def without(settings: Settings, violations: Sequence[Violation]) -> Settings:
 
 
 def _is_in(
-    violation: Violation, settings: Settings, ranks: int, judge: Judge, device: Device, *, checkpoint: bool
+    violation: Violation, settings: PlainSettings, ranks: int, judge: Judge, device: Device, *, checkpoint: bool
 ) -> bool:
     """Whether the rule still finds the mistake in the proxy."""
     proxy = {**base_of(device), **proxy_of(settings, ranks, device).settings}

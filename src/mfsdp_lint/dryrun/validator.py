@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from mfsdp_lint.dryrun.containment import Contained
-from mfsdp_lint.dryrun.outcome import DONE, Failure, Outcome, Settings, failure_from
+from mfsdp_lint.dryrun.outcome import DONE, Failure, Outcome, PlainSettings, failure_from
 from mfsdp_lint.dryrun.plain import Given
 
 _LONGEST_ANSWER = 1 << 24
@@ -29,7 +29,7 @@ class Asked(Protocol):
     @property
     def pretended(self) -> tuple[str, ...]: ...
 
-    def ask(self, settings: Settings, given: Given) -> Outcome:
+    def ask(self, settings: PlainSettings, given: Given) -> Outcome:
         """What validation says of settings that were once those of `given`. Raises NoAnswer."""
 
 
@@ -48,7 +48,7 @@ class Validator:
             place = f" ({failure.where[-1]})" if failure.where else ""
             raise NoAnswer(f"{what} cannot be imported: {failure.message}{place}")
 
-    def ask(self, settings: Settings, given: Given) -> Outcome:
+    def ask(self, settings: PlainSettings, given: Given) -> Outcome:
         """What Megatron-Bridge's validation says. Raises NoAnswer."""
         return self.answer({"settings": dict(settings)}, given.world_size)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.dryrun.command_line import Tree
 from mfsdp_lint.dryrun.device import Tier
 from mfsdp_lint.dryrun.introspection import Refusal
@@ -20,11 +21,10 @@ from mfsdp_lint.dryrun.matching import matches
 from mfsdp_lint.dryrun.outcome import Failure
 from mfsdp_lint.dryrun.plain import recipe_of
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
-from mfsdp_lint.dryrun.subject import Judge, Subject, tier_of
+from mfsdp_lint.dryrun.subject import Examiner, Subject, tier_of
 from mfsdp_lint.rules.model import Confirm, Example, Rule
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.versions.target import Target
-from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
 Agreement = Literal["agreement", "disagreement", "undecidable"]
 
@@ -104,7 +104,7 @@ def verify(
 
     Raises UsageError.
     """
-    judge = Judge(target, [rule for rule in rules if rule.preset is None])
+    judge = Examiner(target, [rule for rule in rules if rule.preset is None])
     here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(target))]
     cases = [case for rule, found in here for case in _cases(rule, found, judge)]
     tried: list[Tried] = []
@@ -131,8 +131,8 @@ def verify_command_line(
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[Row]:
     """The same for what Megatron-LM's command line refuses at start-up, with a source tree. Raises UsageError."""
-    judge = Judge(tree.target, [rule for rule in rules if rule.preset is None], front_end=COMMAND_LINE)
-    here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(tree.target, COMMAND_LINE))]
+    judge = Examiner(tree.target, [rule for rule in rules if rule.preset is None], front_end=MEGATRON_LM)
+    here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(tree.target, MEGATRON_LM))]
     refusing = [(rule, found) for rule, found in here if any(case.stage == "startup" for case in found.cases)]
     cases = [case for rule, found in refusing for case in _cases(rule, found, judge)]
     chosen = [case for case in cases if not (case.bad and case.subject) or _tier(case) == "introspect"]
@@ -161,7 +161,7 @@ def _lowest(here: Rule) -> Confirm:
     return min((case.confirm for case in here.cases), key=_FROM_LOW_TO_HIGH.index)
 
 
-def _cases(rule: Rule, here: Rule, judge: Judge) -> list[_Case]:
+def _cases(rule: Rule, here: Rule, judge: Examiner) -> list[_Case]:
     site = Site(judge.target, judge.front_end)
     cases = []
     numbers: Counter[bool] = Counter()
@@ -173,7 +173,7 @@ def _cases(rule: Rule, here: Rule, judge: Judge) -> list[_Case]:
     return cases
 
 
-def _case(rule: Rule, example: Example, number: int, judge: Judge) -> _Case:
+def _case(rule: Rule, example: Example, number: int, judge: Examiner) -> _Case:
     bad = example.severity is not None
     if example.components:
         needed = ", ".join(f"{name} {version}" for name, version in example.components.items())

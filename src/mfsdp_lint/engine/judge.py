@@ -64,7 +64,7 @@ class Judge:
         """The versions judged against; the newest of a range."""
         return self.question.target
 
-    def theirs(self, path: str) -> bool:
+    def is_linted(self, path: str) -> bool:
         """Whether a path is one of the files that the user asked to lint."""
         return path in self._paths
 
@@ -73,14 +73,14 @@ class Judge:
 
         `before` is what the same question came to for other texts, perhaps by other rules.
 
-        Of several versions each is judged by itself, and what they come to is put together: recipes are there once for
+        Each of several versions is judged by itself, and what they come to is put together: recipes are there once for
         every reading, so that a fix is proved in all of them, and a finding says for which versions it holds.
         """
         targets = self.question.targets
         readings = self._readings(sources, {} if before is None else before.readings)
         known = {} if before is None else before.hits
         fired = {
-            target: hits(readings[_reading(target)].recipes, target, self.rules, self.theirs, known.get(target))
+            target: hits(readings[_reading(target)].recipes, target, self.rules, self.is_linted, known.get(target))
             for target in targets
         }
         broken = [violation for target in targets for violation in violations_of(fired[target])]

@@ -1,11 +1,12 @@
-"""Where the version is only assumed: for which of all versions a finding holds."""
+"""The versions that a finding holds for, where the version at hand is only assumed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.front_ends import Component
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.read import Question
 from mfsdp_lint.results.held_versions import holds_for, in_order, named
@@ -15,8 +16,6 @@ from mfsdp_lint.rules.strength import stronger
 from mfsdp_lint.versions.ranges import numbers
 from mfsdp_lint.versions.releases import CORE_RELEASES, RELEASES
 from mfsdp_lint.versions.target import Target
-
-COMMAND_LINE = "megatron-lm"
 
 
 def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Judge) -> list[Finding]:
@@ -29,8 +28,7 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Jud
     if not judge.target.assumed or not causes:
         return list(findings)
     broken = [violation for cause in causes.values() for violation in cause.violations]
-    front_ends = {violation.recipe.front_end for violation in broken}
-    everywhere = [target for front_end in sorted(front_ends) for target in _targets(front_end, judge.target)]
+    everywhere = [target for component in sorted(_components(broken)) for target in _targets(component, judge.target)]
     again = replace(
         judge,
         question=_question(judge, {each.recipe.path for each in broken}, everywhere),
@@ -40,7 +38,7 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Jud
         (_key(violation), holds_for(violation))
         for cause in again(judgement.sources).causes
         for violation in cause.violations
-        if violation.target.core_alone == (violation.recipe.front_end == COMMAND_LINE)
+        if violation.target.core_alone == (violation.recipe.front_end.released_with == "core")
     }
     result = []
     for finding in findings:
@@ -50,20 +48,36 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Jud
             here = {holds_for(violation) for violation in cause.violations}
             versions = in_order(here | {version for key, version in seen if key in keys})
             finding = replace(finding, versions=versions)
-            ends = {violation.recipe.front_end for violation in cause.violations}
-            if len(versions) < sum(len(_targets(end, judge.target)) for end in ends):
+            if len(versions) < sum(len(_targets(each, judge.target)) for each in _components(cause.violations)):
                 finding = replace(finding, message=f"{finding.message} (holds for {named(versions)})")
         result.append(finding)
     return result
 
 
-def _targets(front_end: str, assumed: Target) -> list[Target]:
-    """The newest release of every line that a front-end has, the newest first."""
-    if front_end == COMMAND_LINE:
-        lines = {numbers(each.core)[:2]: replace(assumed, core=each.core, core_alone=True) for each in CORE_RELEASES}
-    else:
-        lines = {numbers(each.bridge)[:2]: replace(assumed, bridge=each.bridge, core=each.core) for each in RELEASES}
-    return list(reversed(lines.values()))
+def _components(broken: Iterable[Violation]) -> set[Component]:
+    """The components whose releases decide what the front-ends of these recipes do."""
+    return {violation.recipe.front_end.released_with for violation in broken}
+
+
+def _targets(component: Component, assumed: Target) -> list[Target]:
+    """The newest release of every line that a component has, the newest first."""
+    newest = {numbers(version)[:2]: target for version, target in _EVERY_RELEASE[component](assumed)}
+    return list(reversed(newest.values()))
+
+
+def _of_bridge(assumed: Target) -> list[tuple[str, Target]]:
+    return [(each.bridge, replace(assumed, bridge=each.bridge, core=each.core)) for each in RELEASES]
+
+
+def _of_core(assumed: Target) -> list[tuple[str, Target]]:
+    return [(each.core, replace(assumed, core=each.core, core_alone=True)) for each in CORE_RELEASES]
+
+
+_EVERY_RELEASE: Mapping[Component, Callable[[Target], list[tuple[str, Target]]]] = {
+    "bridge": _of_bridge,
+    "core": _of_core,
+}
+"""The releases of a component, the oldest first, each with the target that it makes of the assumed one."""
 
 
 def _question(judge: Judge, paths: set[str], targets: Sequence[Target]) -> Question:
@@ -78,7 +92,7 @@ def _question(judge: Judge, paths: set[str], targets: Sequence[Target]) -> Quest
 
 
 def _that_matter(rules: Sequence[Rule], codes: Set[str]) -> tuple[Rule, ...]:
-    """These rules and those whose findings would make theirs superfluous."""
+    """These rules, and those whose findings would make the findings of these superfluous."""
     above = stronger(rules)
     wanted = {*codes, *(stronger_code for code in codes for stronger_code in above[code])}
     return tuple(rule for rule in rules if rule.code in wanted)
@@ -86,4 +100,4 @@ def _that_matter(rules: Sequence[Rule], codes: Set[str]) -> tuple[Rule, ...]:
 
 def _key(violation: Violation) -> tuple[str, str, int, str, str]:
     recipe = violation.recipe
-    return violation.rule.code, recipe.path, recipe.line, recipe.label, recipe.front_end
+    return violation.rule.code, recipe.path, recipe.line, recipe.label, recipe.front_end.name

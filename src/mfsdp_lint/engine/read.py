@@ -12,8 +12,9 @@ from mfsdp_lint.inputs.addresses import Address, ask
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
-from mfsdp_lint.readers import overrides
-from mfsdp_lint.readers.overrides import Overrides
+from mfsdp_lint.readers import command_line_overrides
+from mfsdp_lint.readers.command_line_overrides import CommandLine
+from mfsdp_lint.readers.overrides import override
 from mfsdp_lint.versions.target import Target, UnknownVersion
 
 if TYPE_CHECKING:
@@ -24,14 +25,15 @@ if TYPE_CHECKING:
 class Question:
     """Everything that decides what is read, but the texts: `files` are read whole, `addresses` are single functions.
 
-    `also` are the other versions of a range, of which `target` is the newest; `remarks` what is worth saying of them.
+    `command_line` overrides settings of every recipe. `also` are the other versions of a range, of which `target` is
+    the newest; `remarks` what is worth saying of them.
     """
 
     target: Target
     files: tuple[File, ...] = ()
     addresses: tuple[Address, ...] = ()
     search_path: tuple[str, ...] = ()
-    overrides: Overrides = field(default_factory=Overrides)
+    command_line: CommandLine = field(default_factory=CommandLine)
     also: tuple[Target, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -65,7 +67,7 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
     """What the options ask to read, and what of it is not there. Raises UsageError."""
     from mfsdp_lint.detect import detect
 
-    changed = overrides.parse(options.overrides, options.environment)
+    changed = command_line_overrides.parse(options.overrides, options.environment)
     asked = ask(options.paths, options.exclude)
     named = dict.fromkeys([*options.paths, *(address.path for address in asked.addresses)])
     python = (file.path for file in asked.files if file.kind == "python")
@@ -112,8 +114,8 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
     for file in question.files:
         if file.kind == "yaml":
             recipes += _read_yaml(file.path, sources, question.target, problems)
-    remarks += overrides.misspelt(recipes, question.overrides)
-    recipes = [overrides.override(recipe, question.overrides) for recipe in recipes]
+    remarks += command_line_overrides.misspelt(recipes, question.command_line.overrides)
+    recipes = [override(recipe, question.command_line.overrides) for recipe in recipes]
     return Read(tuple(recipes), tuple(problems), tuple(remarks), again)
 
 

@@ -29,7 +29,7 @@ class Repair:
     def plannable(self) -> dict[str, Safety]:
         """What there are edits for, by fingerprint; not proved."""
         requests = self._judged(self.judgement, unsafe=True).requests
-        plans = plan(requests, self.judgement.recipes, self.judgement.sources.text, self.judge.theirs)
+        plans = plan(requests, self.judgement.recipes, self.judgement.sources.text, self.judge.is_linted)
         return {each.request.key: each.request.safety for each in plans if each.candidates}
 
     def proved(self) -> dict[str, Fix]:
@@ -39,7 +39,7 @@ class Repair:
             before = self._judged(self.judgement, unsafe)
             if all(request.key in fixes for request in before.requests):
                 continue
-            proof = prove_once(before, self._evaluate(unsafe), self.judgement.sources.text, self.judge.theirs)
+            proof = prove_once(before, self._evaluate(unsafe), self.judgement.sources.text, self.judge.is_linted)
             for each in proof.proved:
                 fixes.setdefault(each.request.key, Fix(each.request.safety, each.edits))
         return fixes
@@ -47,7 +47,7 @@ class Repair:
     def applied(self, *, unsafe: bool) -> Fixed:
         """The texts of all files with every fix that holds, the unsafe ones if asked for. Writes nothing."""
         before = self._judged(self.judgement, unsafe)
-        return fix_project(before, self._evaluate(unsafe), self.judgement.sources.text, self.judge.theirs)
+        return fix_project(before, self._evaluate(unsafe), self.judgement.sources.text, self.judge.is_linted)
 
     def _evaluate(self, unsafe: bool) -> Evaluate:
         def evaluate(texts: Mapping[str, str]) -> Judged:
@@ -59,7 +59,7 @@ class Repair:
         violations = [violation for cause in judgement.causes for violation in cause.violations]
         return Judged(
             recipes=judgement.recipes,
-            # Of a rule that several versions break with different severities, the proof goes by the last one.
+            # Several versions may break a rule with different severities; the proof goes by the last one.
             broken=[
                 Broken(_mistake(each), each.severity, each.recipe, each.variant)
                 for each in sorted(violations, key=lambda each: -SEVERITIES.index(each.severity))

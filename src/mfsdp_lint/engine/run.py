@@ -42,10 +42,10 @@ class Outcome:
 def run(options: Options) -> Outcome:
     """Does what the options ask for. Raises UsageError."""
     asked, not_there = question(options)
-    if asked.overrides and (options.fix or options.diff):
+    if asked.command_line.overrides and (options.fix or options.diff):
         raise UsageError("--fix and --diff repair the recipe as it stands; use them without --set and --env")
     judge, codes = _prepare(options, asked)
-    judgement = judge(Sources(asked.overrides.texts))
+    judgement = judge(Sources(asked.command_line.texts))
     not_there += tuple(problem for problem in judgement.problems if problem.kind == "usage")
     problems = [f"{problem.path}: {problem.message}" for problem in not_there if problem.kind == "usage"]
     patch = b""
@@ -109,7 +109,7 @@ def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str], *, edits
     """The findings of a judgement, with what can be fixed, and the edits if these are to be shown."""
     findings = [cause.finding for cause in judgement.causes]
     # A file is not at fault for what one launch makes of it, and its other launches must not change.
-    if not findings or judge.question.overrides:
+    if not findings or judge.question.command_line.overrides:
         return findings
     from mfsdp_lint.engine.repair import Repair
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mfsdp_lint.fixes.plan import FixRequest, Texts, Theirs, plan
+from mfsdp_lint.core.finding import IsLinted
+from mfsdp_lint.fixes.plan import FixRequest, Texts, plan
 from mfsdp_lint.fixes.prove import Evaluate, Judged, Proof, Unproved, prove
 
 ROUNDS = 8
@@ -22,12 +23,12 @@ class Fixed:
     after: Judged
 
 
-def prove_once(before: Judged, evaluate: Evaluate, texts: Texts, theirs: Theirs) -> Proof:
+def prove_once(before: Judged, evaluate: Evaluate, texts: Texts, is_linted: IsLinted) -> Proof:
     """Plan and prove the fixes that `before` asks for, as one batch: what reports show as edits."""
-    return prove(plan(before.requests, before.recipes, texts, theirs), before, evaluate, texts)
+    return prove(plan(before.requests, before.recipes, texts, is_linted), before, evaluate, texts)
 
 
-def fix_project(before: Judged, evaluate: Evaluate, texts: Texts, theirs: Theirs) -> Fixed:
+def fix_project(before: Judged, evaluate: Evaluate, texts: Texts, is_linted: IsLinted) -> Fixed:
     """Fix all that `before` and every later judgement ask for, until a round proves nothing more.
 
     Writes nothing. `evaluate` gets the texts of all files that differ from what they are on disk.
@@ -46,7 +47,7 @@ def fix_project(before: Judged, evaluate: Evaluate, texts: Texts, theirs: Theirs
     for _ in range(ROUNDS):
         if not now.requests:
             return Fixed(changed, tuple(fixed), (), now)
-        proof = prove_once(now, evaluate_more, current, theirs)
+        proof = prove_once(now, evaluate_more, current, is_linted)
         unproved = proof.unproved
         if not proof.proved:
             break
@@ -54,9 +55,3 @@ def fix_project(before: Judged, evaluate: Evaluate, texts: Texts, theirs: Theirs
         fixed += [each.request for each in proof.proved]
         now = proof.after
     return Fixed(changed, tuple(fixed), unproved, now)
-
-
-def write_all(files: Mapping[str, bytes], write: Callable[[str, bytes], None]) -> None:
-    """Write files with `write` (path, content), which replaces each in one step; all contents are there beforehand."""
-    for path in sorted(files):
-        write(path, files[path])

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from mfsdp_lint.core.finding import Edit, Safety, Severity
+from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
 from mfsdp_lint.core.values import Known, Plain, same
 from mfsdp_lint.fixes import python
@@ -23,9 +23,6 @@ from mfsdp_lint.fixes.statements import parse as parse_python
 
 Texts = Callable[[str], str]
 """The text of a file, by its path."""
-
-Theirs = Callable[[str], bool]
-"""Whether a path is one of the files that the user asked to lint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +70,9 @@ STRATEGIES: tuple[tuple[Placement, ...], ...] = (
 """For each candidate, the placements to try for every setting, in this order."""
 
 
-def plan(requests: Sequence[FixRequest], recipes: Sequence[Recipe], texts: Texts, theirs: Theirs) -> list[Plan]:
+def plan(requests: Sequence[FixRequest], recipes: Sequence[Recipe], texts: Texts, is_linted: IsLinted) -> list[Plan]:
     """Plans for all `requests`; `recipes` are all recipes that were read, in the very objects that the needs name."""
-    planner = _Planner(recipes, texts, theirs)
+    planner = _Planner(recipes, texts, is_linted)
     return [Plan(request, tuple(planner.candidates(request))) for request in requests]
 
 
@@ -90,9 +87,9 @@ class _Job:
 
 
 class _Planner:
-    def __init__(self, recipes: Sequence[Recipe], texts: Texts, theirs: Theirs) -> None:
+    def __init__(self, recipes: Sequence[Recipe], texts: Texts, is_linted: IsLinted) -> None:
         self._texts = texts
-        self._theirs = theirs
+        self._is_linted = is_linted
         self._python: dict[str, PythonFile | None] = {}
         self._variants = [variant for recipe in recipes for variant in recipe.variants]
         self._readers: dict[str, dict[Span, set[int]]] = {}
@@ -224,7 +221,7 @@ class _Planner:
         return self._python[path]
 
     def _editable(self, origin: Origin) -> bool:
-        return origin.upstream is None and origin.how != "environment" and self._theirs(origin.span.path)
+        return origin.upstream is None and origin.how != "environment" and self._is_linted(origin.span.path)
 
     def _only(self, request: FixRequest, path: str, origin: Origin) -> bool:
         """Whether everybody who takes a setting from a write is among those that need it changed."""
@@ -238,7 +235,7 @@ class _Planner:
         return self._readers[path].get(origin.point, set()) <= needing
 
     def _anchor(self, need: Need) -> tuple[Origin, str] | None:
-        """The first line of theirs that turned the feature on, and the setting that it sets."""
+        """The first line in the linted files that turned the feature on, and the setting that it sets."""
         for path in need.anchors:
             origin, value = need.variant.origin(path), need.variant.value(path)
             on = not (isinstance(value, Known) and value.value in (None, False))
@@ -254,7 +251,7 @@ class _Planner:
         return (here.span.path, here.function) == (there.span.path, there.function)
 
     def _recipe_origin(self, recipe: Recipe) -> Origin | None:
-        if not self._theirs(recipe.path):
+        if not self._is_linted(recipe.path):
             return None
         return Origin(Span(recipe.path, recipe.line, 1, recipe.line, 1), "assigned", function=recipe.name)
 

@@ -74,8 +74,8 @@ def comments(path: str, text: str, kind: FileKind) -> tuple[list[Comment], list[
 def suppress(findings: Iterable[Finding], by_path: Mapping[str, Sequence[Comment]]) -> Suppressed:
     """Marks every finding whose span has a line that a comment for its code covers.
 
-    Of several comments the one that covers the fewest lines is taken. A comment some of whose codes silence nothing
-    is among the unused with just these codes.
+    Where several comments do, the one that covers the fewest lines is taken. A comment some of whose codes silence
+    nothing is among the unused with just these codes.
     """
     used: set[tuple[Span, str]] = set()
     results = []

@@ -8,13 +8,13 @@ Nothing of it is imported or called: an object is walked by its fields. Enum mem
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
-from mfsdp_lint.core.recipe import Setting, Variant
+from mfsdp_lint.core.recipe import Setting, Settings, Variant
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value
-from mfsdp_lint.dryrun.worker.flat import fields_of  # the worker's own: it can import nothing of ours
 from mfsdp_lint.startup.resolve import WORLD_SIZE
 
 ENVIRONMENT = "env."
@@ -52,10 +52,10 @@ def variant_of(configuration: object, *, world_size: int | None = None, partial_
         # What has a name or is None has no fields: those that are given are left over from what it was before.
         if isinstance(values.setdefault(section, NOT_NONE), Known) and section != VARIABLES:
             values = {path: value for path, value in values.items() if not path.startswith(f"{section}.")}
-    return Variant(Given(values, partial_environment))
+    return Variant(GivenSettings(values, partial_environment))
 
 
-class Given(Mapping[str, Setting]):
+class GivenSettings(Settings):
     """Settings by path, which nobody is known to have written."""
 
     __slots__ = ("_partial_environment", "_values")
@@ -65,7 +65,6 @@ class Given(Mapping[str, Setting]):
         self._partial_environment = partial_environment
 
     def value(self, path: str) -> Value:
-        """The value alone."""
         found = self._values.get(path)
         if found is not None:
             return found
@@ -75,14 +74,12 @@ class Given(Mapping[str, Setting]):
             return NONE
         return self._values.get(_TWINS.get(path, path), UNKNOWN)
 
-    def __getitem__(self, path: str) -> Setting:
-        return Setting(path, self._values[path])
+    def get(self, path: str) -> Setting | None:
+        value = self._values.get(path)
+        return None if value is None else Setting(path, value)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
 
 
 def _walk(configuration: object) -> Iterator[tuple[str, Value]]:
@@ -118,6 +115,21 @@ def _below(path: str, value: object, depth: int, above: tuple[int, ...]) -> Iter
         yield f"{path}.__class__", Known(_named(type(value)))
         for key, inner in found.items():
             yield from _below(f"{path}.{key}", inner, depth + 1, (*above, id(value)))
+
+
+def fields_of(value: object) -> Mapping[str, object] | None:
+    """What an object consists of: its dataclass fields, and what else was written into it; None where it has none.
+
+    The dry run's worker, which can import nothing of ours, walks by the same rule (dryrun/worker/flat.py).
+    """
+    if isinstance(value, type):
+        return None
+    own: dict[str, object] = getattr(value, "__dict__", {})
+    names = [field.name for field in fields(value)] if is_dataclass(value) else []
+    if not names and not own:
+        return None
+    found = {name: getattr(value, name) for name in names if hasattr(value, name)}
+    return found | {name: each for name, each in own.items() if not name.startswith("_")}
 
 
 def plain_of(value: object, depth: int = 0) -> Value | None:

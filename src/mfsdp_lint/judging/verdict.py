@@ -8,6 +8,8 @@ from functools import cache
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.finding import SEVERITIES, Finding
+from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
+from mfsdp_lint.core.front_ends import front_end as front_end_named
 from mfsdp_lint.core.recipe import Span, Variant
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.judging.configuration import variant_of
@@ -40,7 +42,7 @@ def judge(
     target: Target | str | None = None,
     world_size: int | None = None,
     partial_environment: bool = False,
-    front_end: str = "bridge",
+    front_end: FrontEnd | str = BRIDGE,
 ) -> Verdict:
     """Judge a mapping of settings (dotted or nested) or a live `ConfigContainer`, of which nothing is imported or run.
 
@@ -49,15 +51,16 @@ def judge(
     with `partial_environment`: pass `{"env": dict(os.environ), …}` for what the run will see. `front_end` is
     "megatron-lm" for settings of Megatron-LM's own command line.
 
-    Raises NotAConfiguration and UnknownVersion (both ValueError).
+    Raises NotAConfiguration, UnknownVersion and UnknownFrontEnd (all ValueError).
     """
     known = target if isinstance(target, Target) else resolve_target(target)
     variant = variant_of(configuration, world_size=world_size, partial_environment=partial_environment)
-    return bench(known, front_end)(variant)
+    who = front_end if isinstance(front_end, FrontEnd) else front_end_named(front_end)
+    return bench(known, who)(variant)
 
 
 @cache
-def bench(target: Target, front_end: str = "bridge") -> Callable[[Variant], Verdict]:
+def bench(target: Target, front_end: FrontEnd = BRIDGE) -> Callable[[Variant], Verdict]:
     """Who judges at a target, by the rules that are on unless somebody asks for more.
 
     Where nobody says which Transformer Engine there is, it is the one that the Megatron-Bridge release pins.

@@ -16,6 +16,7 @@ import yaml
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.readers.yaml_nodes import (
     MAX_DEPTH,
@@ -29,38 +30,9 @@ from mfsdp_lint.readers.yaml_nodes import (
 )
 from mfsdp_lint.versions.target import DEFAULT_TARGET
 from mfsdp_lint.vocabulary.entry import Versions
+from mfsdp_lint.vocabulary.sections import SECTIONS
 
-__all__ = ["SECTIONS", "compose_documents", "read_value", "read_yaml"]
-
-SECTIONS = frozenset(
-    {
-        "rng",
-        "rerun_state_machine",
-        "train",
-        "model",
-        "optimizer",
-        "optimizer_config_override_provider",
-        "ddp",
-        "validation",
-        "scheduler",
-        "dataset",
-        "logger",
-        "tokenizer",
-        "checkpoint",
-        "dist",
-        "ft",
-        "straggler",
-        "nvrx_straggler",
-        "profiling",
-        "peft",
-        "comm_overlap",
-        "mixed_precision",
-        "tensor_inspect",
-        "inprocess_restart",
-        "env_vars",
-    }
-)
-"""The fields of `ConfigContainer` in Megatron-Bridge 0.2.0 to 0.6.0 (megatron/bridge/training/config.py)."""
+__all__ = ["compose_documents", "read_value", "read_yaml"]
 
 _TEMPLATE = re.compile(r"\{\{|\{% ")
 """A template of Jinja or Helm: what it will be cannot be known."""
@@ -109,7 +81,7 @@ def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET) -> list
             continue
         if not _is_override(root):
             continue
-        variant = Variant(Document(path, lines).settings(root))
+        variant = Variant(WrittenSettings(Document(path, lines).settings(root)))
         recipes.append(
             Recipe(
                 name=posixpath.basename(path) + nth,

@@ -17,15 +17,18 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
+from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.readers.yaml import MODEL_ARGS, Document, target_of
 from mfsdp_lint.readers.yaml_nodes import Mapping, Node, Scalar
 from mfsdp_lint.readers.yaml_nodes import Sequence as Items
 from mfsdp_lint.vocabulary import table
-from mfsdp_lint.vocabulary.entry import COMMAND_LINE_SECTIONS, Versions
+from mfsdp_lint.vocabulary.entry import Versions
 from mfsdp_lint.vocabulary.flags import Flag
-from mfsdp_lint.vocabulary.tables import COMMAND_LINE, ENVIRONMENT, opposite
+from mfsdp_lint.vocabulary.sections import COMMAND_LINE_SECTIONS
+from mfsdp_lint.vocabulary.tables import ENVIRONMENT, opposite
 
 _VARIABLES = "ENV_VARS"
 
@@ -58,8 +61,8 @@ def read_model_args(document: Document, root: Mapping, versions: Versions, nth: 
                 path=document.path,
                 line=document.lines.position(value.pair)[0],
                 kind="arguments",
-                variants=(Variant(settings),),
-                front_end=COMMAND_LINE,
+                variants=(Variant(WrittenSettings(settings)),),
+                front_end=MEGATRON_LM,
             )
         )
     return recipes
@@ -137,6 +140,6 @@ def _defaults(versions: Versions, place: Origin) -> Iterator[Setting]:
     known = table()
     for path, entry in known.entries.items():
         if entry.section in COMMAND_LINE_SECTIONS:
-            value = known.default(path, versions, COMMAND_LINE)
+            value = known.default(path, versions, MEGATRON_LM)
             if value is not None:
                 yield Setting(path, value, place)

@@ -14,7 +14,6 @@ from mfsdp_lint.reports.confirmation import document as confirmation_document
 from mfsdp_lint.reports.confirmation import first_lines
 from mfsdp_lint.results.printable import printable
 from mfsdp_lint.rules.check import Violation
-from mfsdp_lint.vocabulary.tables import COMMAND_LINE
 
 REPORT = "please report the recipe's settings and these versions: the rule seems wrong for them"
 _WIDTH = len("inconclusive")
@@ -73,7 +72,7 @@ def _details(told: Told) -> Iterator[str]:
         yield f"known from running its code: {_some(learnt)}"
     if unknown := told.subject.given.unknown:
         yield f"not known, so at their defaults: {_some(unknown)}"
-    if told.validation and told.subject.recipe.front_end == COMMAND_LINE:
+    if told.validation and told.subject.recipe.front_end.takes_flags:
         if no_flag := told.validation.last.no_field:
             yield f"without a flag in this version, so left out: {_some(no_flag)}"
         if left_out := told.validation.last.left_out:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from textwrap import fill
 
+from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM
 from mfsdp_lint.core.values import UNKNOWN, Value, describe, spell
-from mfsdp_lint.vocabulary.entry import COMMAND_LINE_SECTIONS, Entry
+from mfsdp_lint.vocabulary.entry import Entry
 from mfsdp_lint.vocabulary.flags import Flag
-from mfsdp_lint.vocabulary.tables import COMMAND_LINE, ENVIRONMENT, Table
+from mfsdp_lint.vocabulary.sections import COMMAND_LINE_SECTIONS
+from mfsdp_lint.vocabulary.tables import ENVIRONMENT, Table
 
 Rows = Iterable[tuple[str, str, str]]
 """Lines of three columns; an empty one repeats what stands above."""
@@ -66,12 +68,12 @@ def _defaults(entry: Entry, table: Table) -> Iterator[tuple[str, str, str]]:
     if entry.path.startswith(ENVIRONMENT):
         return
     title = "default"
-    for front_end, versions in (("bridge", table.bridge_versions), (COMMAND_LINE, table.core_versions)):
-        if front_end == COMMAND_LINE and entry.section not in COMMAND_LINE_SECTIONS:
+    for front_end, versions in ((BRIDGE, table.bridge_versions), (MEGATRON_LM, table.core_versions)):
+        if front_end.takes_flags and entry.section not in COMMAND_LINE_SECTIONS:
             continue
         values = {each: table.default(entry.path, _At(each, each), front_end) for each in versions}
         known = {version: value for version, value in values.items() if value is not None}
-        for row in _told(title, front_end, versions, known):
+        for row in _told(title, front_end.name, versions, known):
             yield row
             title = ""
 

@@ -52,7 +52,7 @@ def _case(case: Case) -> Iterator[str]:
 
 
 def said_of_versions(rule: Rule) -> str:
-    """For which front-ends and versions it is, in words."""
+    """The front-ends and versions that it is for, in words."""
     return rule.versions.text or "every version of Megatron-Bridge"
 
 

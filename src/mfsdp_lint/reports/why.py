@@ -7,7 +7,7 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Call, Origin, Recipe, Span
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, OneOf, Value, describe
-from mfsdp_lint.readers.overrides import COMMAND_LINE
+from mfsdp_lint.readers.command_line_overrides import COMMAND_LINE
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.settings import origin_document, recipe_document, span_document, target_document, value_document
 from mfsdp_lint.reports.snippet import Lines, lines_of
@@ -22,7 +22,7 @@ _MOST_LINES = 3
 
 
 def render(recipe: Recipe, stories: Sequence[Story], texts: Texts) -> str:
-    """Every story, the conditions of its ways first where there are several."""
+    """Every story, the conditions of its execution paths first where there are several."""
     lines = lines_of(texts)
     blocks = ["\n".join(_story(recipe, story, lines)) for story in stories]
     return "\n\n".join(blocks) + "\n"
@@ -38,7 +38,7 @@ def document(recipe: Recipe, stories: Sequence[Story], target: Target, texts: Te
         "setting": stories[0].path,
         "stories": [
             {
-                "when": [list(way) for way in story.ways],
+                "when": [list(conditions) for conditions in story.when],
                 **value_document(story.value),
                 "remark": story.remark,
                 "writes": [_write_document(recipe, story, step, lines) for step in story.steps],
@@ -73,8 +73,8 @@ def _change_document(change: Change) -> dict[str, Any]:
 def _story(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
     where = f"{printable(recipe.label)} ({printable(recipe.path)}:{recipe.line})"
     yield f"{printable(story.path)} is {_worded(story.value)} in {where}"
-    for number, way in enumerate(story.ways):
-        yield f"{_STEP}{'or when' if number else 'when'} {printable(' and '.join(way)) or 'none of these holds'}"
+    for number, conditions in enumerate(story.when):
+        yield f"{_STEP}{'or when' if number else 'when'} {printable(' and '.join(conditions)) or 'none of these holds'}"
     if story.steps:
         yield ""
     above: list[Call] = []

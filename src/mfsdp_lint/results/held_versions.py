@@ -1,15 +1,17 @@
-"""For which versions a finding holds, in words."""
+"""The versions that a finding holds for, in words."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from mfsdp_lint.core.front_ends import Component
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause
 from mfsdp_lint.versions.ranges import numbers
 from mfsdp_lint.versions.releases import CORE_RELEASES, RELEASES
+from mfsdp_lint.versions.target import Target
 
 BRIDGE, CORE = "megatron-bridge", "megatron-core"
 _ORDER = {
@@ -18,10 +20,15 @@ _ORDER = {
 }
 
 
+_NAMED: Mapping[Component, Callable[[Target], str]] = {
+    "bridge": lambda target: target.name,
+    "core": lambda target: f"{CORE} {target.core}",
+}
+
+
 def holds_for(violation: Violation) -> str:
-    """The version whose check this is: that of Megatron-Bridge, or of megatron-core for the command line."""
-    target = violation.target
-    return f"{CORE} {target.core}" if violation.recipe.front_end == "megatron-lm" else target.name
+    """The version whose check this is: that of the component that the recipe's front-end is released with."""
+    return _NAMED[violation.recipe.front_end.released_with](violation.target)
 
 
 def told(cause: Cause, versions: Iterable[str]) -> Cause:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
 from mfsdp_lint.core.values import NONE, UNKNOWN, Value
-from mfsdp_lint.readers.overrides import ENVIRONMENT, recorded
+from mfsdp_lint.readers.overrides import ENVIRONMENT
 from mfsdp_lint.startup.resolve import Change, resolve
 from mfsdp_lint.versions.target import Target
 
@@ -21,22 +21,22 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What one setting comes to on some ways through a recipe.
+    """What one setting comes to on some execution paths of a recipe.
 
-    `ways` are the conditions of each of these ways, empty where the story is the same on all. `remark` says what the
-    steps cannot: that nobody writes it, that its section is None. `startup` is what the framework does to it then.
+    `when` has the conditions of each of these paths; it is empty where the story is the same on all. `remark` says what
+    the steps cannot: nobody writes the setting, or its section is None. `startup` is what the framework makes of it.
     """
 
     path: str
     value: Value
     steps: tuple[Step, ...]
-    ways: tuple[tuple[str, ...], ...] = ()
+    when: tuple[tuple[str, ...], ...] = ()
     remark: str = ""
     startup: tuple[Change, ...] = ()
 
 
 def stories(recipe: Recipe, path: str, target: Target) -> list[Story]:
-    """The stories of a setting; more than one where it depends on the way through the recipe's code."""
+    """The stories of a setting; more than one where it depends on the execution path."""
     told: dict[str, tuple[Story, list[tuple[str, ...]]]] = {}
     for variant in recipe.variants:
         changes = resolve(variant, target, front_end=recipe.front_end).changes
@@ -46,7 +46,7 @@ def stories(recipe: Recipe, path: str, target: Target) -> list[Story]:
         told.setdefault(repr((story.value, story.remark, writes, startup)), (story, []))[1].append(variant.when)
     if len(told) == 1:
         return [story for story, _ in told.values()]
-    return [replace(story, ways=tuple(ways)) for story, ways in told.values()]
+    return [replace(story, when=tuple(conditions)) for story, conditions in told.values()]
 
 
 def _story(recipe: Recipe, variant: Variant, path: str) -> Story:
@@ -71,7 +71,7 @@ def _story(recipe: Recipe, variant: Variant, path: str) -> Story:
 
 def _steps(variant: Variant, path: str) -> tuple[Step, ...]:
     steps: list[Step] = []
-    for written, origin in recorded(variant.settings, path):
+    for written, origin in variant.settings.history(path):
         # `cfg.ddp = DdpConfig(x=1)` writes x, and then the section: one step is enough.
         if written == path or not steps or not _holds(origin.span, steps[-1].origin.span):
             steps.append(Step(written, origin))

@@ -21,7 +21,7 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RuleQuestion:
     """A rule about settings, and for each of its cases the clauses that have to hold."""
 
     rule: Rule
@@ -49,7 +49,7 @@ class Gate:
 
     clause: Clause
     sees: tuple[Sees, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[RuleQuestion, ...]
 
     def open(self, views: Views) -> bool:
         """Whether any question behind it may have an answer."""
@@ -76,7 +76,7 @@ class Agenda:
 
 def agenda(rules: Sequence[Rule], site: Site) -> Agenda:
     """The rules as they read at a site."""
-    gates: dict[Node, list[Question]] = {}
+    gates: dict[Node, list[RuleQuestion]] = {}
     of_writes: list[Rule] = []
     for rule in rules:
         here = rule.at(site.target, site.front_end)
@@ -86,14 +86,14 @@ def agenda(rules: Sequence[Rule], site: Site) -> Agenda:
             of_writes.append(here)
             continue
         applies = _arms(here.applies)
-        question = Question(
+        question = RuleQuestion(
             here, tuple((case, (*applies, *(_arms(case.when) if case.when else ()))) for case in here.cases)
         )
         gates.setdefault(applies[0].condition.root, []).append(question)
     return Agenda(tuple(_gate(root, questions) for root, questions in gates.items()), tuple(of_writes))
 
 
-def _gate(root: Node, questions: Sequence[Question]) -> Gate:
+def _gate(root: Node, questions: Sequence[RuleQuestion]) -> Gate:
     sees = dict.fromkeys(case.sees for question in questions for case, _ in question.cases)
     return Gate(_clause(root, ""), tuple(sees), tuple(questions))
 

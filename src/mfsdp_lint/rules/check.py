@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.language import Condition
-from mfsdp_lint.core.finding import Safety, Severity
+from mfsdp_lint.core.finding import IsLinted, Safety, Severity
+from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
 from mfsdp_lint.core.values import Known, Plain, same
 from mfsdp_lint.rules.agenda import Agenda, agenda
@@ -17,9 +18,6 @@ from mfsdp_lint.rules.strength import stronger
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.rules.writes import Assignment, broken
 from mfsdp_lint.versions.target import Target
-
-Theirs = Callable[[str], bool]
-"""Whether a path is one of the files that the user asked to lint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,34 +82,34 @@ class Hits:
     recipes: Sequence[Recipe]
     target: Target
     rules: Sequence[Rule]
-    theirs: Theirs
+    is_linted: IsLinted
     of: Mapping[int, tuple[Hit, ...]]
 
 
 def hits(
-    recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], theirs: Theirs, before: Hits | None = None
+    recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], is_linted: IsLinted, before: Hits | None = None
 ) -> Hits:
     """Which rules fire; for recipes that were looked at `before`, by the same rules, that is known."""
     known = before.of if before is not None and before.rules == rules else {}
-    agendas: dict[str, Agenda] = {}
+    agendas: dict[FrontEnd, Agenda] = {}
     found = {}
     for recipe in recipes:
         front_end = recipe.front_end
         if front_end not in agendas:
             agendas[front_end] = agenda(rules, Site(target, front_end))
         one = known.get(id(recipe))
-        found[id(recipe)] = tuple(_hits(recipe, agendas[front_end], target, theirs)) if one is None else one
-    return Hits(recipes, target, rules, theirs, found)
+        found[id(recipe)] = tuple(_hits(recipe, agendas[front_end], target, is_linted)) if one is None else one
+    return Hits(recipes, target, rules, is_linted, found)
 
 
 def violations(
-    recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], theirs: Theirs, *, every: bool = False
+    recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], is_linted: IsLinted, *, every: bool = False
 ) -> list[Violation]:
     """Everything that the recipes break, one entry for each variant and rule, in the order of the recipes.
 
-    Of rules that say the same of a variant only the strongest is kept, unless `every` one is wanted.
+    Where several rules say the same of a variant, the strongest alone is kept, unless `every` one is wanted.
     """
-    return violations_of(hits(recipes, target, rules, theirs), every=every)
+    return violations_of(hits(recipes, target, rules, is_linted), every=every)
 
 
 def violations_of(found: Hits, *, every: bool = False) -> list[Violation]:
@@ -126,7 +124,7 @@ def violations_of(found: Hits, *, every: bool = False) -> list[Violation]:
             variant=hit.variant,
             seen=hit.seen,
             witnesses=hit.witnesses,
-            primary=_primary(hit, writes, found.theirs),
+            primary=_primary(hit, writes, found.is_linted),
             remedy=_remedy(hit),
             target=found.target,
         )
@@ -158,19 +156,19 @@ def hits_of(recipe: Recipe, views: Views, asked: Agenda) -> Iterator[Hit]:
         yield Hit(rule, case, recipe, views.written, seen, tuple(dict.fromkeys(decisive)))
 
 
-def _hits_of_writes(recipe: Recipe, views: Views, asked: Agenda, theirs: Theirs) -> Iterator[Hit]:
+def _hits_of_writes(recipe: Recipe, views: Views, asked: Agenda, is_linted: IsLinted) -> Iterator[Hit]:
     """The same of the rules about assignments, as far as the user's own files make them."""
     for rule in asked.of_writes:
-        for case, seen, assignment in broken(rule, views, theirs):
+        for case, seen, assignment in broken(rule, views, is_linted):
             yield Hit(rule, case, recipe, views.written, seen, (assignment.path,), assignment)
 
 
-def _hits(recipe: Recipe, asked: Agenda, target: Target, theirs: Theirs) -> Iterator[Hit]:
+def _hits(recipe: Recipe, asked: Agenda, target: Target, is_linted: IsLinted) -> Iterator[Hit]:
     site = Site(target, recipe.front_end)
     shown = set()
     for variant in (*recipe.variants, *recipe.exposed):
         views = Views(variant, site)
-        for hit in (*hits_of(recipe, views, asked), *_hits_of_writes(recipe, views, asked, theirs)):
+        for hit in (*hits_of(recipe, views, asked), *_hits_of_writes(recipe, views, asked, is_linted)):
             # What a caller may turn on is worth a word if it fails, or belongs to what is said anyway.
             if variant.exposed and hit.case.severity == "info" and hit.rule.code not in shown:
                 continue
@@ -198,7 +196,7 @@ class _Writes:
         return self._readers[path, span] <= self._broken[code]
 
 
-def _primary(hit: Hit, writes: _Writes, theirs: Theirs) -> Primary:
+def _primary(hit: Hit, writes: _Writes, is_linted: IsLinted) -> Primary:
     """The written line of the user's whose change removes the problem.
 
     In this order: the write of the bad value, unless somebody who is fine shares it; the first of the writes that
@@ -211,10 +209,10 @@ def _primary(hit: Hit, writes: _Writes, theirs: Theirs) -> Primary:
         return Primary(hit.assignment.path, span, origin.function)
     bad = [
         (path, origin)
-        for path, origin in _blamed(hit, hit.rule.blame.value, theirs)
+        for path, origin in _blamed(hit, hit.rule.blame.value, is_linted)
         if writes.only_broken(hit.rule.code, path, origin.span)
     ]
-    enabling = [found for found in _blamed(hit, hit.rule.blame.enabled_by, theirs) if found[1].how != "default"]
+    enabling = [found for found in _blamed(hit, hit.rule.blame.enabled_by, is_linted) if found[1].how != "default"]
     enabling.sort(key=lambda found: found[1].order)
     written = [found for found in bad if found[1].how != "default"]
     for path, origin in (*written, *enabling, *bad):
@@ -223,12 +221,12 @@ def _primary(hit: Hit, writes: _Writes, theirs: Theirs) -> Primary:
     return Primary("", Span(recipe.path, recipe.line, 1, recipe.line, 1), recipe.name)
 
 
-def _blamed(hit: Hit, settings: Sequence[Condition], theirs: Theirs) -> list[tuple[str, Origin]]:
+def _blamed(hit: Hit, settings: Sequence[Condition], is_linted: IsLinted) -> list[tuple[str, Origin]]:
     """The settings among these that made the rule fire, as far as the user's own files wrote them."""
     found = []
     for path in (path for setting in settings for path in setting.deciding(hit.seen)):
         origin = hit.variant.origin(path)
-        if path in hit.witnesses and origin and not origin.upstream and theirs(origin.span.path):
+        if path in hit.witnesses and origin and not origin.upstream and is_linted(origin.span.path):
             found.append((path, origin))
     return found
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from mfsdp_lint.conditions.applicability import Site
-from mfsdp_lint.versions.target import RELEASES, Target
+from mfsdp_lint.core.front_ends import MEGATRON_LM
+from mfsdp_lint.versions.ranges import HEAD, numbers
+from mfsdp_lint.versions.releases import CORE_RELEASES, RELEASES
+from mfsdp_lint.versions.target import Target
 
-BRIDGE = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
-"""The newest release of every line of Megatron-Bridge (the oldest of 0.2), and the development branch."""
+BRIDGE = tuple(dict.fromkeys(release.data for release in RELEASES))
+"""The releases of Megatron-Bridge with data of their own: one of every line, and the development branch."""
 
-CORE = ("0.12.3", "0.13.1", "0.14.0", "0.15.3", "0.16.1", "0.17.1", "0.18.2", "0.19.0", "head")
+CORE = (*{numbers(each.core)[:2]: each.core for each in CORE_RELEASES[:-1]}.values(), HEAD)
 """The newest release of every line of Megatron-LM, and the development branch."""
 
 
@@ -29,4 +32,4 @@ def core_site(version: str) -> Site:
     """Megatron-LM's command line; nothing there asks which Megatron-Bridge release goes with it."""
     newest = RELEASES[-1]
     core = newest.core if version == newest.bridge else version
-    return Site(Target(newest.bridge, core, "evidenced", assumed=False), "megatron-lm")
+    return Site(Target(newest.bridge, core, "evidenced", assumed=False), MEGATRON_LM)

@@ -8,14 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mfsdp_lint.core.finding import SEVERITIES, AffectedRecipe, Finding, Note, Safety, Severity
+from mfsdp_lint.core.finding import SEVERITIES, AffectedRecipe, Finding, IsLinted, Note, Safety, Severity
 from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.values import Known, OneOf, Value, describe
-from mfsdp_lint.rules.check import Theirs, Violation, violations
+from mfsdp_lint.rules.check import Violation, violations
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.versions.target import Target
 
-_MOST_WAYS_NAMED = 3
+_MOST_PATHS_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Cause:
         return None if not found else "unsafe" if "unsafe" in found else "safe"
 
 
-def check(recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], theirs: Theirs) -> list[Finding]:
+def check(recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], is_linted: IsLinted) -> list[Finding]:
     """What the rules say of the recipes at a target, by place and code. See `causes` where fixes are planned."""
-    return [cause.finding for cause in causes(violations(recipes, target, rules, theirs))]
+    return [cause.finding for cause in causes(violations(recipes, target, rules, is_linted))]
 
 
 def causes(found: Iterable[Violation]) -> list[Cause]:
@@ -79,7 +79,7 @@ def _finding(group: Sequence[Violation], fingerprint: str) -> Finding:
 def _message(group: Sequence[Violation]) -> str:
     first = group[0]
     parts = [first.case.message.of(first.seen)]
-    # Another version takes the same ways once more.
+    # Another version takes the same paths once more.
     here = [violation for violation in group if violation.target == first.target]
     conditions = {_condition(recipe) for recipe in _by_recipe(here)}
     if all(violation.variant.exposed for violation in group):
@@ -101,17 +101,17 @@ def _by_recipe(group: Iterable[Violation]) -> list[list[Violation]]:
 
 
 def _condition(broken: Sequence[Violation]) -> str:
-    """On which ways through its code a recipe is broken; "" where on all of them."""
+    """The execution paths on which a recipe is broken, in words; "" where it is broken on all of them."""
     variants = broken[0].recipe.variants
     bad = {id(violation.variant) for violation in broken}
     if bad >= {id(variant) for variant in variants}:
         return ""
-    ways = [violation.variant.when for violation in broken]
-    always = [clause for clause in ways[0] if all(clause in way for way in ways)]
+    paths = [violation.variant.when for violation in broken]
+    always = [clause for clause in paths[0] if all(clause in path for path in paths)]
     if always:
         return " and ".join(always)
-    if len(ways) <= _MOST_WAYS_NAMED and all(ways):
-        return " or ".join(" and ".join(way) for way in ways)
+    if len(paths) <= _MOST_PATHS_NAMED and all(paths):
+        return " or ".join(" and ".join(path) for path in paths)
     return f"it takes one of {len(bad)} of the {len(variants)} ways through its code"
 
 

@@ -10,7 +10,7 @@ from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.rules.model import Rule
 
 SHORTEST = 12
-"""So many characters of an error text have to be the same."""
+"""The number of characters of an error text that have to be the same."""
 
 _MOST_NEAREST = 3
 _CLOSE = 0.6

@@ -11,6 +11,7 @@ from mfsdp_lint.conditions.applicability import Applicability, Site
 from mfsdp_lint.conditions.byversion import ByVersion
 from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.finding import Severity, Stage
+from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.values import Known, Plain, describe
 from mfsdp_lint.rules.errortext import ErrorText
@@ -61,7 +62,7 @@ def _said(variant: Variant, path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One way in which a rule is broken. `when` comes on top of the rule's `applies`; None: always.
+    """One form in which a rule is broken. `when` comes on top of the rule's `applies`; None: always.
 
     `sees` says which settings both look at, `confirm` which tier of a dry run decides it, at the least.
     """
@@ -186,7 +187,7 @@ class Rule:
     examples: tuple[Example, ...] = ()
     file: str = ""
 
-    def at(self, target: Target, front_end: str = "bridge") -> Rule | None:
+    def at(self, target: Target, front_end: FrontEnd = BRIDGE) -> Rule | None:
         """The same as it reads there: its cases, its terms as they are meant. None where it says nothing there."""
         site = Site(target, front_end)
         if not self.versions.truth(site):

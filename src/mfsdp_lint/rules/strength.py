@@ -8,7 +8,7 @@ from mfsdp_lint.rules.model import Rule
 
 
 def stronger(rules: Sequence[Rule]) -> Mapping[str, frozenset[str]]:
-    """For every code, the codes whose finding makes its own superfluous: `weaker_than`, through groups and onwards."""
+    """The codes whose finding makes that of a code superfluous, by code: `weaker_than`, through groups and onwards."""
     members = groups(rules)
     direct = {
         rule.code: {code for name in rule.weaker_than for code in members.get(name, (name,))} - {rule.code}

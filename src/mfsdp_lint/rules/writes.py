@@ -12,12 +12,14 @@ What a rule file can say of the assignment at hand are settings of their own, in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from mfsdp_lint.core.recipe import Origin, Setting, Undeclared, Variant
-from mfsdp_lint.core.values import Known, Plain, describe
+from mfsdp_lint.core.finding import IsLinted
+from mfsdp_lint.core.recipe import Origin, Setting, Settings, Undeclared, Variant
+from mfsdp_lint.core.settings import Layer
+from mfsdp_lint.core.values import Known, Plain, Value, describe
 from mfsdp_lint.rules.model import Case, Rule, Written
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.startup.resolve import Change
@@ -36,25 +38,25 @@ class Assignment:
     after: Plain = None
 
 
-def assignments(views: Views, kind: Written, theirs: Callable[[str], bool]) -> Iterator[Assignment]:
+def assignments(views: Views, kind: Written, is_linted: IsLinted) -> Iterator[Assignment]:
     """The assignments of one kind in a variant, as far as the user's own files make them."""
     if kind == "undeclared":
-        found = (each for each in views.written.undeclared() if _is_own(each.origin, theirs))
+        found = (each for each in views.written.undeclared() if _is_own(each.origin, is_linted))
         yield from (_undeclared(each, views.written) for each in found)
         return
     for path, change in views.resolution.changed().items():
         origin, value = views.written.origin(path), views.written.value(path)
-        if origin is None or origin.how not in _EXPLICIT or not _is_own(origin, theirs):
+        if origin is None or origin.how not in _EXPLICIT or not _is_own(origin, is_linted):
             continue
         if isinstance(value, Known) and isinstance(change.after, Known) and not _respelt(value, change.after):
             yield _replaced(path, origin, change, value, change.after)
 
 
-def broken(rule: Rule, views: Views, theirs: Callable[[str], bool]) -> Iterator[tuple[Case, Variant, Assignment]]:
+def broken(rule: Rule, views: Views, is_linted: IsLinted) -> Iterator[tuple[Case, Variant, Assignment]]:
     """The assignments that a rule is about, each with its case and the settings with what there is to say of it."""
     if rule.written is None or all(rule.applies.truth(views.of(case.sees)) is False for case in rule.cases):
         return
-    for assignment in assignments(views, rule.written, theirs):
+    for assignment in assignments(views, rule.written, is_linted):
         for case in rule.cases:
             seen = _with(views.of(case.sees), assignment)
             if rule.applies.truth(seen) and (case.when is None or case.when.truth(seen)):
@@ -82,8 +84,8 @@ def _undeclared(found: Undeclared, written: Variant) -> Assignment:
     )
 
 
-def _is_own(origin: Origin, theirs: Callable[[str], bool]) -> bool:
-    return not origin.upstream and theirs(origin.span.path)
+def _is_own(origin: Origin, is_linted: IsLinted) -> bool:
+    return not origin.upstream and is_linted(origin.span.path)
 
 
 @cache
@@ -111,22 +113,25 @@ def _replaced(path: str, origin: Origin, change: Change, value: Known, after: Kn
 
 def _with(variant: Variant, assignment: Assignment) -> Variant:
     facts = {path: Setting(path, Known(value)) for path, value in assignment.facts.items()}
-    return Variant(_Overlay(variant, facts), variant.when)
+    return Variant(_WithFacts(variant.settings, facts), variant.when)
 
 
-class _Overlay(Mapping[str, Setting]):
-    """The settings of a variant and what there is to say of an assignment."""
+class _WithFacts(Layer):
+    """The settings of a variant, and what there is to say of an assignment."""
 
-    def __init__(self, variant: Variant, facts: Mapping[str, Setting]) -> None:
-        self._variant = variant
+    __slots__ = ("_facts",)
+
+    def __init__(self, below: Settings, facts: Mapping[str, Setting]) -> None:
+        super().__init__(below)
         self._facts = facts
 
-    def __getitem__(self, path: str) -> Setting:
-        return self._facts[path] if path in self._facts else self._variant.settings[path]
+    def get(self, path: str) -> Setting | None:
+        return self._facts.get(path) or self.below.get(path)
+
+    def value(self, path: str) -> Value:
+        fact = self._facts.get(path)
+        return self.below.value(path) if fact is None else fact.value
 
     def __iter__(self) -> Iterator[str]:
         yield from self._facts
-        yield from self._variant.settings
-
-    def __len__(self) -> int:
-        return len(self._facts) + len(self._variant.settings)
+        yield from self.below

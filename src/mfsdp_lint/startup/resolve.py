@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Settings, Span, Variant
+from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, Value, join, possible, same
 from mfsdp_lint.startup.steps import OBJECT, Phase, Place, Step, rare, startup
 from mfsdp_lint.versions.target import Target
@@ -67,7 +69,7 @@ class Resolution:
 
 
 def resolve(
-    variant: Variant, target: Target, world_size: int | None = None, *, front_end: str = "bridge"
+    variant: Variant, target: Target, world_size: int | None = None, *, front_end: FrontEnd = BRIDGE
 ) -> Resolution:
     """What start-up makes of a variant. `world_size` is the number of ranks, None where it is not known."""
     run = _Run(variant, world_size)
@@ -87,33 +89,37 @@ def differs(written: Value, run: Value) -> bool:
     return run != UNKNOWN and not _equal(written, run)
 
 
-class Resolved(Mapping[str, Setting]):
+class Resolved(Layer):
     """The settings of a variant, with what start-up made of them on top.
 
     `values` also holds start-up's own facts (`run.data_parallel_size`), which are no settings.
     """
 
-    __slots__ = ("_changes", "_paths", "_values", "_written")
+    __slots__ = ("_changes", "_paths", "_values")
 
-    def __init__(self, written: Variant, values: Mapping[str, Value], changes: tuple[Change, ...]) -> None:
-        self._written = written
+    def __init__(self, below: Settings, values: Mapping[str, Value], changes: tuple[Change, ...]) -> None:
+        super().__init__(below)
         self._values = values
         self._changes = changes
         self._paths: frozenset[str] | None = None
 
     def value(self, path: str) -> Value:
-        """The value alone."""
         changed = self._values.get(path)
-        return self._written.value(path) if changed is None else changed
+        return self.below.value(path) if changed is None else changed
 
-    def __getitem__(self, path: str) -> Setting:
+    def get(self, path: str) -> Setting | None:
         if path not in self.paths:
-            return self._written.settings[path]
-        changes = (change for change in self._changes if change.path == path)
-        return Setting(path, self._values[path], _origin(self._written.origin(path), changes))
+            return self.below.get(path)
+        return Setting(path, self._values[path], _origin(self.below.origin(path), self._changes_of(path)))
 
-    def get(self, path: str, default: Any = None) -> Any:
-        return self[path] if path in self.paths else self._written.settings.get(path, default)
+    def history(self, path: str) -> list[tuple[str, Origin]]:
+        """The writes of the recipe, then those of start-up."""
+        below = self.below.history(path)
+        changed = _origin(None, self._changes_of(path))
+        return below if changed is None else [*below, *((path, each) for each in changed.chain())]
+
+    def _changes_of(self, path: str) -> Iterator[Change]:
+        return (change for change in self._changes if change.path == path)
 
     @property
     def paths(self) -> frozenset[str]:
@@ -123,11 +129,34 @@ class Resolved(Mapping[str, Setting]):
         return self._paths
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._written.settings
-        yield from sorted(path for path in self.paths if path not in self._written.settings)
+        yield from self.below
+        yield from sorted(path for path in self.paths if path not in self.below)
 
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+
+class _Underway(Layer):
+    """The settings as the steps taken so far have left them."""
+
+    __slots__ = ("_rare", "values")
+
+    def __init__(self, below: Settings) -> None:
+        super().__init__(below)
+        self.values: dict[str, Value] = {}
+        self._rare = rare()
+
+    def value(self, path: str) -> Value:
+        value = self.values.get(path)
+        if value is None:
+            value = self.below.value(path)
+            if value == UNKNOWN and path in self._rare:
+                return NONE
+        return value
+
+    def get(self, path: str) -> Setting | None:
+        return Setting(path, self.values[path]) if path in self.values else self.below.get(path)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.below
+        yield from (path for path in self.values if path not in self.below)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,24 +172,17 @@ class _Run:
 
     def __init__(self, written: Variant, world_size: int | None) -> None:
         self.written = written
-        self.values: dict[str, Value] = {}
+        settings = _Underway(written.settings)
+        self.variant = Variant(settings)
+        self.value = settings.value
+        self.values = settings.values
         if world_size is not None:
             self.values[WORLD_SIZE] = Known(world_size)
         for section in _SECTIONS:
             self.values[f"startup.{section}"] = _kind(written.value(section))
         self.changes: list[Change] = []
         self.seen: dict[Phase, _Seen] = {}
-        self.variant = Variant(self)  # type: ignore[arg-type]  # conditions ask for values, and for nothing else
         self.phase: Phase = "update"
-        self.rare = rare()
-
-    def value(self, path: str) -> Value:
-        value = self.values.get(path)
-        if value is None:
-            value = self.written.value(path)
-            if value == UNKNOWN and path in self.rare:
-                return NONE
-        return value
 
     def take(self, step: Step, maybe: bool = False) -> None:
         """Do what a step does; with `maybe` nobody knows whether it is taken."""
@@ -223,7 +245,9 @@ class _Run:
         )
 
     def state(self, seen: _Seen) -> Variant:
-        return Variant(Resolved(self.written, seen.values, tuple(self.changes[: seen.changes])), self.written.when)
+        return Variant(
+            Resolved(self.written.settings, seen.values, tuple(self.changes[: seen.changes])), self.written.when
+        )
 
 
 def _kind(section: Value) -> Value:

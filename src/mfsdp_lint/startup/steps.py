@@ -36,6 +36,7 @@ from typing import Any, Literal, cast, get_args
 from mfsdp_lint.conditions.applicability import Site, parse_applicability
 from mfsdp_lint.conditions.expressions import Expression, Undefined
 from mfsdp_lint.conditions.language import Condition, ConditionError, parse, parse_value
+from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.plaindata import read_json, read_yaml
 from mfsdp_lint.core.values import UNKNOWN, Known, NotNone, Plain, Value, join, possible
 from mfsdp_lint.versions.ranges import HEAD, numbers
@@ -180,9 +181,9 @@ class Step:
 
 
 @cache
-def startup(target: Target, front_end: str = "bridge") -> tuple[Step, ...]:
+def startup(target: Target, front_end: FrontEnd = BRIDGE) -> tuple[Step, ...]:
     """What start-up does, in its order, at a target."""
-    return tuple(_steps(raw_steps().get(front_end, []), _Here(Site(target, front_end)), None))
+    return tuple(_steps(raw_steps().get(front_end.name, []), _Here(Site(target, front_end)), None))
 
 
 @cache
@@ -284,7 +285,7 @@ def _place(evidence: Mapping[str, str], site: Site) -> Place | None:
     if not evidence:
         return None
     lines = {version.removeprefix("core "): line for version, line in evidence.items()}
-    bridge = site.front_end == "bridge"
+    bridge = site.front_end.released_with == "bridge"
     version = nearest(site.target.bridge if bridge else site.target.core, tuple(lines))
     match = _EVIDENCE.fullmatch(lines[version])
     if match is None:
@@ -297,7 +298,7 @@ def _place(evidence: Mapping[str, str], site: Site) -> Place | None:
 
 
 def nearest(version: str, known: tuple[str, ...]) -> str:
-    """Of the releases that something is known of, the one to ask about a version.
+    """The release to ask about a version, of those that something is known of.
 
     The newest of its line that is not newer, else the oldest of its line, else the newest that is not newer, else the
     oldest. What is newer than every release is asked as the development head, where that is known.

@@ -8,9 +8,11 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from mfsdp_lint.core.front_ends import BRIDGE
 from mfsdp_lint.vocabulary.deciding import BY_SECTION
 
 if TYPE_CHECKING:
+    from mfsdp_lint.core.front_ends import FrontEnd
     from mfsdp_lint.core.values import Value
     from mfsdp_lint.vocabulary.entry import Versions
     from mfsdp_lint.vocabulary.tables import Table
@@ -34,6 +36,6 @@ def table() -> Table:
     return Table(raw_data())
 
 
-def default(path: str, versions: Versions, front_end: str = "bridge") -> Value | None:
+def default(path: str, versions: Versions, front_end: FrontEnd = BRIDGE) -> Value | None:
     """What a setting is when nobody writes it, at these versions (a target will do); see `Table.default`."""
     return table().default(path, versions, front_end)

@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mfsdp_lint.core.values import Plain
-
-COMMAND_LINE_SECTIONS = frozenset(
-    {"dist", "ddp", "checkpoint", "model", "optimizer", "train", "rng", "rerun_state_machine", "tokenizer", "args"}
-)
-"""Sections whose settings Megatron-LM's command line has as well, under their own names unless `lm` says otherwise."""
+from mfsdp_lint.vocabulary.sections import COMMAND_LINE_SECTIONS
 
 
 class Versions(Protocol):

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
+from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.values import UNKNOWN, Known, Value
 from mfsdp_lint.vocabulary.columns import Runs, at, column_of, decode
 from mfsdp_lint.vocabulary.entry import Entry, Versions, read_entry
 from mfsdp_lint.vocabulary.flags import Flag
-
-FrontEnd = str
-"""`bridge`, or `megatron-lm` for its command line."""
-
-COMMAND_LINE: Literal["megatron-lm"] = "megatron-lm"
 
 ENVIRONMENT = "env."
 
@@ -139,16 +135,17 @@ class Table:
 
     # -- defaults -----------------------------------------------------------------------------------------------------
 
-    def default(self, path: str, versions: Versions, front_end: FrontEnd = "bridge") -> Value | None:
-        """What a setting is when nobody writes it: for Bridge what its class declares, for the command line what its
-        parser says, or the core's class where it merely lacks a flag.
+    def default(self, path: str, versions: Versions, front_end: FrontEnd = BRIDGE) -> Value | None:
+        """What a setting is when nobody writes it: what its class declares.
+
+        Where the front-end takes flags, it is what their parser says, or the class in core where there is no flag.
 
         Unknown where only running the code would tell, and where the command line works it out from other settings;
         None where these versions have no such setting.
         """
         if path.startswith(ENVIRONMENT):
             return UNKNOWN
-        if front_end != COMMAND_LINE:
+        if not front_end.takes_flags:
             return self._declared("bridge", path, versions.bridge)
         entry = self.entries.get(path)
         for attribute in entry.attributes if entry else ():

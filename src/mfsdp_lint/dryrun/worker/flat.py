@@ -46,7 +46,7 @@ def _below(path: str, value: Any, depth: int, above: tuple[int, ...]) -> Iterato
         except NoSpelling:
             pass
     yield path, ...
-    if depth == _DEEPEST or id(value) in above:
+    if path == _VARIABLES or depth == _DEEPEST or id(value) in above:
         return
     inner = value if isinstance(value, Mapping) else fields_of(value)
     if inner is None:

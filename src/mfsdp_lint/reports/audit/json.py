@@ -18,7 +18,7 @@ def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = ())
 
     A setting that is missing is not known to exist. `settings` are as written, `will_run` those of them that start-up
     is known to give another value, with the line of upstream's that does it, and what that line is about. `variants`,
-    where a recipe has several ways through its code, holds the conditions of each way and what is different there.
+    where a recipe has several execution paths, holds the conditions of each and what is different there.
     """
     yield f'{{"version": 1, "target": {json.dumps(target_document(target))}, "recipes": ['
     encode = json.JSONEncoder(allow_nan=False).encode

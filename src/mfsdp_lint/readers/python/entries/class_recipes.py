@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from mfsdp_lint.readers.python.entries.entries import Entry, needs_arguments, says_container
 from mfsdp_lint.readers.python.eval.classes import ENUM_BASES, has_base, mro, namespace
-from mfsdp_lint.readers.python.eval.configurations import SECTIONS
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Descriptor, Function
+from mfsdp_lint.vocabulary.sections import SECTIONS
 
 
 def methods(machine: Machine, module: Module) -> Iterator[Entry]:

@@ -10,7 +10,7 @@ from typing import Any
 from mfsdp_lint.core.recipe import Kind, Recipe, Variant
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.readers.python.eval.branches import one_of
-from mfsdp_lint.readers.python.eval.configurations import CONTAINER, SECTIONS, is_container
+from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import TreeSettings
@@ -33,6 +33,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     Unknown,
 )
+from mfsdp_lint.vocabulary.sections import SECTIONS
 
 RUN_LIMIT = 16
 """Execution paths through one entry point that are looked at; one with more yields no recipe."""

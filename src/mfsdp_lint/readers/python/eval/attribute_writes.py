@@ -24,12 +24,12 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
 )
 from mfsdp_lint.vocabulary import NAMES
-from mfsdp_lint.vocabulary.deciding import BY_SECTION
+from mfsdp_lint.vocabulary.sections import SECTIONS
 
 
 def _is_section(value: Unknown) -> bool:
     """Whether an unknown object is called like a section of a configuration."""
-    return value.text.rpartition(".")[2] in BY_SECTION
+    return value.text.rpartition(".")[2] in SECTIONS
 
 
 def set_attribute(

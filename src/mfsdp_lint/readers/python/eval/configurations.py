@@ -5,11 +5,8 @@ from __future__ import annotations
 from mfsdp_lint.readers.python.eval.classes import class_names
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.objects import Choice, Instance, Object
-from mfsdp_lint.vocabulary.deciding import BY_SECTION
 
 CONTAINER = "ConfigContainer"
-SECTIONS = frozenset({*BY_SECTION, "env_vars"})
-"""Parts of the configuration that tell a changed unknown object apart from any other."""
 
 
 def is_container(machine: Machine, value: Object) -> bool:

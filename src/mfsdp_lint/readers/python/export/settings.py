@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from mfsdp_lint.core.recipe import Origin, Setting, Undeclared
+from mfsdp_lint.core.recipe import Origin, Setting, Settings, Undeclared
 from mfsdp_lint.core.values import UNKNOWN, Known, Value, join
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.containers import uncertain
@@ -31,7 +30,7 @@ from mfsdp_lint.readers.python.values.objects import (
 ENVIRONMENT = "env."
 
 
-class TreeSettings(Mapping[str, Setting]):
+class TreeSettings(Settings):
     """The settings of one execution path through a recipe, read from its configuration tree when they are asked for."""
 
     def __init__(self, machine: Machine, root: Object, environment: DictObject, spans: Spans) -> None:
@@ -44,22 +43,13 @@ class TreeSettings(Mapping[str, Setting]):
         self._values: dict[str, Value] = {}
         self._all: list[str] | None = None
 
-    def __getitem__(self, path: str) -> Setting:
+    def get(self, path: str) -> Setting | None:
         if path not in self._known:
             self._known[path] = self._read(path)
-        found = self._known[path]
-        if found is None:
-            raise KeyError(path)
-        return found
-
-    def get(self, path: str, default: Any = None) -> Any:
-        if path not in self._known:
-            self._known[path] = self._read(path)
-        found = self._known[path]
-        return default if found is None else found
+        return self._known[path]
 
     def history(self, path: str) -> list[tuple[str, Origin]]:
-        """Every write that had to do with a setting, in order, and what was written: it, or a section that it is in.
+        """Every write that had to do with a setting, in order: of itself, or of a section that it is in.
 
         A section counts where it replaces another, or where nothing else is known to have been written.
         """
@@ -67,7 +57,7 @@ class TreeSettings(Mapping[str, Setting]):
         with machine.knowing(self._facts):
             writes = {} if path.startswith(ENVIRONMENT) else _history(self._root, path.split("."), "")
             found = [(each, self._told(writes[each, order])) for each, order in sorted(writes, key=_order)]
-        return [(each, one) for each, one in found if one is not None]
+        return [(each, one) for each, one in found if one is not None] or super().history(path)
 
     def undeclared(self) -> tuple[Undeclared, ...]:
         """The assignments to names that are no fields."""
@@ -88,9 +78,6 @@ class TreeSettings(Mapping[str, Setting]):
         if self._all is None:
             self._all = list(dict.fromkeys([*_paths(self._root, "", set()), *self._variables()]))
         return iter(self._all)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
     def _variables(self) -> list[str]:
         names = [key for key in self._environment.fields if isinstance(key, str) and key in self._environment.writes]

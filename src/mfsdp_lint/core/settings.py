@@ -1,0 +1,64 @@
+"""Settings that are kept as they were written, and layers over other settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from mfsdp_lint.core.recipe import Origin, Setting, Settings, Undeclared
+from mfsdp_lint.core.values import UNKNOWN, Value
+
+
+class WrittenSettings(Settings):
+    """Settings that are all known beforehand, by path."""
+
+    __slots__ = ("_settings",)
+
+    def __init__(self, settings: Mapping[str, Setting] | None = None) -> None:
+        self._settings = settings or {}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Value]) -> WrittenSettings:
+        """Settings that nobody is known to have written."""
+        return cls({path: Setting(path, value) for path, value in values.items()})
+
+    def get(self, path: str) -> Setting | None:
+        return self._settings.get(path)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._settings)
+
+    def value(self, path: str) -> Value:
+        found = self._settings.get(path)
+        return UNKNOWN if found is None else found.value
+
+    def __eq__(self, other: object) -> bool:
+        return self._settings == other._settings if isinstance(other, WrittenSettings) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # equal by what they hold, which need not be hashable
+
+
+class Layer(Settings):
+    """Settings that lie over others. What a layer says nothing about is as it is `below`.
+
+    A layer that changes settings says so in `get`, `value`, `history` and `__iter__`.
+    """
+
+    __slots__ = ("below",)
+
+    def __init__(self, below: Settings) -> None:
+        self.below = below
+
+    def get(self, path: str) -> Setting | None:
+        return self.below.get(path)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.below)
+
+    def value(self, path: str) -> Value:
+        return self.below.value(path)
+
+    def history(self, path: str) -> list[tuple[str, Origin]]:
+        return self.below.history(path)
+
+    def undeclared(self) -> tuple[Undeclared, ...]:
+        return self.below.undeclared()
