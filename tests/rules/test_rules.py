@@ -12,7 +12,7 @@ from mfsdp_lint.conditions.applicability import FRONT_ENDS, Site
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.readers.yaml import read_yaml
+from mfsdp_lint.readers.yaml.read import read_yaml
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule

@@ -10,6 +10,7 @@ from mfsdp_lint.core.recipe import Recipe, Span
 from mfsdp_lint.engine.read import Question, Read, read
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import comments, suppress
+from mfsdp_lint.readers.registry import reader_of
 from mfsdp_lint.results.held_versions import holds_for, told
 from mfsdp_lint.rules.check import Hits, hits, violations_of
 from mfsdp_lint.rules.findings import Cause, causes
@@ -112,7 +113,9 @@ class Judge:
         malformed: list[Problem] = []
         for file in self.question.every_file:
             try:
-                by_path[file.path], problems = comments(file.path, sources.text(file.path), file.kind)
+                by_path[file.path], problems = comments(
+                    file.path, sources.text(file.path), reader_of(file.kind).comments
+                )
             except Unreadable:  # told already
                 continue
             malformed += problems

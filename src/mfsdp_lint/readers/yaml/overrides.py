@@ -1,0 +1,71 @@
+"""Override files: YAML that changes the configuration of a Megatron-Bridge recipe.
+
+Bridge loads such a file with OmegaConf and merges it over a recipe's configuration (`process_config_with_overrides` in
+megatron/bridge/training/utils/omegaconf_utils.py, 0.2.0 to 0.6.0). One recipe a document: what it leaves out is unknown.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.readers.yaml.document import Document, target_of
+from mfsdp_lint.readers.yaml.nodes import Mapping, Scalar
+from mfsdp_lint.vocabulary.entry import Versions
+
+SECTIONS = frozenset(
+    {
+        "rng",
+        "rerun_state_machine",
+        "train",
+        "model",
+        "optimizer",
+        "optimizer_config_override_provider",
+        "ddp",
+        "validation",
+        "scheduler",
+        "dataset",
+        "logger",
+        "tokenizer",
+        "checkpoint",
+        "dist",
+        "ft",
+        "straggler",
+        "nvrx_straggler",
+        "profiling",
+        "peft",
+        "comm_overlap",
+        "mixed_precision",
+        "tensor_inspect",
+        "inprocess_restart",
+        "env_vars",
+    }
+)
+"""The fields of `ConfigContainer` in Megatron-Bridge 0.2.0 to 0.6.0 (megatron/bridge/training/config.py)."""
+
+KEYS = "|".join(sorted(SECTIONS))
+"""A document of this shape has one of them, as a pattern."""
+
+
+def is_one(root: Mapping) -> bool:
+    """Whether a document writes to a section."""
+    for key, value in root.entries:
+        if isinstance(key, Scalar):
+            section, dot, _ = key.text.partition(".")
+            if section in SECTIONS and (dot or isinstance(target_of(value), Mapping)):
+                return True
+    return False
+
+
+def recipes(document: Document, root: Mapping, versions: Versions, nth: str) -> Iterator[Recipe]:
+    """The recipe that a document is; `nth` tells it from the others of its file."""
+    yield Recipe(
+        name=posixpath.basename(document.path) + nth,
+        qualified_name=document.path + nth,
+        path=document.path,
+        line=document.lines.position(root.start)[0],
+        kind="overrides",
+        variants=(Variant(document.settings(root)),),
+        partial=True,
+    )
