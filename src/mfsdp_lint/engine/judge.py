@@ -112,10 +112,9 @@ class Judge:
         by_path = {}
         malformed: list[Problem] = []
         for file in self.question.every_file:
+            find = reader_of(file.kind).comments
             try:
-                by_path[file.path], problems = comments(
-                    file.path, sources.text(file.path), reader_of(file.kind).comments
-                )
+                by_path[file.path], problems = comments(file.path, sources.text(file.path), find)
             except Unreadable:  # told already
                 continue
             malformed += problems

@@ -11,10 +11,10 @@ from mfsdp_lint.inputs.addresses import Address, ask
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
-from mfsdp_lint.readers import overrides
+from mfsdp_lint.readers import overrides, registry
 from mfsdp_lint.readers.overrides import Overrides
 from mfsdp_lint.readers.reader import Knowledge, ToRead
-from mfsdp_lint.readers.registry import READERS, file_types, kind_of
+from mfsdp_lint.readers.registry import file_types, kind_of
 from mfsdp_lint.versions.target import Target, UnknownVersion
 
 
@@ -66,7 +66,7 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
     changed = overrides.parse(options.overrides, options.environment)
     asked = ask(options.paths, file_types(), options.exclude)
     named = dict.fromkeys([*options.paths, *(address.path for address in asked.addresses)])
-    importing = {reader.type.name for reader in READERS if reader.type.imports}
+    importing = {reader.type.name for reader in registry.READERS if reader.type.imports}
     modules = (file.path for file in asked.files if file.kind in importing)
     try:
         detected = detect([path for path in named if os.path.exists(path)], options, modules)
@@ -89,7 +89,7 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
     # What is taken over was worth the same remarks.
     remarks = [*question.remarks, *(() if before is None else before.remarks)]
     memories: dict[str, object] = {}
-    for reader in READERS:
+    for reader in registry.READERS:
         kind = reader.type.name
         asked = _of_kind(kind, question, sources, tracing)
         if asked.paths or asked.addresses:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Finding, Suppression
+from mfsdp_lint.core.lines import Lines, split_lines
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.inputs.sources import Problem
 
@@ -132,6 +133,21 @@ def _parse(body: str) -> tuple[tuple[str, ...], str] | str:
 
 def _reason(text: str) -> str:
     return text.strip().lstrip(":-–— ").strip()
+
+
+def comment_places(text: str, found: Iterable[tuple[int, str]]) -> list[CommentPlace]:
+    """Comments by their offsets, in a file of lines that begin them with `#`.
+
+    Each covers its own line; alone on a line, also the next line that is no comment.
+    """
+    lines = Lines(text)
+    rows = [row.strip() for row in split_lines(text)]
+    below = lines_below(number for number, row in enumerate(rows, 1) if row.startswith("#"))
+    places = []
+    for offset, comment in found:
+        line, column = lines.position(offset)
+        places.append(CommentPlace(comment, line, column, (line, below.get(line, line))))
+    return places
 
 
 def lines_below(comment_lines: Iterable[int]) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""The comments of a YAML file: each covers its own line; alone on a line, also the next line that is no comment."""
+"""The comments of a YAML file."""
 
 from __future__ import annotations
 
@@ -6,20 +6,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from mfsdp_lint.core.lines import Lines, split_lines
-from mfsdp_lint.inputs.suppression import CommentPlace, lines_below
+from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
 
 
 def yaml_comments(text: str) -> list[CommentPlace]:
     """Every comment, as far as the text can be scanned."""
-    lines = Lines(text)
-    rows = [row.strip() for row in split_lines(text)]
-    below = lines_below(number for number, row in enumerate(rows, 1) if row.startswith("#"))
-    places = []
-    for offset, comment in _comments(text):
-        line, column = lines.position(offset)
-        places.append(CommentPlace(comment, line, column, (line, below.get(line, line))))
-    return places
+    return comment_places(text, _comments(text))
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:

@@ -31,7 +31,7 @@ from mfsdp_lint.vocabulary.tables import COMMAND_LINE, ENVIRONMENT
 KEYS = r"MODEL_ARGS(?:_\d+)?"
 """The keys that hold flags, as a pattern; the numbered ones are for the runs after the first."""
 
-_MODEL_ARGS = re.compile(KEYS)
+MODEL_ARGS = re.compile(KEYS)
 
 _VARIABLES = "ENV_VARS"
 
@@ -41,16 +41,16 @@ _PLACEHOLDER = re.compile(r"\$\{?\w|\{\{|<[A-Z_]+>")
 
 def is_one(root: Mapping) -> bool:
     """Whether a document holds flags of a command line."""
-    return any(isinstance(key, Scalar) and _MODEL_ARGS.fullmatch(key.text) for key, _ in root.entries)
+    return any(isinstance(key, Scalar) and MODEL_ARGS.fullmatch(key.text) for key, _ in root.entries)
 
 
 def recipes(document: Document, root: Mapping, versions: Versions, nth: str) -> Iterator[Recipe]:
-    """One recipe for every mapping of flags, with what the command line has by default for the flags that are left out."""
+    """One recipe for every mapping of flags; flags that are left out are what they are by default."""
     entries = {key: values[-1] for key, values in document.effective(root).items()}
     variables = list(_variables(document, entries.get(_VARIABLES)))
     for key, value in entries.items():
         flags = document.follow(value)
-        if not _MODEL_ARGS.fullmatch(key) or not isinstance(flags, Mapping):
+        if not MODEL_ARGS.fullmatch(key) or not isinstance(flags, Mapping):
             continue
         given = settings_from_flags(_command_line(document, flags, versions), versions, document.order).settings
         if not given:
