@@ -38,9 +38,9 @@ IN_PYTHON = [case for case in EXAMPLES if case.values[1].python]
 IN_FLAGS = [case for case in EXAMPLES if case.values[1].megatron_lm]
 
 
-def severities(rule: Rule, site: Site, recipes: list[Recipe]) -> set[str]:
+def severities(rule: Rule, site: Site, recipes: list[Recipe], sources: Sources | None = None) -> set[str]:
     """How bad the rule finds the recipes, among all rules."""
-    found = check(recipes, site.target, RULES, theirs=lambda path: True)
+    found = check(recipes, site.target, RULES, theirs=lambda path: True, sources=sources)
     return {finding.severity for finding in found if finding.code == rule.code}
 
 
@@ -70,7 +70,7 @@ def test_an_example_given_as_settings_is_judged_as_it_says_in_every_version(rule
 def test_an_example_given_as_yaml_is_judged_as_it_says(rule: Rule, example: Example) -> None:
     site = one_site(rule, example)
     recipes = read_yaml("example.yaml", example.yaml, site.target)
-    assert severities(rule, site, recipes) == expected(example)
+    assert severities(rule, site, recipes, Sources({"example.yaml": example.yaml})) == expected(example)
 
 
 @pytest.mark.parametrize(("rule", "example"), IN_PYTHON)
@@ -79,7 +79,7 @@ def test_an_example_given_as_python_is_judged_as_it_says(rule: Rule, example: Ex
     path.write_text(example.python)
     site = one_site(rule, example)
     read = read_python([str(path)], Sources(), load_knowledge(site.target))
-    assert severities(rule, site, read.recipes) == expected(example)
+    assert severities(rule, site, read.recipes, Sources()) == expected(example)
 
 
 @pytest.mark.parametrize(("rule", "example"), IN_FLAGS)
@@ -87,7 +87,7 @@ def test_an_example_given_as_flags_is_judged_as_it_says(rule: Rule, example: Exa
     site = one_site(rule, example, "megatron-lm")
     recipes = read_yaml("model_config.yaml", example.megatron_lm, site.target)
     assert recipes[0].front_end == "megatron-lm"
-    assert severities(rule, site, recipes) == expected(example)
+    assert severities(rule, site, recipes, Sources({"model_config.yaml": example.megatron_lm})) == expected(example)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

@@ -86,7 +86,9 @@ class Judge:
         readings = self._readings(sources, {} if before is None else before.readings)
         known = {} if before is None else before.hits
         fired = {
-            target: hits(readings[_reading(target)].recipes, target, self.rules, self.theirs, known.get(target))
+            target: hits(
+                readings[_reading(target)].recipes, target, self.rules, self.theirs, known.get(target), sources
+            )
             for target in targets
         }
         broken = [violation for target in targets for violation in violations_of(fired[target])]

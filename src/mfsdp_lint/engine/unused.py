@@ -85,6 +85,8 @@ class _Asked:
 
 def _may_be_broken(rule: Rule, views: Views) -> bool:
     """Whether it is not known that a rule has nothing to say of a variant."""
+    if rule.judges == "text":
+        return False  # what it has to say of the file it has said
     site = views.site
     if None in (rule.versions.truth(site), *(case.versions.truth(site) for case in rule.cases)):
         return True

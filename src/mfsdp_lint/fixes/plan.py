@@ -32,6 +32,7 @@ class Need:
 
     `set` are the values that settings should have, `unset` settings that should not be set at all. `anchors` are the
     settings that turned on what the finding is about, the most telling first. The variant is one of the recipe's own.
+    `edits` have to be made as they are: of a finding about text, which has no setting to change.
     """
 
     recipe: Recipe
@@ -39,6 +40,7 @@ class Need:
     set: Mapping[str, Plain]
     unset: tuple[str, ...] = ()
     anchors: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +138,10 @@ class _Planner:
         return edits
 
     def _removals(self, request: FixRequest) -> list[Edit] | None:
-        """The edits that take out every write of the settings that should not be set. None when one cannot be."""
+        """The edits that are given, and those that take out writes that should not be. None when one cannot be."""
         edits: list[Edit] = []
         for need in request.needs:
+            edits += need.edits
             for path in need.unset:
                 origin = need.variant.origin(path)
                 if origin is None or not self._editable(origin) or not self._only(request, path, origin):
