@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Finding
@@ -12,6 +12,7 @@ from mfsdp_lint.engine.read import Question, question
 from mfsdp_lint.engine.unused import unused_suppressions
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable, atomic_write
+from mfsdp_lint.readers.registry import kind_of, reader_of
 from mfsdp_lint.results.summary import Summary, summarise
 from mfsdp_lint.rules.extend import rules_for
 from mfsdp_lint.rules.load import load_rules
@@ -79,7 +80,7 @@ def run(options: Options) -> Outcome:
         ),
         sources=judgement.sources,
         problems=tuple(problems),
-        remarks=judgement.remarks,
+        remarks=(*judgement.remarks, *(_without_editor(judgement) if options.fix or options.diff else ())),
         patch=patch,
     )
 
@@ -107,6 +108,16 @@ def _repaired(
 
     fixed = Repair(*_by_every_rule(judgement, judge), codes).applied(unsafe=unsafe)
     return fixed.texts, len(fixed.fixed)
+
+
+def _without_editor(judgement: Judgement) -> Iterator[str]:
+    """What is worth saying of findings that could be fixed in another kind of file."""
+    from mfsdp_lint.fixes.editors import EDITORS
+
+    wanted = (cause.finding for cause in judgement.causes if cause.safety)
+    for kind in dict.fromkeys(kind_of(finding.span.path) for finding in wanted if finding.suppressed is None):
+        if kind not in EDITORS:
+            yield f"{reader_of(kind).type.called} is not edited: its findings have no fixes"
 
 
 def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str], *, edits: bool) -> list[Finding]:

@@ -42,7 +42,8 @@ def passages(rule: Rule, path: str, sources: Sources) -> list[Passage]:
     text = sources.text_or_none(path) if not rule.files or kind_of(path) in rule.files else None
     if rule.finds is None or text is None:
         return []
-    return [_passage(rule, match, path, text, sources) for match in rule.finds.finditer(text)]
+    lines, rows, bom = Lines(text), split_lines(text), sources.has_bom(path)
+    return [_passage(rule, match, path, lines, rows, bom) for match in rule.finds.finditer(text)]
 
 
 def broken_text(rule: Rule, views: Views, found: Sequence[Passage]) -> Iterator[tuple[Case, Variant, Passage]]:
@@ -55,13 +56,11 @@ def broken_text(rule: Rule, views: Views, found: Sequence[Passage]) -> Iterator[
                 break
 
 
-def _passage(rule: Rule, match: re.Match[str], path: str, text: str, sources: Sources) -> Passage:
-    group = "at" if "at" in match.re.groupindex and match["at"] is not None else 0
-    lines = Lines(text)
+def _passage(rule: Rule, match: re.Match[str], path: str, lines: Lines, rows: Sequence[str], bom: bool) -> Passage:
+    group = "at" if match.groupdict().get("at") is not None else 0
     span = lines.span(path, *match.span(group))
     facts: dict[str, Plain] = {f"text.{name}": part for name, part in match.groupdict().items()}
-    facts |= {"text.found": match[0], "text.bom": sources.has_bom(path)}
-    rows = split_lines(text)
-    line = rows[span.line - 1] if span.line <= len(rows) else ""
+    facts |= {"text.found": match[0], "text.bom": bom}
+    row = rows[span.line - 1] if span.line <= len(rows) else ""
     fix = rule.fix.replace if rule.fix else None
-    return Passage(span, line.strip(), facts, None if fix is None else Edit(span, match.expand(fix)))
+    return Passage(span, row.strip(), facts, None if fix is None else Edit(span, match.expand(fix)))
