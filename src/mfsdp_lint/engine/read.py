@@ -14,13 +14,14 @@ from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers import overrides, registry
 from mfsdp_lint.readers.overrides import Overrides
 from mfsdp_lint.readers.reader import Knowledge, ToRead
-from mfsdp_lint.readers.registry import file_types, kind_of
+from mfsdp_lint.readers.registry import file_types
 from mfsdp_lint.versions.target import Target, UnknownVersion
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Everything that decides what is read, but the texts: `files` are read whole, `addresses` are single functions.
+    """Everything that decides what is read, but the texts: `files` are read whole, `addresses` are single functions,
+    which may be in other files, the `named` ones.
 
     `also` are the other versions of a range, of which `target` is the newest; `remarks` what is worth saying of them.
     """
@@ -31,6 +32,7 @@ class Question:
     search_path: tuple[str, ...] = ()
     overrides: Overrides = field(default_factory=Overrides)
     also: tuple[Target, ...] = ()
+    named: tuple[File, ...] = ()
     remarks: tuple[str, ...] = ()
 
     @property
@@ -41,9 +43,7 @@ class Question:
     @property
     def every_file(self) -> tuple[File, ...]:
         """The files read whole, and those that only an address names."""
-        whole = {file.path for file in self.files}
-        paths = dict.fromkeys(address.path for address in self.addresses if address.path not in whole)
-        return (*self.files, *(File(path, kind_of(path)) for path in paths))
+        return (*self.files, *self.named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,16 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
         asked_by = "" if options.target_from == AS_ASKED else f"{options.target_from}: "
         raise UsageError(f"{asked_by}{error}") from None
     target, *also = detected.targets
-    asking = Question(target, asked.files, asked.addresses, options.search_path, changed, tuple(also), detected.remarks)
+    asking = Question(
+        target,
+        asked.files,
+        asked.addresses,
+        options.search_path,
+        changed,
+        tuple(also),
+        asked.named,
+        detected.remarks,
+    )
     return asking, asked.problems
 
 
@@ -105,12 +114,13 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
 
 def _of_kind(kind: str, question: Question, sources: Sources, tracing: bool) -> ToRead:
     """What is asked of the files of one kind."""
+    mine = {file.path for file in question.every_file if file.kind == kind}
     return ToRead(
         [file.path for file in question.files if file.kind == kind],
         sources,
         question.target,
         lambda: _knowledge(question.target),
-        [address for address in question.addresses if kind_of(address.path) == kind],
+        [address for address in question.addresses if address.path in mine],
         question.search_path,
         tracing,
     )

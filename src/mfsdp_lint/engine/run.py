@@ -116,7 +116,7 @@ def _without_editor(judgement: Judgement) -> Iterator[str]:
 
     wanted = (cause.finding for cause in judgement.causes if cause.safety)
     for kind in dict.fromkeys(kind_of(finding.span.path) for finding in wanted if finding.suppressed is None):
-        if kind not in EDITORS:
+        if kind and kind not in EDITORS:
             yield f"{reader_of(kind).type.called} is not edited: its findings have no fixes"
 
 

@@ -39,11 +39,15 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the arguments of a command come to: files to read whole, functions to evaluate, and what is not there."""
+    """What the arguments of a command come to: files to read whole, functions to evaluate, and what is not there.
+
+    `named` are the files that only addresses name.
+    """
 
     files: tuple[File, ...]
     addresses: tuple[Address, ...]
     problems: tuple[Problem, ...]
+    named: tuple[File, ...] = ()
 
 
 def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = ()) -> Asked:
@@ -58,13 +62,15 @@ def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = ())
         return Asked(tuple(found.files), (), tuple(found.problems))
     spelled = {os.path.realpath(file.path): file.path for file in found.files}
     named = discover({address.path for address in addresses.values()}, types)
-    there = {file.path for file in named.files} | {os.path.realpath(file.path) for file in named.files}
+    kinds = {os.path.realpath(file.path): file.kind for file in named.files}
     kept = [
         Address(spelled.get(os.path.realpath(each.path), each.path), each.function, each.positional, each.keywords)
         for each in addresses.values()
-        if each.path in there or os.path.realpath(each.path) in there
+        if os.path.realpath(each.path) in kinds
     ]
-    return Asked(tuple(found.files), tuple(kept), (*found.problems, *named.problems))
+    alone = dict.fromkeys(each.path for each in kept if os.path.realpath(each.path) not in spelled)
+    also = tuple(File(path, kinds[os.path.realpath(path)]) for path in alone)
+    return Asked(tuple(found.files), tuple(kept), (*found.problems, *named.problems), also)
 
 
 def expand(arguments: Iterable[str]) -> Iterable[str]:

@@ -98,11 +98,8 @@ def _uses(words: Iterable[Word]) -> tuple[list[_Use], bool]:
             for use in uses:
                 use.last = False
         elif found:
-            uses.append(
-                _Use(
-                    found["name"], word, [] if found["value"] is None else [replace(word, value=Known(found["value"]))]
-                )
-            )
+            behind = [replace(word, value=Known(found["value"]))] if found["value"] is not None else []
+            uses.append(_Use(found["name"], word, behind))
         elif uses:
             uses[-1].values.append(word)
     return uses, is_open
