@@ -12,6 +12,7 @@ from mfsdp_lint.reports.rule import render
 from mfsdp_lint.rules.form import RuleError, read_rule
 from mfsdp_lint.rules.load import extended_rules
 from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.tools.rule_pages import pages
 
 RULE = r"""
 code: TEAM901
@@ -107,6 +108,7 @@ def test_a_rule_is_listed_with_its_pattern(repository: Path, capsys: pytest.Capt
     assert (rule["judges"], rule["files"], rule["fix"]["replace"]) == ("text", ["yaml"], ":")
     (own,) = (each for each in extended_rules([repository / "lint"]) if each.code == "TEAM901")
     assert "found where: the text of a yaml file matches ^" in render(own)
+    assert "Where the text of a yaml file matches `^" in pages([own])["TEAM901.md"]
 
 
 def rule(**changed: object) -> Rule:

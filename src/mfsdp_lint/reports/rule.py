@@ -56,13 +56,13 @@ def said_of_versions(rule: Rule) -> str:
     return rule.versions.text or "every version of Megatron-Bridge"
 
 
-def found_where(rule: Rule) -> str:
+def found_where(rule: Rule, quote: str = "") -> str:
     """The condition; of a rule about text also the pattern, and the files that it is for."""
     if rule.finds is None:
         return rule.applies.text
     files = f" of a {' or '.join(rule.files)} file" if rule.files else ""
-    also = "" if rule.applies.text == "always" else f", and {rule.applies.text}"
-    return f"the text{files} matches {rule.finds.pattern}{also}"
+    also = "" if rule.applies.text == "always" else f", and {quote}{rule.applies.text}{quote}"
+    return f"the text{files} matches {quote}{rule.finds.pattern}{quote}{also}"
 
 
 def fix_of(rule: Rule) -> str:

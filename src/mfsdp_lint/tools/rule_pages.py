@@ -64,7 +64,7 @@ def _page(rule: Rule) -> Iterator[str]:
         yield f"Where `{rule.applies.text}`:"
         yield ""
     if rule.judges == "text":
-        yield f"Where {found_where(rule)}:"
+        yield f"Where {found_where(rule, quote='`')}:"
         yield ""
     for case in rule.cases:
         yield from _case(case)
