@@ -1,8 +1,8 @@
 """Override files: YAML that changes the configuration of a Megatron-Bridge recipe.
 
 Bridge loads such a file with OmegaConf and merges it over a recipe's configuration (`process_config_with_overrides` in
-megatron/bridge/training/utils/omegaconf_utils.py, 0.2.0 to 0.6.0). One recipe a document; what that leaves
-out is unknown.
+megatron/bridge/training/utils/omegaconf_utils.py, 0.2.0 to 0.6.0). One recipe a document; what
+that leaves out is unknown.
 """
 
 from __future__ import annotations
