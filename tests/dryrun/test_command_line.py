@@ -25,7 +25,7 @@ from mfsdp_lint.dryrun.plain import Given, recipe_of
 from mfsdp_lint.dryrun.subject import Examiner, Subject, can_be_tried
 from mfsdp_lint.dryrun.verify import verify_command_line
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.readers.yaml import read_yaml
+from mfsdp_lint.readers.yaml.read import read_yaml
 from mfsdp_lint.rules.load import load_rules
 from tests.dryrun.samples import PASSED, failed, refuses
 

@@ -8,6 +8,7 @@ import pytest
 
 from mfsdp_lint.inputs.addresses import Address, ask, parse_address
 from mfsdp_lint.inputs.discover import File
+from mfsdp_lint.readers.registry import file_types
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ def test_a_file_that_a_path_covers_is_spelled_as_there(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     for name in ("a.py", "b.py"):
         (tmp_path / name).write_text("", encoding="utf-8")
-    asked = ask(["a.py", "./a.py::f", f"{tmp_path}/b.py::g", "gone.py::h", "b.yaml"])
+    asked = ask(["a.py", "./a.py::f", f"{tmp_path}/b.py::g", "gone.py::h", "b.yaml"], file_types())
     assert asked.files == (File("a.py", "python"),)
     assert asked.addresses == (Address("a.py", "f"), Address(f"{tmp_path}/b.py", "g"))
     assert [problem.path for problem in asked.problems] == ["b.yaml", "gone.py"]

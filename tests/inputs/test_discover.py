@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.inputs.discover import discover
+from mfsdp_lint.inputs.discover import Discovered
+from mfsdp_lint.inputs.discover import discover as discover_types
 from mfsdp_lint.inputs.sources import Problem
+from mfsdp_lint.readers.registry import file_types
 
 
 @pytest.fixture
@@ -23,6 +26,11 @@ def make(*names: str) -> None:
     for name in names:
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).touch()
+
+
+def discover(paths: Iterable[str], exclude: Sequence[str] = ()) -> Discovered:
+    """With the types of files that the tool reads."""
+    return discover_types(paths, file_types(), exclude)
 
 
 def found(*paths: str, exclude: tuple[str, ...] = ()) -> list[str]:

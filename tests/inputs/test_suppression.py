@@ -9,17 +9,17 @@ import pytest
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.inputs.discover import FileKind
 from mfsdp_lint.inputs.suppression import Comment, comments, suppress
+from mfsdp_lint.readers.registry import reader_of
 
 
-def read(text: str, kind: FileKind = "python") -> list[Comment]:
-    found, problems = comments("a", dedent(text), kind)
+def read(text: str, kind: str = "python") -> list[Comment]:
+    found, problems = comments("a", dedent(text), reader_of(kind).comments)
     assert problems == []
     return found
 
 
-def covers(text: str, kind: FileKind = "python") -> list[tuple[int, int]]:
+def covers(text: str, kind: str = "python") -> list[tuple[int, int]]:
     return [comment.covers for comment in read(text, kind)]
 
 
@@ -42,7 +42,7 @@ class TestText:
         ],
     )
     @pytest.mark.parametrize("kind", ["python", "yaml"])
-    def test_codes_and_reason(self, comment: str, codes: tuple[str, ...], reason: str, kind: FileKind) -> None:
+    def test_codes_and_reason(self, comment: str, codes: tuple[str, ...], reason: str, kind: str) -> None:
         (found,) = read(f"[1]  {comment}\n", kind)
         assert (found.codes, found.reason) == (codes, reason)
 
@@ -64,8 +64,8 @@ class TestText:
         ],
     )
     @pytest.mark.parametrize("kind", ["python", "yaml"])
-    def test_what_is_malformed_is_told_and_silences_nothing(self, comment: str, message: str, kind: FileKind) -> None:
-        found, (problem,) = comments("a", f"[1]\n[2] {comment}\n", kind)
+    def test_what_is_malformed_is_told_and_silences_nothing(self, comment: str, message: str, kind: str) -> None:
+        found, (problem,) = comments("a", f"[1]\n[2] {comment}\n", reader_of(kind).comments)
         assert found == []
         assert (problem.path, problem.line, problem.column, problem.message) == ("a", 2, 5, message)
         assert problem.kind == "comment"
@@ -213,4 +213,4 @@ class TestSuppress:
 
 
 def test_a_file_without_the_word_is_not_looked_at(tmp_path: Path) -> None:
-    assert comments(str(tmp_path), "a = (", "python") == ([], [])
+    assert comments(str(tmp_path), "a = (", reader_of("python").comments) == ([], [])

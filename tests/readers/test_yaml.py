@@ -17,9 +17,9 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin, Recipe
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.readers import yaml_nodes
-from mfsdp_lint.readers.yaml import compose_documents, read_yaml
-from mfsdp_lint.readers.yaml_nodes import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence
+from mfsdp_lint.readers.yaml import nodes as yaml_nodes
+from mfsdp_lint.readers.yaml.nodes import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence, compose_documents
+from mfsdp_lint.readers.yaml.read import read_yaml
 from mfsdp_lint.vocabulary.sections import SECTIONS
 
 RECIPES = Path(__file__).parent.parent / "recipes"

@@ -9,7 +9,7 @@ import pytest
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Origin, Recipe
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
-from mfsdp_lint.readers.yaml import read_yaml
+from mfsdp_lint.readers.yaml.read import read_yaml
 
 
 class At:

@@ -13,7 +13,7 @@ from mfsdp_lint.core.front_ends import BRIDGE, FRONT_ENDS, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.readers.yaml import read_yaml
+from mfsdp_lint.readers.yaml.read import read_yaml
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule
@@ -39,9 +39,9 @@ IN_PYTHON = [case for case in EXAMPLES if case.values[1].python]
 IN_FLAGS = [case for case in EXAMPLES if case.values[1].megatron_lm]
 
 
-def severities(rule: Rule, site: Site, recipes: list[Recipe]) -> set[str]:
+def severities(rule: Rule, site: Site, recipes: list[Recipe], sources: Sources | None = None) -> set[str]:
     """How bad the rule finds the recipes, among all rules."""
-    found = check(recipes, site.target, RULES, is_linted=lambda path: True)
+    found = check(recipes, site.target, RULES, is_linted=lambda path: True, sources=sources)
     return {finding.severity for finding in found if finding.code == rule.code}
 
 
@@ -71,7 +71,7 @@ def test_an_example_given_as_settings_is_judged_as_it_says_in_every_version(rule
 def test_an_example_given_as_yaml_is_judged_as_it_says(rule: Rule, example: Example) -> None:
     site = one_site(rule, example)
     recipes = read_yaml("example.yaml", example.yaml, site.target)
-    assert severities(rule, site, recipes) == expected(example)
+    assert severities(rule, site, recipes, Sources({"example.yaml": example.yaml})) == expected(example)
 
 
 @pytest.mark.parametrize(("rule", "example"), IN_PYTHON)
@@ -80,7 +80,7 @@ def test_an_example_given_as_python_is_judged_as_it_says(rule: Rule, example: Ex
     path.write_text(example.python)
     site = one_site(rule, example)
     read = read_python([str(path)], Sources(), load_knowledge(site.target))
-    assert severities(rule, site, read.recipes) == expected(example)
+    assert severities(rule, site, read.recipes, Sources()) == expected(example)
 
 
 @pytest.mark.parametrize(("rule", "example"), IN_FLAGS)
@@ -88,7 +88,7 @@ def test_an_example_given_as_flags_is_judged_as_it_says(rule: Rule, example: Exa
     site = one_site(rule, example, MEGATRON_LM)
     recipes = read_yaml("model_config.yaml", example.megatron_lm, site.target)
     assert recipes[0].front_end == MEGATRON_LM
-    assert severities(rule, site, recipes) == expected(example)
+    assert severities(rule, site, recipes, Sources({"model_config.yaml": example.megatron_lm})) == expected(example)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

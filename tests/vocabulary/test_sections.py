@@ -9,7 +9,7 @@ import pytest
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
-from mfsdp_lint.readers.yaml import read_yaml
+from mfsdp_lint.readers.yaml.read import read_yaml
 from mfsdp_lint.vocabulary import table
 from mfsdp_lint.vocabulary.deciding import BY_SECTION
 from mfsdp_lint.vocabulary.sections import ARGUMENTS, COMMAND_LINE_SECTIONS, SECTIONS

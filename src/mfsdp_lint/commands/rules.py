@@ -80,6 +80,7 @@ def _verify(rules: Sequence[Rule], codes: Collection[str], arguments: argparse.N
 
 
 def _as_json(rule: Any) -> dict[str, object]:
+    of_text = {} if rule.finds is None else {"finds": rule.finds.pattern, "files": list(rule.files)}
     return {
         "code": rule.code,
         "name": rule.name,
@@ -88,6 +89,7 @@ def _as_json(rule: Any) -> dict[str, object]:
         "versions": rule.versions.text,
         "preset": rule.preset,
         "judges": rule.judges,
+        **of_text,
         "applies": rule.applies.text,
         "cases": [
             {
@@ -103,7 +105,7 @@ def _as_json(rule: Any) -> dict[str, object]:
             }
             for case in rule.cases
         ],
-        "fix": None if rule.fix is None else {"set": dict(rule.fix.set), "unset": list(rule.fix.unset)},
+        "fix": _fix_as_json(rule.fix),
         "confirm": rule.confirm,
         "weaker_than": list(rule.weaker_than),
         "evidence": {
@@ -112,3 +114,10 @@ def _as_json(rule: Any) -> dict[str, object]:
         },
         "file": rule.file,
     }
+
+
+def _fix_as_json(fix: Any) -> dict[str, object] | None:
+    if fix is None:
+        return None
+    replaced = {} if fix.replace is None else {"replace": fix.replace}
+    return {"set": dict(fix.set), "unset": list(fix.unset), **replaced}

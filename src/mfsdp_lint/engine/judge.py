@@ -9,7 +9,8 @@ from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Recipe, Span
 from mfsdp_lint.engine.read import Question, Read, read
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
-from mfsdp_lint.inputs.suppression import comments, suppress
+from mfsdp_lint.inputs.suppression import Comment, Suppressed, comments, suppress
+from mfsdp_lint.readers.registry import reader_of
 from mfsdp_lint.results.held_versions import holds_for, told
 from mfsdp_lint.rules.check import Hits, hits, violations_of
 from mfsdp_lint.rules.findings import Cause, causes
@@ -22,7 +23,10 @@ UNREADABLE = "MFSDP901"
 MALFORMED_COMMENT = "MFSDP902"
 """A suppression comment that means nothing."""
 
-FILE_CODES = (UNREADABLE, MALFORMED_COMMENT)
+UNUSED_COMMENT = "MFSDP903"
+"""A suppression comment that silences nothing."""
+
+FILE_CODES = (UNREADABLE, MALFORMED_COMMENT, UNUSED_COMMENT)
 """Findings about a file itself, which no rule makes."""
 
 
@@ -31,6 +35,7 @@ class Judgement:
     """What the files come to, as `sources` has them. Suppressed causes are there, and marked.
 
     `recipes` are those of every reading for another version; `distinct_recipes` counts those of the newest one alone.
+    `unused` are the suppression comments that silence none of the causes.
     `readings` and `hits` are what a judgement of other texts may take over.
     """
 
@@ -40,6 +45,7 @@ class Judgement:
     problems: tuple[Problem, ...]
     remarks: tuple[str, ...] = ()
     distinct_recipes: int = 0
+    unused: tuple[Comment, ...] = ()
     readings: Mapping[tuple[str, str], Read] = field(default_factory=dict, repr=False)
     hits: Mapping[Target, Hits] = field(default_factory=dict, repr=False)
 
@@ -80,21 +86,26 @@ class Judge:
         readings = self._readings(sources, {} if before is None else before.readings)
         known = {} if before is None else before.hits
         fired = {
-            target: hits(readings[_reading(target)].recipes, target, self.rules, self.is_linted, known.get(target))
+            target: hits(
+                readings[_reading(target)].recipes, target, self.rules, self.is_linted, known.get(target), sources
+            )
             for target in targets
         }
         broken = [violation for target in targets for violation in violations_of(fired[target])]
         found = causes(broken)
         if len(targets) > 1:
             found = [told(cause, [holds_for(each) for each in cause.violations]) for cause in found]
-        marked, malformed = self._suppress(found, sources)
+        suppressed, malformed = self._suppress(found, sources)
         return Judgement(
             sources,
             recipes=tuple(recipe for reading in readings.values() for recipe in reading.recipes),
-            causes=tuple(marked),
+            causes=tuple(
+                replace(cause, finding=finding) for cause, finding in zip(found, suppressed.findings, strict=True)
+            ),
             problems=(*dict.fromkeys(each for reading in readings.values() for each in reading.problems), *malformed),
             remarks=tuple(dict.fromkeys(each for reading in readings.values() for each in reading.remarks)),
             distinct_recipes=len(readings[_reading(self.target)].recipes),
+            unused=tuple(suppressed.unused),
             readings=readings,
             hits=fired,
         )
@@ -107,17 +118,17 @@ class Judge:
             for key, target in reversed(firsts.items())
         }
 
-    def _suppress(self, found: Sequence[Cause], sources: Sources) -> tuple[list[Cause], list[Problem]]:
+    def _suppress(self, found: Sequence[Cause], sources: Sources) -> tuple[Suppressed, list[Problem]]:
         by_path = {}
         malformed: list[Problem] = []
         for file in self.question.every_file:
+            find = reader_of(file.kind).comments
             try:
-                by_path[file.path], problems = comments(file.path, sources.text(file.path), file.kind)
+                by_path[file.path], problems = comments(file.path, sources.text(file.path), find)
             except Unreadable:  # told already
                 continue
             malformed += problems
-        findings = suppress([cause.finding for cause in found], by_path).findings
-        return [replace(cause, finding=finding) for cause, finding in zip(found, findings, strict=True)], malformed
+        return suppress([cause.finding for cause in found], by_path), malformed
 
 
 def _reading(target: Target) -> tuple[str, str]:

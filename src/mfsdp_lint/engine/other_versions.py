@@ -87,6 +87,7 @@ def _question(judge: Judge, paths: set[str], targets: Sequence[Target]) -> Quest
         target=targets[0],
         also=tuple(targets[1:]),
         files=tuple(file for file in asked.files if file.path in paths),
+        named=tuple(file for file in asked.named if file.path in paths),
         addresses=tuple(address for address in asked.addresses if address.path in paths),
     )
 

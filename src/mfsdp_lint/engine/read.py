@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.addresses import Address, ask
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
-from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
-from mfsdp_lint.readers import command_line_overrides
+from mfsdp_lint.inputs.sources import Problem, Sources
+from mfsdp_lint.readers import command_line_overrides, registry
 from mfsdp_lint.readers.command_line_overrides import CommandLine
 from mfsdp_lint.readers.overrides import override
+from mfsdp_lint.readers.reader import Knowledge, ToRead
+from mfsdp_lint.readers.registry import file_types
 from mfsdp_lint.versions.target import Target, UnknownVersion
-
-if TYPE_CHECKING:
-    from mfsdp_lint.readers.python.entries.incremental import Before
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Everything that decides what is read, but the texts: `files` are read whole, `addresses` are single functions.
+    """Everything that decides what is read, but the texts: `files` are read whole, `addresses` are single functions,
+    which may be in other files, the `named` ones.
 
     `command_line` overrides settings of every recipe. `also` are the other versions of a range, of which `target` is
     the newest; `remarks` what is worth saying of them.
@@ -35,6 +34,7 @@ class Question:
     search_path: tuple[str, ...] = ()
     command_line: CommandLine = field(default_factory=CommandLine)
     also: tuple[Target, ...] = ()
+    named: tuple[File, ...] = ()
     remarks: tuple[str, ...] = ()
 
     @property
@@ -45,22 +45,20 @@ class Question:
     @property
     def every_file(self) -> tuple[File, ...]:
         """The files read whole, and those that only an address names."""
-        whole = {file.path for file in self.files}
-        paths = dict.fromkeys(address.path for address in self.addresses if address.path not in whole)
-        return (*self.files, *(File(path, "python") for path in paths))
+        return (*self.files, *self.named)
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
     """The recipes, what could not be read or is not there, and what else is worth saying.
 
-    `python` is for a later reading of the same question.
+    `memories` are for a later reading of the same question, by the kind of file.
     """
 
     recipes: tuple[Recipe, ...]
     problems: tuple[Problem, ...]
     remarks: tuple[str, ...] = ()
-    python: Before | None = None
+    memories: Mapping[str, object] = field(default_factory=dict)
 
 
 def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
@@ -68,16 +66,26 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
     from mfsdp_lint.detect import detect
 
     changed = command_line_overrides.parse(options.overrides, options.environment)
-    asked = ask(options.paths, options.exclude)
+    asked = ask(options.paths, file_types(), options.exclude)
     named = dict.fromkeys([*options.paths, *(address.path for address in asked.addresses)])
-    python = (file.path for file in asked.files if file.kind == "python")
+    importing = {reader.type.name for reader in registry.READERS if reader.type.imports}
+    modules = (file.path for file in asked.files if file.kind in importing)
     try:
-        detected = detect([path for path in named if os.path.exists(path)], options, python)
+        detected = detect([path for path in named if os.path.exists(path)], options, modules)
     except UnknownVersion as error:
         asked_by = "" if options.target_from == AS_ASKED else f"{options.target_from}: "
         raise UsageError(f"{asked_by}{error}") from None
     target, *also = detected.targets
-    asking = Question(target, asked.files, asked.addresses, options.search_path, changed, tuple(also), detected.remarks)
+    asking = Question(
+        target,
+        asked.files,
+        asked.addresses,
+        options.search_path,
+        changed,
+        tuple(also),
+        asked.named,
+        detected.remarks,
+    )
     return asking, asked.problems
 
 
@@ -91,38 +99,36 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
     problems: list[Problem] = []
     # What is taken over was worth the same remarks.
     remarks = [*question.remarks, *(() if before is None else before.remarks)]
-    again = None
-    python = [file.path for file in question.files if file.kind == "python"]
-    if python or question.addresses:
-        from mfsdp_lint.readers.python.read import read_python
-        from mfsdp_lint.snapshots.knowledge import load_knowledge
-
-        knowledge = load_knowledge(question.target)
-        found = read_python(
-            python,
-            sources,
-            knowledge,
-            question.search_path,
-            addresses=question.addresses,
-            tracing=tracing,
-            before=None if before is None else before.python,
-        )
-        again = found.again
-        recipes += found.recipes
-        problems += [*(error.problem for error in found.unreadable), *found.missing]
-        remarks += knowledge.remarks()
-    for file in question.files:
-        if file.kind == "yaml":
-            recipes += _read_yaml(file.path, sources, question.target, problems)
+    memories: dict[str, object] = {}
+    for reader in registry.READERS:
+        kind = reader.type.name
+        asked = _of_kind(kind, question, sources, tracing)
+        if asked.paths or asked.addresses:
+            found = reader.read(asked, None if before is None else before.memories.get(kind))
+            memories[kind] = found.memory
+            recipes += found.recipes
+            problems += found.problems
+            remarks += found.remarks
     remarks += command_line_overrides.misspelt(recipes, question.command_line.overrides)
     recipes = [override(recipe, question.command_line.overrides) for recipe in recipes]
-    return Read(tuple(recipes), tuple(problems), tuple(remarks), again)
+    return Read(tuple(recipes), tuple(problems), tuple(remarks), memories)
 
 
-def _read_yaml(path: str, sources: Sources, target: Target, problems: list[Problem]) -> Iterator[Recipe]:
-    from mfsdp_lint.readers.yaml import read_yaml
+def _of_kind(kind: str, question: Question, sources: Sources, tracing: bool) -> ToRead:
+    """What is asked of the files of one kind."""
+    mine = {file.path for file in question.every_file if file.kind == kind}
+    return ToRead(
+        [file.path for file in question.files if file.kind == kind],
+        sources,
+        question.target,
+        lambda: _knowledge(question.target),
+        [address for address in question.addresses if address.path in mine],
+        question.search_path,
+        tracing,
+    )
 
-    try:
-        yield from read_yaml(path, sources.text(path), target)
-    except Unreadable as error:
-        problems.append(error.problem)
+
+def _knowledge(target: Target) -> Knowledge:
+    from mfsdp_lint.snapshots.knowledge import load_knowledge
+
+    return load_knowledge(target)

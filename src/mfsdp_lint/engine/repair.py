@@ -80,8 +80,10 @@ class Repair:
 
 
 def _mistake(violation: Violation) -> str:
-    """What is to be gone: the rule, of a rule about assignments the rule for that setting."""
+    """What is to be gone: the rule, of a rule about assignments or text the rule for that setting or line."""
     code = violation.rule.code
+    if violation.passage:
+        return f"{code} for {violation.passage.line}"
     return f"{code} for {violation.primary.setting}" if violation.rule.judges == "writes" else code
 
 
@@ -97,4 +99,4 @@ def _needs(cause: Cause) -> Iterator[Need]:
             remedy = violation.remedy
             # Where nothing else turned the feature on, the line at fault is the place to write next to.
             places = tuple(dict.fromkeys((*anchors, violation.primary.setting)))
-            yield Need(violation.recipe, violation.variant, remedy.set, remedy.unset, places)
+            yield Need(violation.recipe, violation.variant, remedy.set, remedy.unset, places, remedy.edits)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Finding
-from mfsdp_lint.engine.judge import FILE_CODES, UNREADABLE, Judge, Judgement, file_finding
+from mfsdp_lint.engine.judge import FILE_CODES, UNREADABLE, UNUSED_COMMENT, Judge, Judgement, file_finding
 from mfsdp_lint.engine.other_versions import where_it_holds
 from mfsdp_lint.engine.read import Question, question
+from mfsdp_lint.engine.unused import unused_suppressions
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable, atomic_write
+from mfsdp_lint.readers.registry import kind_of, reader_of
 from mfsdp_lint.results.summary import Summary, summarise
 from mfsdp_lint.rules.extend import rules_for
 from mfsdp_lint.rules.load import load_rules
+from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.selection import selected
 
 _SHOW_EDITS = ("full", "json")
@@ -44,7 +47,7 @@ def run(options: Options) -> Outcome:
     asked, not_there = question(options)
     if asked.command_line.overrides and (options.fix or options.diff):
         raise UsageError("--fix and --diff repair the recipe as it stands; use them without --set and --env")
-    judge, codes = _prepare(options, asked)
+    judge, codes, rules = _prepare(options, asked)
     judgement = judge(Sources(asked.command_line.texts))
     not_there += tuple(problem for problem in judgement.problems if problem.kind == "usage")
     problems = [f"{problem.path}: {problem.message}" for problem in not_there if problem.kind == "usage"]
@@ -62,6 +65,8 @@ def run(options: Options) -> Outcome:
     if options.confirm:
         found = _confirmed(found, judgement, judge, options)
     found += _about_files((*judgement.problems, *not_there), codes)
+    if UNUSED_COMMENT in codes and judgement.unused:
+        found += unused_suppressions(judgement, judge, rules, options.paths)
     found.sort(key=lambda finding: finding.order)
     return Outcome(
         findings=tuple(found),
@@ -75,13 +80,13 @@ def run(options: Options) -> Outcome:
         ),
         sources=judgement.sources,
         problems=tuple(problems),
-        remarks=judgement.remarks,
+        remarks=(*judgement.remarks, *(_without_editor(judgement) if options.fix or options.diff else ())),
         patch=patch,
     )
 
 
-def _prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str]]:
-    """The judge for these options, and the codes that are shown."""
+def _prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], Sequence[Rule]]:
+    """The judge for these options, the codes that are shown, and all rules that there are."""
     rules = rules_for(options.extend_rules) if options.extend_rules else load_rules()
     known = (*(rule.code for rule in rules), *FILE_CODES)
     codes = selected(known, options.select, options.ignore)
@@ -90,7 +95,7 @@ def _prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str]]:
     # Selecting other rules does not hide that a file was not checked at all; ignoring it does.
     codes |= selected(known, (), options.ignore) & {UNREADABLE}
     selection = tuple(rule for rule in rules if rule.code in codes)
-    return Judge(asked, selection, on), codes
+    return Judge(asked, selection, on), codes, rules
 
 
 def _repaired(
@@ -103,6 +108,16 @@ def _repaired(
 
     fixed = Repair(*_by_every_rule(judgement, judge), codes).applied(unsafe=unsafe)
     return fixed.texts, len(fixed.fixed)
+
+
+def _without_editor(judgement: Judgement) -> Iterator[str]:
+    """What is worth saying of findings that could be fixed in another kind of file."""
+    from mfsdp_lint.fixes.editors import EDITORS
+
+    wanted = (cause.finding for cause in judgement.causes if cause.safety)
+    for kind in dict.fromkeys(kind_of(finding.span.path) for finding in wanted if finding.suppressed is None):
+        if kind and kind not in EDITORS:
+            yield f"{reader_of(kind).type.called} is not edited: its findings have no fixes"
 
 
 def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str], *, edits: bool) -> list[Finding]:

@@ -7,7 +7,6 @@ of the ways really works is decided by the proof.
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,10 +15,9 @@ from typing import Literal
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
 from mfsdp_lint.core.values import Known, Plain, same
-from mfsdp_lint.fixes import python
+from mfsdp_lint.fixes.editor import Editable
+from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, merge
-from mfsdp_lint.fixes.statements import PythonFile, Scope, blocks
-from mfsdp_lint.fixes.statements import parse as parse_python
 
 Texts = Callable[[str], str]
 """The text of a file, by its path."""
@@ -31,6 +29,7 @@ class Need:
 
     `set` are the values that settings should have, `unset` settings that should not be set at all. `anchors` are the
     settings that turned on what the finding is about, the most telling first. The variant is one of the recipe's own.
+    `edits` have to be made as they are: of a finding about text, which has no setting to change.
     """
 
     recipe: Recipe
@@ -38,6 +37,7 @@ class Need:
     set: Mapping[str, Plain]
     unset: tuple[str, ...] = ()
     anchors: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class _Planner:
     def __init__(self, recipes: Sequence[Recipe], texts: Texts, is_linted: IsLinted) -> None:
         self._texts = texts
         self._is_linted = is_linted
-        self._python: dict[str, PythonFile | None] = {}
+        self._files: dict[str, Editable | None] = {}
         self._variants = [variant for recipe in recipes for variant in recipe.variants]
         self._readers: dict[str, dict[Span, set[int]]] = {}
         self._known: dict[tuple[_Job, str], list[Edit] | None] = {}
@@ -135,9 +135,10 @@ class _Planner:
         return edits
 
     def _removals(self, request: FixRequest) -> list[Edit] | None:
-        """The edits that take out every write of the settings that should not be set. None when one cannot be."""
+        """The edits that are given, and those that take out writes that should not be. None when one cannot be."""
         edits: list[Edit] = []
         for need in request.needs:
+            edits += need.edits
             for path in need.unset:
                 origin = need.variant.origin(path)
                 if origin is None or not self._editable(origin) or not self._only(request, path, origin):
@@ -154,8 +155,6 @@ class _Planner:
         return edits
 
     def _jobs(self, placement: Placement, request: FixRequest, need: Need, path: str) -> Iterator[_Job]:
-        if need.recipe.kind == "arguments" and placement != "in place":
-            return  # a new flag is not written as a path and a value
         origin, anchor = need.variant.origin(path), self._anchor(need)
         own = origin if origin and self._editable(origin) and self._only(request, path, origin) else None
         match placement:
@@ -175,50 +174,30 @@ class _Planner:
         """What a job comes to, worked out once: recipes that share a helper ask for the same."""
         key = job, repr(new)
         if key not in self._known:
-            make = self._yaml_edits if is_yaml(job.where.path) else self._python_edits
-            self._known[key] = make(job, new)
+            self._known[key] = self._made(job, new)
         return self._known[key]
 
-    def _python_edits(self, job: _Job, new: Sequence[tuple[str, Plain]]) -> list[Edit] | None:
-        origin, file = job.origin, self._file(job.where.path)
+    def _made(self, job: _Job, new: Sequence[tuple[str, Plain]]) -> list[Edit] | None:
+        file = self._file(job.where.path)
         if file is None:
             return None
         match job.placement:
             case "in place":
-                return python.replace_value(file, origin, *new[0])
+                return file.replace_value(job.origin, *new[0])
             case "behind":
-                return python.assign_after(file, origin, job.setting, new)
+                return file.assign_after(job.origin, job.setting, new)
             case "at the end":
-                scope = _function_at(file, job.where.line) or python.scope_of(file, origin)
-                return python.assign_at_end(file, scope, new) if scope else None
-        return python.add_arguments(file, origin, new)
-
-    def _yaml_edits(self, job: _Job, new: Sequence[tuple[str, Plain]]) -> list[Edit] | None:
-        from mfsdp_lint.fixes import yaml
-
-        file = yaml.parse(job.where.path, self._texts(job.where.path))
-        if file is None:
-            return None
-        if job.placement == "in place":
-            return yaml.replace_value(file, job.origin, *new[0])
-        if job.placement == "behind":
-            return yaml.assign(file, job.origin, job.setting, new)
-        return yaml.assign(file, None, None, new) if job.placement == "at the end" else None
+                return file.assign_at_end(job.origin, new)
+        return file.add_arguments(job.origin, new)
 
     def _delete(self, origin: Origin, path: str) -> list[Edit] | None:
-        where = origin.span.path
-        if is_yaml(where):
-            from mfsdp_lint.fixes import yaml
+        file = self._file(origin.span.path)
+        return file.delete_write(origin, path) if file else None
 
-            document = yaml.parse(where, self._texts(where))
-            return yaml.delete_write(document, origin, path) if document else None
-        file = self._file(where)
-        return python.delete_write(file, origin, path) if file else None
-
-    def _file(self, path: str) -> PythonFile | None:
-        if path not in self._python:
-            self._python[path] = parse_python(path, self._texts(path))
-        return self._python[path]
+    def _file(self, path: str) -> Editable | None:
+        if path not in self._files:
+            self._files[path] = open_for_edit(path, self._texts(path))
+        return self._files[path]
 
     def _editable(self, origin: Origin) -> bool:
         return origin.upstream is None and origin.how != "environment" and self._is_linted(origin.span.path)
@@ -254,26 +233,3 @@ class _Planner:
         if not self._is_linted(recipe.path):
             return None
         return Origin(Span(recipe.path, recipe.line, 1, recipe.line, 1), "assigned", function=recipe.name)
-
-
-def _function_at(file: PythonFile, line: int) -> Scope | None:
-    """The function whose definition (or first decorator) is on a line."""
-    pending: list[ast.stmt] = list(file.tree.body)
-    while pending:
-        node = pending.pop()
-        if not node.lineno - _longest_decoration(node) <= line <= (node.end_lineno or node.lineno):
-            continue
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and line <= node.lineno:
-            return node
-        pending += [inner for block in blocks(node) for inner in block]
-    return None
-
-
-def _longest_decoration(node: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return node.lineno - min([node.lineno, *(decorator.lineno for decorator in decorators)])
-
-
-def is_yaml(path: str) -> bool:
-    """Whether a path is edited as YAML; all others are Python."""
-    return path.endswith((".yaml", ".yml"))

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from mfsdp_lint.core.finding import SEVERITIES, Edit, Severity
 from mfsdp_lint.core.recipe import Origin, Recipe, Variant
 from mfsdp_lint.core.values import Known, Value, same
-from mfsdp_lint.fixes import statements
+from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, apply_all, merge
-from mfsdp_lint.fixes.plan import FixRequest, Plan, Texts, is_yaml
+from mfsdp_lint.fixes.plan import FixRequest, Plan, Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class _Search:
         paths = dict.fromkeys(edit.span.path for edit in edits)
         changed = apply_all({path: self._texts(path) for path in paths}, edits)
         trial = _Trial(chosen, used, changed, self._before)
-        for path in (path for path, text in changed.items() if not _parses(path, text)):
+        for path in (path for path, text in changed.items() if open_for_edit(path, text) is None):
             trial.blame |= dict.fromkeys(_editing(chosen, path), f"{path} could not be read any more")
         if trial.holds:
             self._left -= 1
@@ -316,14 +316,6 @@ def _ways(recipes: Sequence[Recipe]) -> dict[Way, Variant]:
 def _broken(judged: Judged, ways: Mapping[Way, Variant]) -> list[tuple[Way, str, Severity]]:
     way_of = {id(variant): way for way, variant in ways.items()}
     return [(way_of[id(each.variant)], each.code, each.severity) for each in judged.broken]
-
-
-def _parses(path: str, text: str) -> bool:
-    if is_yaml(path):
-        from mfsdp_lint.fixes import yaml
-
-        return yaml.parse(path, text) is not None
-    return statements.parse(path, text) is not None
 
 
 def _editing(chosen: Mapping[int, tuple[Edit, ...]], path: str) -> list[int]:

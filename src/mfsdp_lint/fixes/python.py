@@ -6,20 +6,63 @@ offered. Whether an edit does what it should is not decided here: every one is p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import items, roots, spelling
-from mfsdp_lint.fixes.statements import PythonFile, Scope, Statement, delete, insert_after, insert_before
+from mfsdp_lint.fixes.editor import Assignments
+from mfsdp_lint.fixes.statements import (
+    PythonFile,
+    Scope,
+    Statement,
+    blocks,
+    delete,
+    insert_after,
+    insert_before,
+    parse,
+)
 
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.concrete import Range, Write
 
-Assignments = Sequence[tuple[str, Plain]]
-"""Setting paths and the values that they should have."""
+
+def open_python(path: str, text: str) -> PythonEdits | None:
+    """A Python file for editing; None where it does not parse."""
+    file = parse(path, text)
+    return PythonEdits(file) if file else None
+
+
+@dataclass(frozen=True, slots=True)
+class PythonEdits:
+    """The edits of one Python file (see `Editable`)."""
+
+    file: PythonFile
+
+    def replace_value(self, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
+        """In the statement at fault; nothing else is touched."""
+        return replace_value(self.file, origin, path, value)
+
+    def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
+        """Keyword arguments of the call."""
+        return add_arguments(self.file, origin, new)
+
+    def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
+        """On the lines behind the statement."""
+        return assign_after(self.file, anchor, setting, new)
+
+    def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
+        """In front of the `return` that ends the function which begins there, or has the line in it."""
+        function = _function_at(self.file, scope.span.line) or scope_of(self.file, scope)
+        return assign_at_end(self.file, function, new) if function else None
+
+    def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
+        """The statement, or the one entry or argument of it."""
+        return delete_write(self.file, origin, path)
 
 
 def replace_value(file: PythonFile, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
@@ -148,3 +191,21 @@ def _write(writes: Iterable[Write], name: str, point: Range) -> Write | None:
     if len(inside) == 1:
         return inside[0]
     return next((write for write in every if write.item and write.where == point), None)
+
+
+def _function_at(file: PythonFile, line: int) -> Scope | None:
+    """The function whose definition (or first decorator) is on a line."""
+    pending: list[ast.stmt] = list(file.tree.body)
+    while pending:
+        node = pending.pop()
+        if not node.lineno - _longest_decoration(node) <= line <= (node.end_lineno or node.lineno):
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and line <= node.lineno:
+            return node
+        pending += [inner for block in blocks(node) for inner in block]
+    return None
+
+
+def _longest_decoration(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return node.lineno - min([node.lineno, *(decorator.lineno for decorator in decorators)])

@@ -7,7 +7,7 @@ where it is not certain.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import yaml
@@ -16,9 +16,9 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import items
+from mfsdp_lint.fixes.editor import Assignments
 from mfsdp_lint.fixes.edits import Text
-
-Assignments = Sequence[tuple[str, Plain]]
+from mfsdp_lint.readers.yaml.model_args import MODEL_ARGS
 
 Tree = dict[str, "str | Tree"]
 """New entries by key: the spelled value, or those of a new section."""
@@ -91,6 +91,39 @@ class YamlFile:
         return bool(entry.key.start_mark.index <= offset < self.end(entry))
 
 
+def open_yaml(path: str, text: str) -> YamlEdits | None:
+    """A YAML file for editing; None where it does not parse."""
+    file = parse(path, text)
+    return YamlEdits(file) if file else None
+
+
+@dataclass(frozen=True, slots=True)
+class YamlEdits:
+    """The edits of one YAML file (see `Editable`)."""
+
+    file: YamlFile
+
+    def replace_value(self, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
+        """One scalar."""
+        return replace_value(self.file, origin, path, value)
+
+    def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
+        """There are no calls."""
+        return None
+
+    def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
+        """In the same document, beside the other settings of their sections."""
+        return assign(self.file, anchor, setting, new)
+
+    def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
+        """In the only document."""
+        return assign(self.file, None, None, new)
+
+    def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
+        """The entry."""
+        return delete_write(self.file, origin, path)
+
+
 def parse(path: str, text: str) -> YamlFile | None:
     """The file's documents; None when it is no YAML."""
     try:
@@ -129,6 +162,8 @@ def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assi
     if found is None:
         return None
     root, anchor = found
+    if _has_flags(root):
+        return None  # a new flag is not written as a path and a value
     above = _above(anchor, setting)
     if above is None or any(path.startswith("env.") for path, _ in new):
         return None
@@ -239,6 +274,10 @@ def _above(anchor: Entry | None, setting: str | None) -> tuple[str, ...] | None:
         return ()
     words = tuple(setting.split("."))
     return anchor.words[: -len(words)] if anchor.words[-len(words) :] == words else None
+
+
+def _has_flags(root: yaml.MappingNode) -> bool:
+    return any(isinstance(key, yaml.ScalarNode) and MODEL_ARGS.fullmatch(key.value) for key, _ in root.value)
 
 
 def _dotted(root: yaml.MappingNode) -> bool:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.inputs.discover import SUFFIXES, File, discover
+from mfsdp_lint.inputs.discover import File, discover
+from mfsdp_lint.inputs.filetypes import FileTypes
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import Problem, reason
 
@@ -24,7 +25,7 @@ SEPARATOR = "::"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A function of a Python file, and how it is called. `function` may be `Class.method`."""
+    """A function of a file, and how it is called. `function` may be `Class.method`."""
 
     path: str
     function: str
@@ -38,32 +39,38 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the arguments of a command come to: files to read whole, functions to evaluate, and what is not there."""
+    """What the arguments of a command come to: files to read whole, functions to evaluate, and what is not there.
+
+    `named` are the files that only addresses name.
+    """
 
     files: tuple[File, ...]
     addresses: tuple[Address, ...]
     problems: tuple[Problem, ...]
+    named: tuple[File, ...] = ()
 
 
-def ask(arguments: Sequence[str], exclude: Sequence[str] = ()) -> Asked:
-    """Finds the files of paths and addresses. A file that a path covers is called as the path calls it.
+def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = ()) -> Asked:
+    """Finds the files of paths and addresses, of these types. A file that a path covers is called as the path calls it.
 
     Raises UsageError for an address that is none and a list of addresses that cannot be read.
     """
     texts = list(expand(arguments))
-    found = discover([text for text in texts if SEPARATOR not in text], exclude)
-    addresses = {str(address): address for address in (parse_address(text) for text in texts if SEPARATOR in text)}
+    found = discover([text for text in texts if SEPARATOR not in text], types, exclude)
+    addresses = {str(address): address for address in (_address(text, types) for text in texts if SEPARATOR in text)}
     if not addresses:
         return Asked(tuple(found.files), (), tuple(found.problems))
     spelled = {os.path.realpath(file.path): file.path for file in found.files}
-    named = discover({address.path for address in addresses.values()})
-    there = {file.path for file in named.files} | {os.path.realpath(file.path) for file in named.files}
+    named = discover({address.path for address in addresses.values()}, types)
+    kinds = {os.path.realpath(file.path): file.kind for file in named.files}
     kept = [
         Address(spelled.get(os.path.realpath(each.path), each.path), each.function, each.positional, each.keywords)
         for each in addresses.values()
-        if each.path in there or os.path.realpath(each.path) in there
+        if os.path.realpath(each.path) in kinds
     ]
-    return Asked(tuple(found.files), tuple(kept), (*found.problems, *named.problems))
+    alone = dict.fromkeys(each.path for each in kept if os.path.realpath(each.path) not in spelled)
+    also = tuple(File(path, kinds[os.path.realpath(path)]) for path in alone)
+    return Asked(tuple(found.files), tuple(kept), (*found.problems, *named.problems), also)
 
 
 def expand(arguments: Iterable[str]) -> Iterable[str]:
@@ -84,17 +91,28 @@ def expand(arguments: Iterable[str]) -> Iterable[str]:
 
 def parse_address(text: str) -> Address:
     """The address that a text with `::` in it is. Raises UsageError."""
-    path, _, called = text.partition(SEPARATOR)
-    path = path.replace(os.sep, "/")
-    kind = SUFFIXES.get(os.path.splitext(path)[1])
-    if kind == "yaml":
-        raise UsageError(f"{text}: a YAML file has no functions; its address is {path}")
-    if kind != "python":
-        raise UsageError(f"{text}: an address is path.py::function or path.py::function(name=value)")
+    path, called = _parts(text)
     name = called.partition("(")[0].strip()
     if not all(part.isidentifier() for part in name.split(".")):
         raise UsageError(f"{text}: {name!r} is not the name of a function")
     return Address(path, name, *_arguments(text, called))
+
+
+def _address(text: str, types: FileTypes) -> Address:
+    """The address, if its file is of a type that has functions. Raises UsageError."""
+    path, _ = _parts(text)
+    type_ = types.of(path)
+    if type_ is None:
+        raise UsageError(f"{text}: an address is path.py::function or path.py::function(name=value)")
+    if not type_.functions:
+        raise UsageError(f"{text}: {type_.called} has no functions; its address is {path}")
+    return parse_address(text)
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """The path, and what is called there."""
+    path, _, called = text.partition(SEPARATOR)
+    return path.replace(os.sep, "/"), called
 
 
 def _arguments(text: str, called: str) -> tuple[tuple[Plain, ...], tuple[tuple[str, Plain], ...]]:

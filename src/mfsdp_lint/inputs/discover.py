@@ -1,4 +1,4 @@
-"""Paths → the files to read, and their kind."""
+"""Paths → the files to read, and the kind of each."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from mfsdp_lint.inputs.filetypes import FileTypes
 from mfsdp_lint.inputs.sources import Problem, reason
-
-FileKind = Literal["python", "yaml"]
-
-SUFFIXES: dict[str, FileKind] = {".py": "python", ".yaml": "yaml", ".yml": "yaml"}
 
 SKIPPED = frozenset(
     {"__pycache__", "__pypackages__", "_build", "build", "dist", "node_modules", "site-packages", "venv", "virtualenv"}
@@ -23,10 +20,13 @@ SKIPPED = frozenset(
 
 @dataclass(frozen=True, slots=True, order=True)
 class File:
-    """A file to read. `path` is as the user would write it: beginning with the argument it was found under."""
+    """A file to read. `path` is as the user would write it: beginning with the argument it was found under.
+
+    `kind` is the name of its type, and so of the reader that reads it.
+    """
 
     path: str
-    kind: FileKind
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Discovered:
     problems: list[Problem]
 
 
-def discover(paths: Iterable[str], exclude: Sequence[str] = ()) -> Discovered:
-    """Every Python and YAML file that is named or lies under a named directory, each once.
+def discover(paths: Iterable[str], types: FileTypes, exclude: Sequence[str] = ()) -> Discovered:
+    """Every file of these types that is named or lies under a named directory, each once.
 
     A file that is named is always taken. Under a directory, hidden entries, SKIPPED, virtual environments and what
     matches a glob of `exclude` are left out; a glob without a slash is compared with every name on the way, one with
@@ -48,17 +48,18 @@ def discover(paths: Iterable[str], exclude: Sequence[str] = ()) -> Discovered:
     A path that is not there, or a named file of another kind, is a problem of kind "usage"; a link that leads
     nowhere and what cannot be opened, one of kind "unreadable".
     """
-    walk = _Walk(tuple(pattern.removeprefix("./").removesuffix("/**").rstrip("/") for pattern in exclude))
+    walk = _Walk(types, tuple(pattern.removeprefix("./").removesuffix("/**").rstrip("/") for pattern in exclude))
     for path in sorted(set(paths)):
         walk.argument(path)
-    files = [File(path, SUFFIXES[_suffix(path)]) for _, _, path in walk.found.values()]
-    return Discovered(sorted(files), sorted(walk.problems))
+    found = [(path, types.of(path)) for _, _, path in walk.found.values()]
+    return Discovered(sorted(File(path, type_.name) for path, type_ in found if type_), sorted(walk.problems))
 
 
 class _Walk:
     """One walk over all arguments."""
 
-    def __init__(self, exclude: tuple[str, ...]) -> None:
+    def __init__(self, types: FileTypes, exclude: tuple[str, ...]) -> None:
+        self.types = types
         self.exclude = exclude
         self.found: dict[str, tuple[bool, int, str]] = {}
         """By real path: through a link?, length, and the path; the smallest is kept."""
@@ -77,8 +78,8 @@ class _Walk:
             return
         if stat.S_ISDIR(mode):
             self.directory("" if os.path.normpath(path) == "." else shown.rstrip("/") or "/")
-        elif _suffix(shown) not in SUFFIXES:
-            message = "not a kind of file this tool reads (.py, .yaml, .yml)"
+        elif self.types.of(shown) is None:
+            message = f"not a kind of file this tool reads ({self.types})"
             self.problems.add(Problem(shown, 1, 1, message, "usage"))
         else:
             self.file(shown, mode, linked=os.path.islink(path))
@@ -129,13 +130,13 @@ class _Walk:
             try:
                 mode = entry.stat().st_mode
             except OSError as error:
-                if _suffix(path) in SUFFIXES:
+                if self.types.of(path):
                     self.problems.add(Problem(path, 1, 1, reason(path, error)))
                 continue
             if stat.S_ISDIR(mode):
                 if entry.name not in SKIPPED and not entry.name.endswith(".egg-info"):
                     yield path, is_link
-            elif _suffix(path) in SUFFIXES:
+            elif self.types.of(path):
                 self.file(path, mode, linked or is_link)
 
     def excluded(self, path: str) -> bool:
@@ -150,7 +151,3 @@ class _Walk:
             any(fnmatchcase(way, pattern) for way in ways) if "/" in pattern else fnmatchcase(name, pattern)
             for pattern in self.exclude
         )
-
-
-def _suffix(path: str) -> str:
-    return os.path.splitext(path)[1]

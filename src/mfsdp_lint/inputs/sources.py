@@ -83,6 +83,13 @@ class Sources:
         except Unreadable:
             return None
 
+    def has_bom(self, path: str) -> bool:
+        """Whether a file begins with a byte order mark; not where it cannot be read."""
+        try:
+            return bool(self._decoded(path).bom)
+        except Unreadable:
+            return False
+
     def with_texts(self, texts: Mapping[str, str]) -> Sources:
         """The same sources with (more) texts in front of the files."""
         other = Sources.__new__(Sources)

@@ -8,19 +8,31 @@ directly above them it covers the whole function. Without codes everything is si
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Finding, Suppression
 from mfsdp_lint.core.lines import Lines, split_lines
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.inputs.discover import FileKind
 from mfsdp_lint.inputs.sources import Problem
 
 _MARK = re.compile(r"#\s*mfsdp:\s*(?P<body>[^#\r\n]*)")
 _BODY = re.compile(r"(?P<word>[\w-]*)\s*(?:\[(?P<codes>[^\]]*)(?P<closed>\])?)?(?P<rest>.*)")
 _CODE = re.compile(r"[A-Z]+[0-9]*")
+
+
+@dataclass(frozen=True, slots=True)
+class CommentPlace:
+    """A comment of any kind, where it stands, and which lines a suppression there would cover."""
+
+    text: str
+    line: int
+    column: int
+    covers: tuple[int, int]
+
+
+FindComments = Callable[[str], Iterable[CommentPlace]]
+"""The comments of a text; every kind of file has its own. Only texts with a mark of ours are asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +57,13 @@ class Suppressed:
     unused: list[Comment]
 
 
-def comments(path: str, text: str, kind: FileKind) -> tuple[list[Comment], list[Problem]]:
-    """The suppression comments of a file, and those that are malformed (they silence nothing).
-
-    A file that cannot be parsed has the comments up to the place where that shows.
-    """
+def comments(path: str, text: str, find: FindComments) -> tuple[list[Comment], list[Problem]]:
+    """The suppression comments of a file, as `find` finds them, and those that are malformed (they silence nothing)."""
     if "mfsdp:" not in text:
         return [], []
-    found = _python(text) if kind == "python" else _yaml(text)
     read: list[Comment] = []
     problems: list[Problem] = []
-    for place in found:
+    for place in find(text):
         match = _MARK.search(place.text)
         if match is None:
             continue
@@ -127,144 +135,24 @@ def _reason(text: str) -> str:
     return text.strip().lstrip(":-–— ").strip()
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A comment of any kind, where it stands, and which lines a suppression there would cover."""
+def comment_places(text: str, found: Iterable[tuple[int, str]]) -> list[CommentPlace]:
+    """Comments by their offsets, in a file of lines that begin them with `#`.
 
-    text: str
-    line: int
-    column: int
-    covers: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Statement:
-    """A logical line: its physical lines, its indentation in levels, and its first word ("def" for "async def")."""
-
-    first: int
-    last: int
-    level: int
-    word: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    """A comment of a Python file: whether it is alone on its line, and whether brackets are open around it."""
-
-    line: int
-    column: int
-    text: str
-    alone: bool
-    inside: bool
-
-
-def _python(text: str) -> list[_Place]:
-    statements, tokens = _logical_lines(text)
-    ends = _covered_until(statements)
-    starts = [statement.first for statement in statements]
-    below = _lines_below(token.line for token in tokens if token.alone)
+    Each covers its own line; alone on a line, also the next line that is no comment.
+    """
+    lines = Lines(text)
+    rows = [row.strip() for row in split_lines(text)]
+    below = lines_below(number for number, row in enumerate(rows, 1) if row.startswith("#"))
     places = []
-    for token in tokens:
-        target = below.get(token.line, token.line)
-        covers = (token.line, target)
-        index = bisect_right(starts, target) - 1
-        if index >= 0 and not (token.alone and token.inside):
-            statement = statements[index]
-            if target in (statement.first, statement.last):
-                covers = (min(token.line, statement.first), ends[index])
-        places.append(_Place(token.text, token.line, token.column, covers))
+    for offset, comment in found:
+        line, column = lines.position(offset)
+        places.append(CommentPlace(comment, line, column, (line, below.get(line, line))))
     return places
 
 
-def _lines_below(comment_lines: Iterable[int]) -> dict[int, int]:
+def lines_below(comment_lines: Iterable[int]) -> dict[int, int]:
     """For every line that is only a comment, the first line below that is not."""
     below: dict[int, int] = {}
     for line in sorted(comment_lines, reverse=True):
         below[line] = below.get(line + 1, line + 1)
     return below
-
-
-def _covered_until(statements: Sequence[_Statement]) -> list[int]:
-    """For every statement the last line that a comment on it covers: for a definition and its decorators, its last."""
-    ends = [statement.last for statement in statements]
-    unfinished: list[int] = []
-    for index, statement in enumerate(statements):
-        while unfinished and statement.level <= statements[unfinished[-1]].level:
-            ends[unfinished.pop()] = statements[index - 1].last
-        if statement.word in ("def", "class"):
-            unfinished.append(index)
-    for index in unfinished:
-        ends[index] = statements[-1].last
-    for index in reversed(range(len(statements) - 1)):
-        if statements[index].word == "@":
-            ends[index] = ends[index + 1]
-    return ends
-
-
-def _logical_lines(text: str) -> tuple[list[_Statement], list[_Token]]:
-    """The statements and the comments of a Python file, as far as it can be tokenized."""
-    import tokenize  # only files with a suppression comment need it
-
-    skipped = {tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
-    lines = split_lines(text)
-    statements: list[_Statement] = []
-    comments: list[_Token] = []
-    level = first = 0
-    word = ""
-    try:
-        remaining = iter(lines)
-        for token in tokenize.generate_tokens(lambda: next(remaining, "")):
-            line, offset = token.start
-            if token.type == tokenize.INDENT:
-                level += 1
-            elif token.type == tokenize.DEDENT:
-                level -= 1
-            elif token.type == tokenize.COMMENT:
-                alone = not lines[line - 1][:offset].strip()
-                comments.append(_Token(line, offset + 1, token.string, alone, inside=first > 0))
-            elif token.type == tokenize.NEWLINE:
-                if first:
-                    statements.append(_Statement(first, line, level, word))
-                first = 0
-            elif token.type not in skipped:
-                if not first:
-                    first, word = line, token.string
-                elif word == "async":
-                    word = token.string
-    except (tokenize.TokenError, SyntaxError):
-        pass
-    return statements, comments
-
-
-def _yaml(text: str) -> list[_Place]:
-    lines = Lines(text)
-    rows = [row.strip() for row in split_lines(text)]
-    below = _lines_below(number for number, row in enumerate(rows, 1) if row.startswith("#"))
-    places = []
-    for offset, comment in _yaml_comments(text):
-        line, column = lines.position(offset)
-        places.append(_Place(comment, line, column, (line, below.get(line, line))))
-    return places
-
-
-def _yaml_comments(text: str) -> Iterator[tuple[int, str]]:
-    """The comments that may be ours: where `#` follows white space outside of every scalar."""
-    import yaml
-
-    scalars: list[tuple[int, int]] = []
-    try:
-        for token in yaml.scan(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-            if isinstance(token, yaml.ScalarToken):
-                start, end = token.start_mark.index, token.end_mark.index
-                if token.style in ("|", ">"):
-                    # The line that begins a block scalar may end in a comment.
-                    head = re.compile(r"[^\r\n]*").match(text, start)
-                    start = head.end() if head else start
-                scalars.append((start, end))
-    except yaml.YAMLError:
-        pass
-    starts = [start for start, _ in scalars]
-    for match in re.finditer(r"(?<!\S)#[^\r\n]*", text):
-        index = bisect_right(starts, match.start()) - 1
-        if index < 0 or match.start() >= scalars[index][1]:
-            yield match.start(), match.group()

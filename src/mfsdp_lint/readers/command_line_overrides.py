@@ -62,7 +62,7 @@ def _value(option: str, written: str) -> Value:
     if written.strip().lower() in _TEXT:
         return Known(written.strip())
     from mfsdp_lint.inputs.sources import Unreadable
-    from mfsdp_lint.readers.yaml import read_value
+    from mfsdp_lint.readers.yaml.document import read_value
 
     try:
         return read_value(COMMAND_LINE, written.strip())

@@ -23,7 +23,7 @@ def _lines(rule: Rule) -> Iterator[str]:
     yield fill(rule.why, WIDTH, initial_indent="  ", subsequent_indent="  ")
     yield ""
     yield f"applies to: {said_of_versions(rule)}"
-    yield f"found where: {rule.applies.text}"
+    yield f"found where: {found_where(rule)}"
     if rule.preset:
         yield f'off by default: on with --select {rule.code}, or preset = "{rule.preset}"'
     for case in rule.cases:
@@ -56,12 +56,23 @@ def said_of_versions(rule: Rule) -> str:
     return rule.versions.text or "every version of Megatron-Bridge"
 
 
+def found_where(rule: Rule, quote: str = "") -> str:
+    """The condition; of a rule about text also the pattern, and the files that it is for."""
+    if rule.finds is None:
+        return rule.applies.text
+    files = f" of a {' or '.join(rule.files)} file" if rule.files else ""
+    also = "" if rule.applies.text == "always" else f", and {quote}{rule.applies.text}{quote}"
+    return f"the text{files} matches {quote}{rule.finds.pattern}{quote}{also}"
+
+
 def fix_of(rule: Rule) -> str:
     """What the fix changes."""
     if rule.fix is None:
         return ""
     changes = [f"{path} = {_spelled(value)}" for path, value in rule.fix.set.items()]
     changes += [f"take {path} out" for path in rule.fix.unset]
+    if rule.fix.replace is not None:
+        changes.append(f"replace it by {spell(rule.fix.replace)}")
     return ", ".join(changes) or rule.fix.else_advice
 
 

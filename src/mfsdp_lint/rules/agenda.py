@@ -60,10 +60,11 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """The questions of one site: about settings, behind gates, and the rules about assignments."""
+    """The questions of one site: about settings, behind gates, and the rules about assignments and about text."""
 
     gates: tuple[Gate, ...]
     of_writes: tuple[Rule, ...] = ()
+    of_text: tuple[Rule, ...] = ()
 
     def broken(self, views: Views) -> Iterator[tuple[Rule, Case]]:
         """The rules that a variant breaks, each with the case."""
@@ -77,20 +78,24 @@ class Agenda:
 def agenda(rules: Sequence[Rule], site: Site) -> Agenda:
     """The rules as they read at a site."""
     gates: dict[Node, list[RuleQuestion]] = {}
-    of_writes: list[Rule] = []
+    beside: dict[str, list[Rule]] = {"writes": [], "text": []}
     for rule in rules:
         here = rule.at(site.target, site.front_end)
         if here is None:
             continue
-        if here.judges == "writes":
-            of_writes.append(here)
+        if here.judges in beside:
+            beside[here.judges].append(here)
             continue
         applies = _arms(here.applies)
         question = RuleQuestion(
             here, tuple((case, (*applies, *(_arms(case.when) if case.when else ()))) for case in here.cases)
         )
         gates.setdefault(applies[0].condition.root, []).append(question)
-    return Agenda(tuple(_gate(root, questions) for root, questions in gates.items()), tuple(of_writes))
+    return Agenda(
+        tuple(_gate(root, questions) for root, questions in gates.items()),
+        tuple(beside["writes"]),
+        tuple(beside["text"]),
+    )
 
 
 def _gate(root: Node, questions: Sequence[RuleQuestion]) -> Gate:

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.language import Condition
-from mfsdp_lint.core.finding import IsLinted, Safety, Severity
+from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
 from mfsdp_lint.core.values import Known, Plain, same
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.rules.agenda import Agenda, agenda
 from mfsdp_lint.rules.model import Case, FixSpec, Rule
 from mfsdp_lint.rules.strength import stronger
+from mfsdp_lint.rules.text import Passage, broken_text, passages
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.rules.writes import Assignment, broken
 from mfsdp_lint.versions.target import Target
@@ -27,6 +29,7 @@ class Remedy:
     set: Mapping[str, Plain]
     unset: tuple[str, ...]
     safety: Safety
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Violation:
     """A rule that one variant of one recipe breaks, at one target.
 
     `rule` and `case` are as they read at that target. `variant` is what is written, `seen` the settings that the case
-    looks at. `witnesses` are the settings that made the rule fire.
+    looks at. `witnesses` are the settings that made the rule fire, `passage` is the text of a rule about text.
     """
 
     rule: Rule
@@ -55,6 +58,7 @@ class Violation:
     primary: Primary
     remedy: Remedy | None
     target: Target
+    passage: Passage | None = None
 
     @property
     def severity(self) -> Severity:
@@ -73,6 +77,7 @@ class Hit:
     seen: Variant
     witnesses: tuple[str, ...]
     assignment: Assignment | None = None
+    passage: Passage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +92,17 @@ class Hits:
 
 
 def hits(
-    recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], is_linted: IsLinted, before: Hits | None = None
+    recipes: Sequence[Recipe],
+    target: Target,
+    rules: Sequence[Rule],
+    is_linted: IsLinted,
+    before: Hits | None = None,
+    sources: Sources | None = None,
 ) -> Hits:
-    """Which rules fire; for recipes that were looked at `before`, by the same rules, that is known."""
+    """Which rules fire; for recipes that were looked at `before`, by the same rules, that is known.
+
+    Rules about text need the `sources` that the recipes were read from.
+    """
     known = before.of if before is not None and before.rules == rules else {}
     agendas: dict[FrontEnd, Agenda] = {}
     found = {}
@@ -98,18 +111,24 @@ def hits(
         if front_end not in agendas:
             agendas[front_end] = agenda(rules, Site(target, front_end))
         one = known.get(id(recipe))
-        found[id(recipe)] = tuple(_hits(recipe, agendas[front_end], target, is_linted)) if one is None else one
+        found[id(recipe)] = tuple(_hits(recipe, agendas[front_end], target, is_linted, sources)) if one is None else one
     return Hits(recipes, target, rules, is_linted, found)
 
 
 def violations(
-    recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], is_linted: IsLinted, *, every: bool = False
+    recipes: Sequence[Recipe],
+    target: Target,
+    rules: Sequence[Rule],
+    is_linted: IsLinted,
+    *,
+    every: bool = False,
+    sources: Sources | None = None,
 ) -> list[Violation]:
     """Everything that the recipes break, one entry for each variant and rule, in the order of the recipes.
 
     Where several rules say the same of a variant, the strongest alone is kept, unless `every` one is wanted.
     """
-    return violations_of(hits(recipes, target, rules, is_linted), every=every)
+    return violations_of(hits(recipes, target, rules, is_linted, sources=sources), every=every)
 
 
 def violations_of(found: Hits, *, every: bool = False) -> list[Violation]:
@@ -127,6 +146,7 @@ def violations_of(found: Hits, *, every: bool = False) -> list[Violation]:
             primary=_primary(hit, writes, found.is_linted),
             remedy=_remedy(hit),
             target=found.target,
+            passage=hit.passage,
         )
         for hit in (fired if every else strongest(fired, found.rules))
     ]
@@ -163,12 +183,25 @@ def _hits_of_writes(recipe: Recipe, views: Views, asked: Agenda, is_linted: IsLi
             yield Hit(rule, case, recipe, views.written, seen, (assignment.path,), assignment)
 
 
-def _hits(recipe: Recipe, asked: Agenda, target: Target, is_linted: IsLinted) -> Iterator[Hit]:
+def _hits_of_text(recipe: Recipe, views: Views, found: Iterable[tuple[Rule, Sequence[Passage]]]) -> Iterator[Hit]:
+    """The same of the rules about the text of a recipe's file."""
+    for rule, passages_of_it in found:
+        for case, seen, passage in broken_text(rule, views, passages_of_it):
+            yield Hit(rule, case, recipe, views.written, seen, (), passage=passage)
+
+
+def _hits(recipe: Recipe, asked: Agenda, target: Target, is_linted: IsLinted, sources: Sources | None) -> Iterator[Hit]:
     site = Site(target, recipe.front_end)
     shown = set()
+    about = asked.of_text if sources and is_linted(recipe.path) else ()
+    texts = [(rule, passages(rule, recipe.path, sources)) for rule in about if sources]
     for variant in (*recipe.variants, *recipe.exposed):
         views = Views(variant, site)
-        for hit in (*hits_of(recipe, views, asked), *_hits_of_writes(recipe, views, asked, is_linted)):
+        for hit in (
+            *hits_of(recipe, views, asked),
+            *_hits_of_writes(recipe, views, asked, is_linted),
+            *_hits_of_text(recipe, views, texts),
+        ):
             # What a caller may turn on is worth a word if it fails, or belongs to what is said anyway.
             if variant.exposed and hit.case.severity == "info" and hit.rule.code not in shown:
                 continue
@@ -207,6 +240,8 @@ def _primary(hit: Hit, writes: _Writes, is_linted: IsLinted) -> Primary:
         # Of a value it is the value that is wrong, of a name that is no field the name, which stands before it.
         span = origin.span if hit.rule.written == "undeclared" else origin.point
         return Primary(hit.assignment.path, span, origin.function)
+    if hit.passage:
+        return Primary("", hit.passage.span, "")
     bad = [
         (path, origin)
         for path, origin in _blamed(hit, hit.rule.blame.value, is_linted)
@@ -238,7 +273,10 @@ def _remedy(hit: Hit) -> Remedy | None:
     return Remedy(
         set={path: value for path, value in _to_set(fix, hit.assignment) if not _is(hit.variant, path, value)},
         unset=tuple(path for path in fix.unset if not _is(hit.variant, path, None)),
-        safety="safe" if any(safe.truth(hit.variant) for _, safe in fix.safe.entries) else "unsafe",
+        safety="safe"
+        if any(safe.truth(hit.seen if hit.passage else hit.variant) for _, safe in fix.safe.entries)
+        else "unsafe",
+        edits=(hit.passage.edit,) if hit.passage and hit.passage.edit else (),
     )
 
 

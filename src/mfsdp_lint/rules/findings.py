@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from mfsdp_lint.core.finding import SEVERITIES, AffectedRecipe, Finding, IsLinted, Note, Safety, Severity
 from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.values import Known, OneOf, Value, describe
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.rules.check import Violation, violations
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.versions.target import Target
@@ -32,9 +33,15 @@ class Cause:
         return None if not found else "unsafe" if "unsafe" in found else "safe"
 
 
-def check(recipes: Sequence[Recipe], target: Target, rules: Sequence[Rule], is_linted: IsLinted) -> list[Finding]:
+def check(
+    recipes: Sequence[Recipe],
+    target: Target,
+    rules: Sequence[Rule],
+    is_linted: IsLinted,
+    sources: Sources | None = None,
+) -> list[Finding]:
     """What the rules say of the recipes at a target, by place and code. See `causes` where fixes are planned."""
-    return [cause.finding for cause in causes(violations(recipes, target, rules, is_linted))]
+    return [cause.finding for cause in causes(violations(recipes, target, rules, is_linted, sources=sources))]
 
 
 def causes(found: Iterable[Violation]) -> list[Cause]:

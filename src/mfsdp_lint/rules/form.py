@@ -16,6 +16,7 @@ from mfsdp_lint.conditions.expressions import Expression
 from mfsdp_lint.conditions.language import SECTIONS, Condition, ConditionError, Terms, parse, parse_value
 from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.core.values import Plain
+from mfsdp_lint.readers import registry
 from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.rules.model import (
     Blame,
@@ -73,6 +74,7 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
     sees = fields.choice("sees", Sees) if "sees" in fields else None
     judges = fields.choice("judges", Judges, "settings")
     confirm = fields.choice("confirm", Confirm, "none")
+    finds = fields.pattern("finds") if judges == "text" else None
     rule = Rule(
         code=fields.matching("code", CODE),
         name=fields.matching("name", NAME),
@@ -80,12 +82,14 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
         why=fields.text("why"),
         judges=judges,
         written=fields.choice("written", Written) if judges == "writes" else None,
+        finds=finds,
+        files=fields.kinds("files") if judges == "text" else (),
         applies=fields.condition("applies", terms),
         cases=tuple(_case(case, terms, message, consequence, sees, confirm) for case in fields.list_of_fields("cases")),
         blame=_blame(fields.fields("blame"), terms),
         versions=fields.range("versions").of_a_rule(),
         evidence=_evidence(fields.fields("evidence")),
-        fix=_fix(fields.fields("fix"), terms),
+        fix=_fix(fields.fields("fix"), terms, finds),
         control=fields.settings("control"),
         confirm=confirm,
         preset=fields.choice("preset", Preset) if "preset" in fields else None,
@@ -128,7 +132,16 @@ def _blame(fields: _Fields | None, terms: Terms) -> Blame:
     return blame
 
 
-def _fix(fields: _Fields | None, terms: Terms) -> FixSpec | None:
+def _replacement(fields: _Fields, finds: re.Pattern[str]) -> str:
+    replacement = fields.raw_text("replace")
+    try:
+        finds.sub(replacement, "")
+    except (re.error, IndexError) as problem:
+        raise fields.error("replace", f"{replacement!r} is no replacement: {problem}") from None
+    return replacement
+
+
+def _fix(fields: _Fields | None, terms: Terms, finds: re.Pattern[str] | None) -> FixSpec | None:
     if fields is None:
         return None
     fix = FixSpec(
@@ -136,6 +149,7 @@ def _fix(fields: _Fields | None, terms: Terms) -> FixSpec | None:
         unset=fields.texts("unset"),
         safe=fields.conditions("safe", terms),
         else_advice=fields.text("else_advice", ""),
+        replace=_replacement(fields, finds) if finds and "replace" in fields else None,
     )
     fields.done()
     return fix
@@ -265,6 +279,29 @@ class _Fields:
             if pattern and not pattern.fullmatch(item):
                 raise self.error(key, f"{item!r} does not match {pattern.pattern}")
         return tuple(values)
+
+    def raw_text(self, key: str) -> str:
+        """Text in which blanks and line ends count."""
+        value = self.data.pop(key, None)
+        if not isinstance(value, str):
+            raise self.error(key, "is missing" if value is None else "expected text")
+        return value
+
+    def pattern(self, key: str) -> re.Pattern[str]:
+        text = self.raw_text(key)
+        try:
+            return re.compile(text, re.MULTILINE)
+        except (re.error, RecursionError, OverflowError) as problem:
+            raise self.error(key, f"{text!r} is no pattern: {problem}") from None
+
+    def kinds(self, key: str) -> tuple[str, ...]:
+        """Kinds of files, by the names of their readers."""
+        known = [reader.type.name for reader in registry.READERS]
+        values = self.texts(key)
+        for value in values:
+            if value not in known:
+                raise self.error(key, f"{value!r} is none of {', '.join(known)}")
+        return values
 
     def components(self, key: str) -> Mapping[str, str]:
         value = self.data.pop(key, {})

@@ -21,8 +21,8 @@ Sees = Literal["written", "validation", "run"]
 """Which settings a case looks at: as they are written, as start-up validation finds them (after environment variables,
 mixed precision and communication overlap were applied), or as they are in the end."""
 
-Judges = Literal["settings", "writes"]
-"""What a rule is about: the settings, or the trace of assignments that made them."""
+Judges = Literal["settings", "writes", "text"]
+"""What a rule is about: the settings, the trace of assignments that made them, or the text of the file."""
 
 Written = Literal["undeclared", "replaced"]
 """Which assignments a rule about writes is about: those to a name that is no field, those that start-up replaces."""
@@ -119,12 +119,16 @@ class Blame:
 
 @dataclass(frozen=True, slots=True)
 class FixSpec:
-    """What removes the problem. It is safe where `safe` is true; elsewhere `else_advice` is added to the message."""
+    """What removes the problem. It is safe where `safe` is true; elsewhere `else_advice` is added to the message.
+
+    `replace` is what a rule about text puts in the place of what it found (see rules/text.py).
+    """
 
     set: Mapping[str, Plain]
     unset: tuple[str, ...]
     safe: ByVersion[Condition]
     else_advice: str = ""
+    replace: str | None = None
 
     def at(self, site: Site) -> FixSpec:
         """The same at one site."""
@@ -165,6 +169,7 @@ class Rule:
     It is broken where `applies` is true and so is the `when` of a case; the first such case is the finding. What is
     not known is passed over. `weaker_than` names rules, or groups of rules, whose finding makes this one say nothing
     new; `groups` are those that it belongs to. A rule with a `preset` is off until that, or the rule, is asked for.
+    A rule about text `finds` a pattern in `files` of these kinds (none named: of all).
     """
 
     code: str
@@ -178,6 +183,8 @@ class Rule:
     evidence: Mapping[str, tuple[Evidence, ...]]
     judges: Judges = "settings"
     written: Written | None = None
+    finds: re.Pattern[str] | None = None
+    files: tuple[str, ...] = ()
     fix: FixSpec | None = None
     control: Mapping[str, Plain] = field(default_factory=dict)
     confirm: Confirm = "none"

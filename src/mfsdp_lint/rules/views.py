@@ -18,11 +18,11 @@ from mfsdp_lint.startup.steps import Step, startup
 class Views:
     """One variant, at one site."""
 
-    __slots__ = ("_changeable", "_resolution", "_site", "written")
+    __slots__ = ("_changeable", "_resolution", "site", "written")
 
     def __init__(self, written: Variant, site: Site) -> None:
         self.written = written
-        self._site = site
+        self.site = site
         self._changeable: frozenset[str] | None = None
         self._resolution: Resolution | None = None
 
@@ -41,7 +41,7 @@ class Views:
         if sees == "written":
             return True
         if self._changeable is None:
-            self._changeable = changeable(self.written, self._site)
+            self._changeable = changeable(self.written, self.site)
         return self._changeable.isdisjoint(paths)
 
     @property
@@ -49,7 +49,7 @@ class Views:
         """What start-up makes of it."""
         if self._resolution is None:
             self._resolution = resolve(
-                self.written, self._site.target, self._world_size(), front_end=self._site.front_end
+                self.written, self.site.target, self._world_size(), front_end=self.site.front_end
             )
         return self._resolution
 

@@ -58,7 +58,7 @@ def broken(rule: Rule, views: Views, is_linted: IsLinted) -> Iterator[tuple[Case
         return
     for assignment in assignments(views, rule.written, is_linted):
         for case in rule.cases:
-            seen = _with(views.of(case.sees), assignment)
+            seen = with_facts(views.of(case.sees), assignment.facts)
             if rule.applies.truth(seen) and (case.when is None or case.when.truth(seen)):
                 yield case, seen, assignment
                 break
@@ -111,9 +111,10 @@ def _replaced(path: str, origin: Origin, change: Change, value: Known, after: Kn
     )
 
 
-def _with(variant: Variant, assignment: Assignment) -> Variant:
-    facts = {path: Setting(path, Known(value)) for path, value in assignment.facts.items()}
-    return Variant(_WithFacts(variant.settings, facts), variant.when)
+def with_facts(variant: Variant, facts: Mapping[str, Plain]) -> Variant:
+    """The settings of a variant and what there is to say of the assignment (or passage) at hand."""
+    settings = {path: Setting(path, Known(value)) for path, value in facts.items()}
+    return Variant(_WithFacts(variant.settings, settings), variant.when)
 
 
 class _WithFacts(Layer):

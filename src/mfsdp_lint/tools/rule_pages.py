@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mfsdp_lint.core.values import spell
-from mfsdp_lint.reports.rule import fix_of, severities, stages
+from mfsdp_lint.reports.rule import fix_of, found_where, severities, stages
 from mfsdp_lint.rules.load import CHECKOUT, load_rules
 from mfsdp_lint.rules.model import Case, Example, Rule
 
@@ -62,6 +62,9 @@ def _page(rule: Rule) -> Iterator[str]:
     yield ""
     if rule.judges == "settings":
         yield f"Where `{rule.applies.text}`:"
+        yield ""
+    if rule.judges == "text":
+        yield f"Where {found_where(rule, quote='`')}:"
         yield ""
     for case in rule.cases:
         yield from _case(case)

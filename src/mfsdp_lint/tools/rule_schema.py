@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from mfsdp_lint.core.finding import Severity, Stage
+from mfsdp_lint.readers import registry
 from mfsdp_lint.rules.form import CODE, EVIDENCE, NAME, Component
 from mfsdp_lint.rules.load import CHECKOUT
 from mfsdp_lint.rules.model import Confirm, EnforcedBy, Judges, Preset, Sees, Written
@@ -40,6 +41,8 @@ def schema() -> dict[str, Any]:
                 "versions": _RANGE,
                 "judges": _one_of(Judges),
                 "written": _one_of(Written),
+                "finds": {**_TEXT, "description": "a pattern, as Python's re has them; ^ and $ are those of lines"},
+                "files": {"type": "array", "items": {"enum": [reader.type.name for reader in registry.READERS]}},
                 "sees": _one_of(Sees),
                 "applies": _CONDITION,
                 "message": _TEXT,
@@ -47,7 +50,14 @@ def schema() -> dict[str, Any]:
                 "cases": {"type": "array", "minItems": 1, "items": _case()},
                 "blame": _object({"value": _TEXTS, "enabled_by": _TEXTS}, []),
                 "fix": _object(
-                    {"set": _SETTINGS, "unset": _TEXTS, "safe": _by_version(_CONDITION), "else_advice": _TEXT}, ["safe"]
+                    {
+                        "set": _SETTINGS,
+                        "unset": _TEXTS,
+                        "safe": _by_version(_CONDITION),
+                        "else_advice": _TEXT,
+                        "replace": {"type": "string"},
+                    },
+                    ["safe"],
                 ),
                 "control": _SETTINGS,
                 "confirm": _one_of(Confirm),

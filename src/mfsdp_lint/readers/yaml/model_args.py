@@ -21,14 +21,19 @@ from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
-from mfsdp_lint.readers.yaml import MODEL_ARGS, Document, target_of
-from mfsdp_lint.readers.yaml_nodes import Mapping, Node, Scalar
-from mfsdp_lint.readers.yaml_nodes import Sequence as Items
+from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
+from mfsdp_lint.readers.yaml.document import Document, target_of
+from mfsdp_lint.readers.yaml.nodes import Mapping, Node, Scalar
+from mfsdp_lint.readers.yaml.nodes import Sequence as Items
 from mfsdp_lint.vocabulary import table
 from mfsdp_lint.vocabulary.entry import Versions
 from mfsdp_lint.vocabulary.flags import Flag
-from mfsdp_lint.vocabulary.sections import COMMAND_LINE_SECTIONS
-from mfsdp_lint.vocabulary.tables import ENVIRONMENT, opposite
+from mfsdp_lint.vocabulary.tables import ENVIRONMENT
+
+KEYS = r"MODEL_ARGS(?:_\d+)?"
+"""The keys that hold flags, as a pattern; the numbered ones are for the runs after the first."""
+
+MODEL_ARGS = re.compile(KEYS)
 
 _VARIABLES = "ENV_VARS"
 
@@ -36,36 +41,35 @@ _PLACEHOLDER = re.compile(r"\$\{?\w|\{\{|<[A-Z_]+>")
 """Something that is filled in before the run starts."""
 
 
-def read_model_args(document: Document, root: Mapping, versions: Versions, nth: str) -> list[Recipe]:
-    """One recipe for every mapping of flags, with what the command line has by default for the flags that are left out.
+def is_one(root: Mapping) -> bool:
+    """Whether a document holds flags of a command line."""
+    return any(isinstance(key, Scalar) and MODEL_ARGS.fullmatch(key.text) for key, _ in root.entries)
 
-    A flag that the core version does not know, or that is no setting of the vocabulary, is the setting `args.NAME`.
-    """
+
+def recipes(document: Document, root: Mapping, versions: Versions, nth: str) -> Iterator[Recipe]:
+    """One recipe for every mapping of flags; flags that are left out are what they are by default."""
     entries = {key: values[-1] for key, values in document.effective(root).items()}
     variables = list(_variables(document, entries.get(_VARIABLES)))
-    recipes = []
     for key, value in entries.items():
         flags = document.follow(value)
         if not MODEL_ARGS.fullmatch(key) or not isinstance(flags, Mapping):
             continue
-        given = list(_given(document, flags, versions))
+        given = settings_from_flags(_command_line(document, flags, versions), versions, document.order).settings
         if not given:
             continue
+        document.order += len(given)
         place = Origin(document.lines.span(document.path, value.pair, value.pair + len(key)), "default")
-        settings = {setting.path: setting for setting in (*_defaults(versions, place), *given, *variables)}
+        defaults = {setting.path: setting for setting in default_settings(versions, place)}
         suffix = nth if key == "MODEL_ARGS" else f"{nth}[{key}]"
-        recipes.append(
-            Recipe(
-                name=posixpath.basename(document.path) + suffix,
-                qualified_name=document.path + suffix,
-                path=document.path,
-                line=document.lines.position(value.pair)[0],
-                kind="arguments",
-                variants=(Variant(WrittenSettings(settings)),),
-                front_end=MEGATRON_LM,
-            )
+        yield Recipe(
+            name=posixpath.basename(document.path) + suffix,
+            qualified_name=document.path + suffix,
+            path=document.path,
+            line=document.lines.position(value.pair)[0],
+            kind="arguments",
+            variants=(Variant(WrittenSettings({**defaults, **given, **{each.path: each for each in variables}})),),
+            front_end=MEGATRON_LM,
         )
-    return recipes
 
 
 def _variables(document: Document, node: Node | None) -> Iterator[Setting]:
@@ -74,38 +78,30 @@ def _variables(document: Document, node: Node | None) -> Iterator[Setting]:
         return
     for name, values in document.effective(mapping).items():
         words = _words(document, values[-1])
-        value = UNKNOWN if words is None else NOT_NONE if not words or _filled_in(words) else Known(" ".join(words))
+        (value,) = [NOT_NONE] if words == [] else _values(words, None)
         yield document.setting(ENVIRONMENT + name, value, values[-1], None)
 
 
-def _given(document: Document, flags: Mapping, versions: Versions) -> Iterator[Setting]:
-    known = table()
+def _command_line(document: Document, flags: Mapping, versions: Versions) -> Iterator[Word]:
+    """The words that the script makes of a mapping of flags."""
     for name, values in document.effective(flags).items():
         node = document.follow(values[-1])
         if not name.startswith("-") or (isinstance(node, Scalar) and _is(node, "false")):
             continue
-        flag = known.flag(name, versions.core)
-        value = _value(document, flag, node)
-        entries = known.by_attribute(flag.dest) if flag else ()
-        for entry in entries:
-            yield document.setting(entry.path, opposite(value) if entry.inverted else value, values[-1], None)
-        if not entries:
-            attribute = flag.dest if flag else name.lstrip("-").replace("-", "_")
-            yield document.setting(f"args.{attribute}", value, values[-1], None)
+        place, focus = document.places(values[-1])
+        yield Word(Known(name), place, says=focus)
+        if not (isinstance(node, Scalar) and _is(node, "true")):
+            flag = table().flag(name, versions.core)
+            yield from (Word(value, focus) for value in _values(_words(document, node), flag))
 
 
-def _value(document: Document, flag: Flag | None, node: Node | None) -> Value:
-    alone = isinstance(node, Scalar) and _is(node, "true")
-    words = [] if alone else _words(document, node)
+def _values(words: Sequence[str] | None, flag: Flag | None) -> list[Value]:
+    """What stands behind a flag. Only of a flag that takes several are the words several."""
     if words is None:
-        return UNKNOWN
-    if flag is None:
-        return Known(True) if alone else NOT_NONE if _filled_in(words) else Known(" ".join(words))
-    if flag.nargs is None:
-        words = [" ".join(words)] if words else []
-    if not flag.is_switch and _filled_in(words):
-        return NOT_NONE
-    return flag.read(words)
+        return [UNKNOWN]
+    if flag is None or (flag.nargs is None and words):
+        words = [" ".join(words)]
+    return [NOT_NONE if _PLACEHOLDER.search(word) else Known(word) for word in words]
 
 
 def _words(document: Document, node: Node | None) -> list[str] | None:
@@ -130,16 +126,3 @@ def _words(document: Document, node: Node | None) -> list[str] | None:
 
 def _is(node: Scalar, word: str) -> bool:
     return node.text.strip().lower() == word
-
-
-def _filled_in(words: Sequence[str]) -> bool:
-    return any(_PLACEHOLDER.search(word) for word in words)
-
-
-def _defaults(versions: Versions, place: Origin) -> Iterator[Setting]:
-    known = table()
-    for path, entry in known.entries.items():
-        if entry.section in COMMAND_LINE_SECTIONS:
-            value = known.default(path, versions, MEGATRON_LM)
-            if value is not None:
-                yield Setting(path, value, place)

@@ -1,99 +1,25 @@
-"""Override files: YAML that changes the configuration of a Megatron-Bridge recipe. Other shapes have their own files.
+"""What a YAML document says: settings with their origins, whatever the shape; values as OmegaConf's loader reads them.
 
-Bridge loads such a file with OmegaConf and merges it over a recipe's configuration (`process_config_with_overrides` in
-megatron/bridge/training/utils/omegaconf_utils.py, 0.2.0 to 0.6.0): mappings are merged key by key, everything else
-replaces what was there. Values are read as OmegaConf's loader does.
+Mappings are merged key by key, everything else replaces what was there.
 """
 
 from __future__ import annotations
 
-import posixpath
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import yaml
 
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
-from mfsdp_lint.core.settings import WrittenSettings
+from mfsdp_lint.core.recipe import Origin, Setting, Span
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
-from mfsdp_lint.readers.yaml_nodes import (
-    MAX_DEPTH,
-    Alias,
-    Mapping,
-    Node,
-    Scalar,
-    Sequence,
-    check_syntax,
-    compose_documents,
-)
-from mfsdp_lint.versions.target import DEFAULT_TARGET
-from mfsdp_lint.vocabulary.entry import Versions
-from mfsdp_lint.vocabulary.sections import SECTIONS
-
-__all__ = ["compose_documents", "read_value", "read_yaml"]
-
-_TEMPLATE = re.compile(r"\{\{|\{% ")
-"""A template of Jinja or Helm: what it will be cannot be known."""
-
-MODEL_ARGS = re.compile(r"MODEL_ARGS(?:_\d+)?")
-"""The keys of Megatron-LM's functional tests that hold flags; the numbered ones are for the runs after the first."""
-
-_MENTION = re.compile(rf"\b(?:{'|'.join(sorted(SECTIONS))}|{MODEL_ARGS.pattern})[\"']?\s*[:.]")
-"""Where none of the sections is a key, as in most YAML files, only the syntax is looked at."""
+from mfsdp_lint.readers.yaml.nodes import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence, compose_documents
 
 _EXPANSION = 50_000
 """Nodes that the aliases of one document may stand for; beyond, what an alias stands for is unknown."""
 
 _LONGEST_KEY = 200
 """Characters; no setting has a longer path, and paths are built from keys."""
-
-
-def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET) -> list[Recipe]:
-    """One recipe for every document of `text` that sets something in a section of Bridge's configuration, and what
-    `read_model_args` makes of a document with flags of Megatron-LM's command line.
-
-    Anything else, a template included, gives none. Mappings are known to be set (what they hold depends on what they
-    are merged into) and all that they write is a setting of its own; lists are plain values. Interpolations, `???`
-    and foreign tags are unknown. `env_vars` become settings `env.NAME` with text values.
-
-    Origins: the span is the pair of key and value, the focus the value, both where they were written (for an alias, at
-    its anchor). The focus of an empty value is empty and directly behind the colon.
-
-    Raises Unreadable (see `compose_documents`).
-    """
-    if _TEMPLATE.search(text):
-        return []
-    if not _MENTION.search(text):
-        check_syntax(path, text)
-        return []
-    lines = Lines(text)
-    recipes = []
-    for number, root in enumerate(compose_documents(path, text), 1):
-        if not isinstance(root, Mapping):
-            continue
-        nth = f"[{number}]" if number > 1 else ""
-        if has_model_args(root):
-            from mfsdp_lint.readers.yaml_model_args import read_model_args
-
-            recipes += read_model_args(Document(path, lines), root, versions, nth)
-            continue
-        if not _is_override(root):
-            continue
-        variant = Variant(WrittenSettings(Document(path, lines).settings(root)))
-        recipes.append(
-            Recipe(
-                name=posixpath.basename(path) + nth,
-                qualified_name=path + nth,
-                path=path,
-                line=lines.position(root.start)[0],
-                kind="overrides",
-                variants=(variant,),
-                partial=True,
-            )
-        )
-    return recipes
 
 
 def read_value(path: str, text: str) -> Value:
@@ -108,20 +34,6 @@ def read_value(path: str, text: str) -> Value:
     if isinstance(roots[0], Mapping):
         return document.plain(roots[0]) or UNKNOWN
     return document.value(roots[0])
-
-
-def has_model_args(root: Mapping) -> bool:
-    """Whether a document holds flags of a command line."""
-    return any(isinstance(key, Scalar) and MODEL_ARGS.fullmatch(key.text) for key, _ in root.entries)
-
-
-def _is_override(root: Mapping) -> bool:
-    for key, value in root.entries:
-        if isinstance(key, Scalar):
-            section, dot, _ = key.text.partition(".")
-            if section in SECTIONS and (dot or isinstance(target_of(value), Mapping)):
-                return True
-    return False
 
 
 def target_of(node: Node) -> Node | None:
@@ -188,16 +100,24 @@ class Document:
 
     def setting(self, path: str, value: Value, node: Node, earlier: Setting | None) -> Setting:
         self.order += 1
-        written = node.target or node if isinstance(node, Alias) else node
+        span, focus = self.places(node)
         origin = Origin(
-            span=self.lines.span(self.path, written.pair, written.end),
+            span=span,
             how="assigned",
-            focus=self.lines.span(self.path, written.start, written.end),
+            focus=focus,
             order=self.order,
             earlier=earlier.origin if earlier else None,
             value=value,
         )
         return Setting(path, value, origin)
+
+    def places(self, node: Node) -> tuple[Span, Span]:
+        """The pair of key and value, and the value, where they were written."""
+        written = node.target or node if isinstance(node, Alias) else node
+        return (
+            self.lines.span(self.path, written.pair, written.end),
+            self.lines.span(self.path, written.start, written.end),
+        )
 
     def effective(self, node: Mapping) -> dict[str, list[Node]]:
         """The entries of a mapping by key, merge keys written out; of several values the last one counts."""

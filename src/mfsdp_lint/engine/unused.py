@@ -1,0 +1,112 @@
+"""Suppression comments that silence nothing, as far as that is certain.
+
+A comment may be there for what another file, another version or another rule makes of its line. So one is named only
+where every rule that it is for was run, at known versions, over a folder that its file is in, and is known not to be
+broken by any recipe that takes something from the lines that the comment covers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.engine.judge import FILE_CODES, UNUSED_COMMENT, Judge, Judgement
+from mfsdp_lint.inputs.suppression import Comment
+from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.rules.views import Views
+
+
+def unused_suppressions(
+    judgement: Judgement, judge: Judge, rules: Sequence[Rule], paths: Sequence[str]
+) -> Iterator[Finding]:
+    """A finding for every comment that certainly silences nothing; of several codes it names those that do not.
+
+    `rules` are all that there are, also those that were not run; `paths` what the user asked to lint.
+    """
+    if judge.question.command_line.overrides:
+        return  # the file has other launches
+    folders = [os.path.join(os.path.realpath(path), "") for path in paths if os.path.isdir(path)]
+    for comment in judgement.unused:
+        if not any(os.path.realpath(comment.span.path).startswith(folder) for folder in folders):
+            continue
+        asked = _Asked(comment, judgement, judge)
+        reasons = [reason for code in comment.codes or ("",) if (reason := asked.reason(code, rules))]
+        if reasons:
+            yield _finding(comment, "; ".join(reasons))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A comment that silenced nothing, and what was judged."""
+
+    comment: Comment
+    judgement: Judgement
+    judge: Judge
+
+    def reason(self, code: str, every: Sequence[Rule]) -> str:
+        """Why a code (or the beginning of one) is named in vain; "" where that is not certain."""
+        if any(other.startswith(code) for other in FILE_CODES):
+            return ""
+        rules = [rule for rule in every if rule.code.startswith(code)]
+        if not rules:
+            return f"there is no rule {code}"
+        run = {rule.code for rule in self.judge.rules}
+        if self.judge.target.assumed or not run.issuperset(rule.code for rule in rules):
+            return ""
+        asked: set[str] = set()
+        for views in self._views():
+            for rule in rules:
+                if _may_be_broken(rule, views):
+                    return ""
+                if rule.at(views.site.target, views.site.front_end):
+                    asked.add(rule.code)
+        return f"{code} is not found here" if asked.issuperset(rule.code for rule in rules) else ""
+
+    def _views(self) -> Iterator[Views]:
+        """Whatever takes something from the lines that the comment covers."""
+        for target, hits in self.judgement.hits.items():
+            for recipe in hits.recipes:
+                for variant in (*recipe.variants, *recipe.exposed):
+                    if self._concerns(recipe, variant):
+                        yield Views(variant, Site(target, recipe.front_end))
+
+    def _concerns(self, recipe: Recipe, variant: Variant) -> bool:
+        path, (first, last) = self.comment.span.path, self.comment.covers
+        if recipe.path == path and first <= recipe.line <= last:
+            return True
+        origins = (variant.origin(setting) for setting in variant.settings)
+        spans = (origin.span for origin in origins if origin is not None)
+        return any(span.path == path and span.line <= last and first <= span.end_line for span in spans)
+
+
+def _may_be_broken(rule: Rule, views: Views) -> bool:
+    """Whether it is not known that a rule has nothing to say of a variant."""
+    if rule.judges == "text":
+        return False  # what it has to say of the file it has said
+    site = views.site
+    if None in (rule.versions.truth(site), *(case.versions.truth(site) for case in rule.cases)):
+        return True
+    here = rule.at(site.target, site.front_end)
+    return here is not None and any(
+        here.applies.truth(seen) is not False and (case.when is None or case.when.truth(seen) is not False)
+        for case in here.cases
+        for seen in [views.of(case.sees)]
+    )
+
+
+def _finding(comment: Comment, reason: str) -> Finding:
+    return Finding(
+        code=UNUSED_COMMENT,
+        name="unused-suppression",
+        severity="info",
+        stage="never",
+        message=f"silences nothing: {reason}",
+        span=comment.span,
+        consequence="the comment would hide a mistake that is made here later",
+        enforced_by="nobody",
+        fingerprint=f"{UNUSED_COMMENT}:{comment.span.path}:{reason}",
+    )

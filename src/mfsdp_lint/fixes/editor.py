@@ -1,0 +1,44 @@
+"""How files of one kind are edited. `editors.py` has the editor of every kind; a kind without one has no fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.values import Plain
+
+Assignments = Sequence[tuple[str, Plain]]
+"""Setting paths and the values that they should have."""
+
+
+class Editable(Protocol):
+    """A text that its editor can read.
+
+    Every method gives the edits for one way to change settings, None where it is not certain of what it would change;
+    then another way is tried, or no fix is offered. Whether an edit does what it should is not decided here: every one
+    is proved by reading the changed text.
+    """
+
+    def replace_value(self, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
+        """Write another value in the place where `origin` says that the setting's value stands."""
+
+    def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
+        """Give the call that `origin` spans, which took the declared default, arguments of its own."""
+
+    def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
+        """Assign settings next to `anchor`, which sets `setting`, in the same configuration."""
+
+    def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
+        """Assign settings at the end of the recipe that `scope` begins, or of the function that it stands in."""
+
+    def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
+        """Take out what `origin` says set the setting."""
+
+
+class Editor(Protocol):
+    """Opens texts for editing."""
+
+    def __call__(self, path: str, text: str) -> Editable | None:
+        """The text of the file `path`; None where it cannot be read, as no edited text may be."""

@@ -1,0 +1,71 @@
+"""Kinds of files, and what each is known by: its name, its first line, its content. Which there are the readers say."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+HEAD = 4096
+"""Bytes of a file that are looked at where its name does not decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileType:
+    """A kind of file.
+
+    `name` is what the tool calls it by, `called` what a message does ("a Python file"). A file is of the kind if it has
+    one of the `suffixes` or `names`, or if nobody knows its name and its `first_line` matches. Where `content` is given
+    the beginning of the file has to match as well: so several kinds can share a suffix.
+
+    `functions`: whether an address can name a function of it; `imports`: whether it imports packages, as Python does.
+    """
+
+    name: str
+    called: str
+    suffixes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    first_line: re.Pattern[str] | None = None
+    content: re.Pattern[str] | None = None
+    functions: bool = False
+    imports: bool = False
+
+    def is_named(self, path: str) -> bool:
+        """Whether a file of this name may be one."""
+        return os.path.splitext(path)[1] in self.suffixes or os.path.basename(path) in self.names
+
+
+class FileTypes:
+    """The kinds of files that are read. Of two that take a file the first counts."""
+
+    def __init__(self, types: Iterable[FileType]) -> None:
+        self._types = tuple(types)
+
+    def __str__(self) -> str:
+        """What names they have, for a message."""
+        return ", ".join(name for each in self._types for name in (*each.suffixes, *each.names))
+
+    def of(self, path: str) -> FileType | None:
+        """The kind of a file; None where it is of none. Only a file whose name does not decide is opened."""
+        named = [each for each in self._types if each.is_named(path)]
+        if named and named[0].content is None:
+            return named[0]
+        if not named and not any(each.first_line for each in self._types):
+            return None
+        head = _head(path)
+        if named:
+            return next((each for each in named if each.content is None or each.content.search(head)), None)
+        first = head.partition("\n")[0]
+        return next((each for each in self._types if each.first_line and each.first_line.match(first)), None)
+
+
+def _head(path: str) -> str:
+    """The beginning of a file; nothing where it cannot be read."""
+    try:
+        if not os.path.isfile(path):  # opening a pipe would wait
+            return ""
+        with open(path, "rb") as file:
+            return file.read(HEAD).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""

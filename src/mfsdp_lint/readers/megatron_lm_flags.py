@@ -1,0 +1,139 @@
+"""Megatron-LM's command line: words → settings, wherever the words were written.
+
+Its parser is argparse's without abbreviations: a flag takes the words up to the next one, `--flag=value` is two words,
+and of a flag that is given twice the last one counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from mfsdp_lint.core.front_ends import MEGATRON_LM
+from mfsdp_lint.core.recipe import Origin, Setting, Span
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value, join, possible
+from mfsdp_lint.vocabulary import table
+from mfsdp_lint.vocabulary.entry import Versions
+from mfsdp_lint.vocabulary.flags import Flag
+from mfsdp_lint.vocabulary.sections import COMMAND_LINE_SECTIONS
+from mfsdp_lint.vocabulary.tables import opposite
+
+_FLAG = re.compile(r"(?P<name>--?[A-Za-z_][^\s=]*)(?:=(?P<value>.*))?", re.DOTALL)
+"""What argparse takes for a flag: no number, no blank in its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a command line.
+
+    `value` is its text, or what is known of it; UNKNOWN also for what may be no word, or several. `span` is where it is
+    written; `says` the smaller piece that gives a flag, where that is another (the `true` of `--bf16: true`).
+    `may_be_flags` marks words that are not known and may be any flags.
+    """
+
+    value: Value
+    span: Span
+    says: Span | None = None
+    may_be_flags: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a command line gives: its settings by path, of two for one path the later.
+
+    `open`: there may be more flags, so that nothing is known of those that are not given.
+    """
+
+    settings: Mapping[str, Setting]
+    open: bool = False
+
+
+@dataclass(slots=True)
+class _Use:
+    """A flag as it is given, with the words behind it. `last`: nothing can give it once more."""
+
+    name: str
+    word: Word
+    values: list[Word] = field(default_factory=list)
+    last: bool = True
+
+
+def settings_from_flags(words: Iterable[Word], versions: Versions, order: int = 0) -> Given:
+    """The settings that the flags among `words` set; `order` is that of the last write before them.
+
+    A flag that this version of megatron-core does not know, or that is no setting of the vocabulary, is the setting
+    `args.NAME`. Where argparse would refuse the words behind a flag its value is unknown.
+    """
+    settings: dict[str, Setting] = {}
+    uses, is_open = _uses(words)
+    for use in uses:
+        flag = table().flag(use.name, versions.core)
+        value = _value(flag, [word.value for word in use.values]) if use.last else UNKNOWN
+        for path, here in _set_by(use.name, flag, value):
+            order += 1
+            earlier = settings.pop(path, None)
+            settings[path] = Setting(path, here, _origin(use, here, order, earlier.origin if earlier else None))
+    return Given(settings, is_open)
+
+
+def default_settings(versions: Versions, place: Origin) -> Iterator[Setting]:
+    """What the flags that are left out come to; `place` is where they could have been given."""
+    known = table()
+    for path, entry in known.entries.items():
+        if entry.section in COMMAND_LINE_SECTIONS:
+            value = known.default(path, versions, MEGATRON_LM)
+            if value is not None:
+                yield Setting(path, value, place)
+
+
+def _uses(words: Iterable[Word]) -> tuple[list[_Use], bool]:
+    """The flags that are given, and whether there may be others."""
+    uses: list[_Use] = []
+    is_open = False
+    for word in words:
+        text = word.value.value if isinstance(word.value, Known) else None
+        found = _FLAG.fullmatch(text) if isinstance(text, str) else None
+        if word.may_be_flags:
+            is_open = True
+            for use in uses:
+                use.last = False
+        elif found:
+            behind = [replace(word, value=Known(found["value"]))] if found["value"] is not None else []
+            uses.append(_Use(found["name"], word, behind))
+        elif uses:
+            uses[-1].values.append(word)
+    return uses, is_open
+
+
+def _set_by(name: str, flag: Flag | None, value: Value) -> Iterator[tuple[str, Value]]:
+    entries = table().by_attribute(flag.dest) if flag else ()
+    for entry in entries:
+        yield entry.path, opposite(value) if entry.inverted else value
+    if not entries:
+        yield f"args.{flag.dest if flag else name.lstrip('-').replace('-', '_')}", value
+
+
+def _value(flag: Flag | None, words: list[Value]) -> Value:
+    if UNKNOWN in words:
+        return UNKNOWN
+    if flag is not None and flag.is_switch:
+        return flag.read([""] * len(words))
+    options = [possible(word) for word in words]
+    if None in options:
+        return NOT_NONE
+    # Few words have several texts, and those that do have few.
+    each = (list(map(str, texts)) for texts in product(*(option for option in options if option is not None)))
+    return join(flag.read(texts) if flag else Known(" ".join(texts) if texts else True) for texts in each)
+
+
+def _origin(use: _Use, value: Value, order: int, earlier: Origin | None) -> Origin:
+    behind = [word.span for word in use.values if word.span.path == use.word.span.path]
+    focus = use.word.says or (_around(behind) if behind else None)
+    return Origin(_around([use.word.span, *behind]), "assigned", focus, order=order, earlier=earlier, value=value)
+
+
+def _around(spans: list[Span]) -> Span:
+    first, last = min(spans), max(spans, key=lambda span: (span.end_line, span.end_column))
+    return Span(first.path, first.line, first.column, last.end_line, last.end_column)

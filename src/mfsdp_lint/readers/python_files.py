@@ -1,0 +1,39 @@
+"""Python files, read by the evaluator (`readers/python`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mfsdp_lint.inputs.filetypes import FileType
+from mfsdp_lint.inputs.suppression import CommentPlace
+from mfsdp_lint.readers.reader import Reading, ToRead
+
+
+class PythonFiles:
+    """All files are read in one evaluation: they import each other."""
+
+    type = FileType("python", "a Python file", suffixes=(".py",), functions=True, imports=True)
+
+    def read(self, asked: ToRead, before: object) -> Reading:
+        """The recipes of the files and addresses. What changed texts cannot reach is taken over."""
+        from mfsdp_lint.readers.python.entries.incremental import Before
+        from mfsdp_lint.readers.python.read import read_python
+
+        knowledge = asked.knowledge()
+        found = read_python(
+            asked.paths,
+            asked.sources,
+            knowledge,
+            asked.search_path,
+            addresses=asked.addresses,
+            tracing=asked.tracing,
+            before=before if isinstance(before, Before) else None,
+        )
+        problems = (*(error.problem for error in found.unreadable), *found.missing)
+        return Reading(found.recipes, problems, tuple(knowledge.remarks()), found.again)
+
+    def comments(self, text: str) -> Iterable[CommentPlace]:
+        """Every comment."""
+        from mfsdp_lint.readers.python.comments import python_comments
+
+        return python_comments(text)

@@ -1,0 +1,26 @@
+"""The readers, in the order in which they read."""
+
+from __future__ import annotations
+
+from mfsdp_lint.inputs.filetypes import FileTypes
+from mfsdp_lint.readers.python_files import PythonFiles
+from mfsdp_lint.readers.reader import Reader
+from mfsdp_lint.readers.yaml_files import YamlFiles
+
+READERS: tuple[Reader, ...] = (PythonFiles(), YamlFiles())
+
+
+def file_types() -> FileTypes:
+    """Every kind of file that is read."""
+    return FileTypes(reader.type for reader in READERS)
+
+
+def reader_of(kind: str) -> Reader:
+    """The reader of a kind of file, which has to be one of theirs."""
+    return next(reader for reader in READERS if reader.type.name == kind)
+
+
+def kind_of(path: str) -> str:
+    """The kind of a file; "" where nobody reads it."""
+    found = file_types().of(path)
+    return found.name if found else ""

@@ -1,0 +1,1 @@
+"""YAML files: `read.py` has the table of the shapes that are known, one module a shape."""

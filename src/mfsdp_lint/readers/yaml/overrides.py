@@ -1,0 +1,44 @@
+"""Override files: YAML that changes the configuration of a Megatron-Bridge recipe.
+
+Bridge loads such a file with OmegaConf and merges it over a recipe's configuration (`process_config_with_overrides` in
+megatron/bridge/training/utils/omegaconf_utils.py, 0.2.0 to 0.6.0). One recipe a document; what
+that leaves out is unknown.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.settings import WrittenSettings
+from mfsdp_lint.readers.yaml.document import Document, target_of
+from mfsdp_lint.readers.yaml.nodes import Mapping, Scalar
+from mfsdp_lint.vocabulary.entry import Versions
+from mfsdp_lint.vocabulary.sections import SECTIONS
+
+KEYS = "|".join(sorted(SECTIONS))
+"""A document of this shape has one of them, as a pattern."""
+
+
+def is_one(root: Mapping) -> bool:
+    """Whether a document writes to a section."""
+    for key, value in root.entries:
+        if isinstance(key, Scalar):
+            section, dot, _ = key.text.partition(".")
+            if section in SECTIONS and (dot or isinstance(target_of(value), Mapping)):
+                return True
+    return False
+
+
+def recipes(document: Document, root: Mapping, versions: Versions, nth: str) -> Iterator[Recipe]:
+    """The recipe that a document is; `nth` tells it from the others of its file."""
+    yield Recipe(
+        name=posixpath.basename(document.path) + nth,
+        qualified_name=document.path + nth,
+        path=document.path,
+        line=document.lines.position(root.start)[0],
+        kind="overrides",
+        variants=(Variant(WrittenSettings(document.settings(root))),),
+        partial=True,
+    )

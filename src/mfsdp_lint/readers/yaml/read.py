@@ -1,0 +1,67 @@
+"""From a YAML file to recipes: each document is of the first shape that takes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.readers.yaml import model_args, overrides
+from mfsdp_lint.readers.yaml.document import Document
+from mfsdp_lint.readers.yaml.nodes import Mapping, check_syntax, compose_documents
+from mfsdp_lint.versions.target import DEFAULT_TARGET
+from mfsdp_lint.vocabulary.entry import Versions
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One way of keeping a configuration in YAML.
+
+    `keys` is a pattern of the keys without which no document has the shape, `takes` says whether one has, `recipes`
+    makes recipes of it (its last argument tells the document from the others of its file).
+    """
+
+    keys: str
+    takes: Callable[[Mapping], bool]
+    recipes: Callable[[Document, Mapping, Versions, str], Iterable[Recipe]]
+
+
+SHAPES = (
+    Shape(model_args.KEYS, model_args.is_one, model_args.recipes),
+    Shape(overrides.KEYS, overrides.is_one, overrides.recipes),
+)
+
+_TEMPLATE = re.compile(r"\{\{|\{% ")
+"""A template of Jinja or Helm: what it will be cannot be known."""
+
+_MENTION = re.compile(rf"\b(?:{'|'.join(shape.keys for shape in SHAPES)})[\"']?\s*[:.]")
+"""Where none of these is a key, as in most YAML files, only the syntax is looked at."""
+
+
+def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET) -> list[Recipe]:
+    """What the documents of `text` come to; anything that has no known shape, a template included, gives no recipe.
+
+    Mappings are known to be set (what they hold depends on what they are merged into) and all that they write is a
+    setting of its own; lists are plain values. Interpolations, `???` and foreign tags are unknown. `env_vars` become
+    settings `env.NAME` with text values.
+
+    Origins: the span is the pair of key and value, the focus the value, both where they were written (for an alias, at
+    its anchor). The focus of an empty value is empty and directly behind the colon.
+
+    Raises Unreadable (see `compose_documents`).
+    """
+    if _TEMPLATE.search(text):
+        return []
+    if not _MENTION.search(text):
+        check_syntax(path, text)
+        return []
+    lines = Lines(text)
+    recipes: list[Recipe] = []
+    for number, root in enumerate(compose_documents(path, text), 1):
+        shape = next((shape for shape in SHAPES if shape.takes(root)), None) if isinstance(root, Mapping) else None
+        if shape is not None and isinstance(root, Mapping):
+            nth = f"[{number}]" if number > 1 else ""
+            recipes += shape.recipes(Document(path, lines), root, versions, nth)
+    return recipes

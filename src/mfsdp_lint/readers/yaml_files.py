@@ -1,0 +1,36 @@
+"""YAML files: override files of Megatron-Bridge, flags of Megatron-LM (`readers/yaml`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.inputs.filetypes import FileType
+from mfsdp_lint.inputs.sources import Problem, Unreadable
+from mfsdp_lint.inputs.suppression import CommentPlace
+from mfsdp_lint.readers.reader import Reading, ToRead
+
+
+class YamlFiles:
+    """Each file is read by itself."""
+
+    type = FileType("yaml", "a YAML file", suffixes=(".yaml", ".yml"))
+
+    def read(self, asked: ToRead, before: object) -> Reading:
+        """One recipe for every document that is one."""
+        from mfsdp_lint.readers.yaml.read import read_yaml
+
+        recipes: list[Recipe] = []
+        problems: list[Problem] = []
+        for path in asked.paths:
+            try:
+                recipes += read_yaml(path, asked.sources.text(path), asked.target)
+            except Unreadable as error:
+                problems.append(error.problem)
+        return Reading(recipes, problems)
+
+    def comments(self, text: str) -> Iterable[CommentPlace]:
+        """Every comment."""
+        from mfsdp_lint.readers.yaml.comments import yaml_comments
+
+        return yaml_comments(text)
