@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import copy
+import dataclasses
 import importlib
 import json
 import math
@@ -50,7 +50,7 @@ class Recorder:
             raise TypeError(f"{key}: no ConfigContainer but {type(config).__name__}")
         env = {name: value for name, value in os.environ.items() if self.before.get(name) != value}
         sections = {name: getattr(config, name) for name in vars(config) if not name.startswith("_")}
-        variant = variant_of({**sections, "env": env})
+        variant = variant_of({**sections, **forwarded("model", config.model), "env": env})
         settings = {path: self._plain(variant.value(path)) for path in SETTINGS if path in variant.settings}
         verdict = bench(resolve_target(self.version))(variant)
         run = {"settings": settings, "refused": self._refused(config)}
@@ -67,14 +67,29 @@ class Recorder:
         return "<set>" if value == NOT_NONE else "<unknown>"
 
     def _refused(self, config: Any) -> str | None:
-        """What the real start-up says of it, on a number of ranks that its parallel sizes divide."""
-        cfg = copy.deepcopy(config)
+        """What the real start-up says of it: in a process of its own, for start-up changes it, and a copy is not alike."""
+        reading, writing = os.pipe()
+        process = os.fork()
+        if not process:
+            try:
+                os.write(writing, json.dumps(self._said(config)).encode())
+            finally:
+                os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as stream:
+            said = stream.read()
+        os.waitpid(process, 0)
+        refusal: str | None = json.loads(said)
+        return refusal
+
+    def _said(self, config: Any) -> str | None:
+        """Start-up's error on a number of ranks that the parallel sizes divide."""
         try:
-            ranks = math.lcm(self.harness.min_world(cfg), _RANKS)
+            ranks = math.lcm(self.harness.min_world(config), _RANKS)
         except Exception:
             ranks = _RANKS
         environment = {_CONNECTIONS: os.environ.get(_CONNECTIONS)}
-        said = self.harness.validate(cfg, ranks, "runtime", environment, gpu="h100", want_diff=False)
+        said = self.harness.validate(config, ranks, "runtime", environment, gpu="h100", want_diff=False)
         return None if said["outcome"] == "pass" else f"{said['error_type']}: {said['error']}"[:300]
 
     def _mark(self) -> Mark:
@@ -90,6 +105,13 @@ class Recorder:
                         return mark
             frame = frame.f_back
         return self.idiom.launches[min(self.launched, len(self.idiom.launches) - 1)]
+
+
+def forwarded(section: str, holder: Any) -> dict[str, Any]:
+    """What a section lets one read of the configurations inside it, as the model of newer releases does."""
+    inside = [value for value in vars(holder).values() if dataclasses.is_dataclass(value)]
+    names = {field.name for value in inside for field in dataclasses.fields(value)} - vars(holder).keys()
+    return {f"{section}.{name}": getattr(holder, name) for name in sorted(names) if hasattr(holder, name)}
 
 
 def run(idiom: Idiom, recorder: Recorder) -> None:

@@ -2,7 +2,7 @@
 from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
 
 
-def build(fsdp=False):  # recipe
+def build(fsdp=False):  # recipe; decides: MFSDP102
     cfg = llama3_8b_pretrain_config()
     cfg.checkpoint.ckpt_format = "fsdp_dtensor"  # decides: MFSDP102
     if not fsdp:

@@ -15,9 +15,9 @@ def build(fsdp, tp):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--fsdp", type=int, choices=(0, 1), default=1)  # decides: MFSDP101
+    parser.add_argument("--fsdp", type=int, choices=(0, 1), default=1)
     parser.add_argument("--tp", type=int, default=2)
-    cfg = build(**{**vars(parser.parse_args()), "fsdp": True})
+    cfg = build(**{**vars(parser.parse_args()), "fsdp": True})  # decides: MFSDP101
     pretrain(cfg, forward_step)  # launch
 
 

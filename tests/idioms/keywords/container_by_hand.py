@@ -32,5 +32,5 @@ def recipe():  # recipe
         ),
         logger=LoggerConfig(log_interval=1),
         tokenizer=TokenizerConfig(tokenizer_type="NullTokenizer", vocab_size=1000),
-        checkpoint=CheckpointConfig(save="/ckpt", ckpt_format="torch_dist"),
+        checkpoint=CheckpointConfig(save="/ckpt", ckpt_format="torch_dist"),  # decides: MFSDP101
     )

@@ -1,4 +1,5 @@
 # idiom: a copy is changed, and the original stays
+# versions: <0.7
 import copy
 
 from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
