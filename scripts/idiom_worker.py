@@ -67,7 +67,7 @@ class Recorder:
         return "<set>" if value == NOT_NONE else "<unknown>"
 
     def _refused(self, config: Any) -> str | None:
-        """What the real start-up says of it: in a process of its own, for start-up changes it, and a copy is not alike."""
+        """What the real start-up says of it, in a process of its own: start-up changes it, and a copy is not alike."""
         reading, writing = os.pipe()
         process = os.fork()
         if not process:
