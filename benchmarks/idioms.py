@@ -20,6 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from mfsdp_lint import process
 from tests.idioms.compare import Outcome, compared
 from tests.idioms.known import write
 from tests.idioms.suite import VERSIONS, idioms
@@ -30,6 +31,7 @@ _COLLECTED_AFTER = 50
 def outcomes(version: str, names: tuple[str, ...]) -> list[Outcome]:
     """Every idiom that can occur in a version, beside its truth."""
     asked = [idiom for idiom in idioms() if idiom.occurs(version) and (not names or idiom.name in names)]
+    process.own()
     gc.disable()  # nothing of an idiom is left for the next one, and looking for cycles takes longer than reading
     found = []
     for number, idiom in enumerate(asked):

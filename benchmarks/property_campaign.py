@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
+from mfsdp_lint import process
 from tests.readers.python.agreement import examine  # noqa: E402
 from tests.readers.python.programs import Program, write  # noqa: E402
 
@@ -32,6 +33,7 @@ def main() -> int:
     decided: Counter[str] = Counter()
     runs = disagreements = 0
     # A reading sets aside what there is, and counts that: too much work where one process reads so often.
+    process.own()
     gc.disable()
     for seed in range(options.first, options.first + options.programs):
         program = write(random.Random(seed).randrange)

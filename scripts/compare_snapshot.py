@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from mfsdp_lint import process
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Unknown, describe
 from mfsdp_lint.inputs.sources import Sources
@@ -33,6 +34,7 @@ FOLDERS = ("recipes", "perf_recipes", "diffusion/recipes")
 
 def main() -> int:
     """Compares, prints the differences; the exit code."""
+    process.own()
     parser = argparse.ArgumentParser()
     parser.add_argument("snapshot")
     parser.add_argument("bridge")

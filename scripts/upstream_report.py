@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mfsdp_lint import process
 from mfsdp_lint.core.finding import SEVERITIES, Finding
 from mfsdp_lint.engine.judge import Judge
 from mfsdp_lint.engine.read import question
@@ -102,6 +103,7 @@ def _table(releases: Sequence[Release]) -> Iterator[str]:
 
 def main() -> int:
     """Writes the report."""
+    process.own()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trees", nargs="+", metavar="VERSION=TREE")
     parser.add_argument("-o", "--output", required=True, type=Path)

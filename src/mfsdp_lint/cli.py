@@ -62,10 +62,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     from importlib import import_module
 
+    from mfsdp_lint import process
     from mfsdp_lint.commands.arguments import parser_for, word_first
     from mfsdp_lint.inputs.options import UsageError
 
     _never_fail_to_print()
+    process.own()
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else DEFAULT_COMMAND
     command: Command = import_module(f"mfsdp_lint.commands.{name.replace('-', '_')}")
     prog = "mfsdp-lint" if name == DEFAULT_COMMAND else f"mfsdp-lint {name}"

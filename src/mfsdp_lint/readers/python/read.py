@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import gc
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
+from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.python.entries import class_recipes, entries
 from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
 from mfsdp_lint.readers.python.entries.exposed import with_exposed
@@ -30,9 +30,6 @@ RELEVANT = re.compile(
 )
 """A file without any of these words says nothing about a training run."""
 
-MOST_SET_ASIDE = 1_000_000
-"""Objects of earlier readings that are kept without asking whether anybody needs them (about 100 MB)."""
-PYTHON_STACK = 20_000
 
 NOT_KNOWN = "yields no configuration that can be known"
 """What is said of a function that is there, and of which nothing else can be told without running it."""
@@ -66,14 +63,13 @@ def read_python(
     the calls that led to them. `before` is an earlier reading of the same files, with the same knowledge: recipes that
     no change of texts since then can reach are taken over.
     """
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), PYTHON_STACK))
 
     def machine() -> Machine:
         finder = ModuleFinder(sources, search_path)
         finder.spell([*paths, *(address.path for address in addresses)])
         return Machine(finder, knowledge, tracing)
 
-    with _without_collection():
+    with without_collection():
         if before is not None and not addresses:
             with suppress(Different):
                 return with_room(lambda: _read(machine(), paths, (), before))
@@ -91,23 +87,6 @@ def _read(machine: Machine, paths: Sequence[str], addresses: Sequence[Address], 
     if addresses:
         _add_addressed(machine, addresses, read)
     return read
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    # Syntax trees and recipes stay alive to the end; looking for cycles among them costs a third of the time. What is
-    # there at the end is set aside, so that it is not looked at right afterwards, but only once there is much of it.
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            if gc.get_freeze_count() > MOST_SET_ASIDE:
-                gc.unfreeze()
-                gc.collect()
-            gc.freeze()
-            gc.enable()
 
 
 def _add_addressed(machine: Machine, addresses: Sequence[Address], read: PythonRead) -> None:

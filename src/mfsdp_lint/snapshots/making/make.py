@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any
@@ -65,7 +64,6 @@ from mfsdp_lint.snapshots.snapshot import PROVIDERS, Contents, Node, dump
 from mfsdp_lint.versions.target import RELEASES
 
 PACKAGES = ("megatron.bridge", "megatron.core", "megatron.training")
-STACK = 20_000
 AUTO_BRIDGE = ("megatron.bridge.models.conversion.auto_bridge", "AutoBridge")
 OPAQUE = {"__init__", "__new__", "__getattr__", "__getattribute__", "__setattr__"}
 """Methods by which a class that is no dataclass may make of its instances whatever it likes."""
@@ -88,7 +86,6 @@ def make_snapshot(
     with it, by default the submodule `3rdparty/Megatron-LM`. `say` hears of every module. `release` is what the tree is
     where its `package_info.py` does not say so: that of the 0.6.0 tag says 0.6.1. Raises NoSource.
     """
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), STACK))
     bridge_root = _root(checkout, "megatron/bridge", "Megatron-Bridge")
     core_root = _root(core or os.path.join(checkout, "3rdparty", "Megatron-LM"), "megatron/core", "Megatron-LM")
     maker = _Maker([bridge_root, core_root], say)
