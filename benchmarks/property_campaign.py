@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from mfsdp_lint import process
+from mfsdp_lint import process  # noqa: E402
 from tests.readers.python.agreement import examine  # noqa: E402
 from tests.readers.python.programs import Program, write  # noqa: E402
 
