@@ -7,6 +7,7 @@ offered. Whether an edit does what it should is not decided here: every one is p
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -195,17 +196,22 @@ def _write(writes: Iterable[Write], name: str, point: Range) -> Write | None:
 
 def _function_at(file: PythonFile, line: int) -> Scope | None:
     """The function whose definition (or first decorator) is on a line."""
-    pending: list[ast.stmt] = list(file.tree.body)
+    pending = [file.tree.body]
     while pending:
-        node = pending.pop()
-        if not node.lineno - _longest_decoration(node) <= line <= (node.end_lineno or node.lineno):
+        block = pending.pop()
+        index = bisect_right(block, line, key=_first_line) - 1
+        if index < 0:
+            continue
+        node = block[index]
+        if line > (node.end_lineno or node.lineno):
             continue
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and line <= node.lineno:
             return node
-        pending += [inner for block in blocks(node) for inner in block]
+        pending += blocks(node)
     return None
 
 
-def _longest_decoration(node: ast.stmt) -> int:
+def _first_line(node: ast.stmt) -> int:
+    """That of a definition's first decorator."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return node.lineno - min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])

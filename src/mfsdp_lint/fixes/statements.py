@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -61,8 +62,8 @@ class PythonFile:
         scope: Scope = self.tree
         block: Sequence[ast.stmt] = self.tree.body
         while True:
-            index = next((index for index, node in enumerate(block) if self._covers([node], offset)), None)
-            if index is None:
+            index = bisect_right(block, offset, key=self._start) - 1
+            if index < 0 or not self._covers([block[index]], offset):
                 return None
             node, inner = block[index], blocks(block[index])
             if not inner:
@@ -78,6 +79,9 @@ class PythonFile:
         """One statement of a block."""
         start, end = self.range(block[index])
         return Statement(block[index], start, end, block, index, scope)
+
+    def _start(self, node: ast.stmt) -> int:
+        return self.offset(node.lineno, node.col_offset)
 
     def _covers(self, block: Sequence[ast.stmt], offset: int) -> bool:
         return self.range(block[0])[0] <= offset < self.range(block[-1])[1]
