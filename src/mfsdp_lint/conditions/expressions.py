@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeGuard
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.byversion import ByVersion
@@ -176,7 +176,7 @@ def _number(value: Plain) -> Result:
     return value if _is_number(value) else UNDEFINED
 
 
-def _is_number(value: Plain) -> bool:
+def _is_number(value: Plain) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -187,7 +187,7 @@ def arithmetic(operation: Callable[[float, float], float]) -> Callable[[Plain, P
         if not (_is_number(left) and _is_number(right)):
             return UNDEFINED
         try:
-            return operation(left, right)  # type: ignore[arg-type]
+            return operation(left, right)
         except (ZeroDivisionError, OverflowError):
             return UNDEFINED
 

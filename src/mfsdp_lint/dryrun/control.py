@@ -60,7 +60,7 @@ def _guesses(violation: Violation) -> Iterator[Control]:
 class _Frozen(dict[str, Any]):
     """A mapping that nobody changes, and that can be told apart by what is in it."""
 
-    def __hash__(self) -> int:  # type: ignore[override]
+    def __hash__(self) -> int:  # type: ignore[override]  # `dict` says None
         return hash(repr(sorted(self.items())))
 
 

@@ -93,7 +93,7 @@ def _walk(configuration: object) -> Iterator[tuple[str, Value]]:
         if not isinstance(key, str) or not key:
             raise NotAConfiguration(f"{key!r} is not the name of a setting")
         if type(value) in _SCALARS:  # most are
-            yield key, Known(value)  # type: ignore[arg-type]
+            yield key, Known(value)  # type: ignore[arg-type]  # `in` does not narrow
         else:
             yield from _below(key, value, 0, ())
 

@@ -15,7 +15,7 @@ from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import identical
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -28,6 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Function,
     Instance,
     ListObject,
+    Native,
     Object,
     Partial,
     SetObject,
@@ -74,8 +75,10 @@ class Builder:
     def build(self, node: Node) -> Object:
         """The value of a node; MISSING where it is "what it is anyway"."""
         if not isinstance(node, list):
-            return node
-        return getattr(self, f"_{_METHODS[node[0]]}")(*node[1:])
+            constant: Object = node
+            return constant
+        built: Object = getattr(self, f"_{_METHODS[node[0]]}")(*node[1:])
+        return built
 
     def _list(self, *items: Node) -> Object:
         return ListObject([self.build(item) for item in items], self.machine.tick())
@@ -169,17 +172,18 @@ class Builder:
             assert isinstance(instance, Instance)
             instance.made = self._write(made, None)
             return instance
-        cls = self.build(base)
+        known = self.build(base)
+        cls = known if isinstance(known, (ClassObject, Choice, External)) else External(qualified(known))
         instance = Instance(cls, self.machine.tick(), self._write(made, None))
         if isinstance(cls, ClassObject):
             for spec in fields_of(self.machine, cls):
                 instance.fields[spec.name] = self._field_default(spec, instance.made)
         return instance
 
-    def _field_default(self, spec: Any, made: Write | None) -> Object:
+    def _field_default(self, spec: FieldSpec, made: Write | None) -> Object:
         if spec.default is not MISSING:
             return spec.default
-        if spec.factory is MISSING:
+        if not isinstance(spec.factory, Native):
             return self.machine.unknown(spec.name)
         return spec.factory.call(self.machine, [], {}, None if made is None else made.node, self.frame)
 

@@ -17,10 +17,10 @@ from mfsdp_lint.readers.python.eval.classes import fields_of, lookup
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Function, Instance, Object, Unknown
+from mfsdp_lint.readers.python.values.objects import MISSING, Function, Instance, Object, Unknown
 
 PART, OWN, REFUSED = "part", "own", "refused"
 
@@ -95,10 +95,11 @@ def _declares(machine: Machine, instance: Object, name: str) -> bool | None:
     """Whether the class of an object declares a field; None when that cannot be known."""
     if not isinstance(instance, Instance):
         return None
-    classes = instance.cls.options if isinstance(instance.cls, Choice) else (instance.cls,)
-    if not all(isinstance(cls, ClassObject) for cls in classes):
+    classes = classes_of(instance)
+    at_hand = [cls for cls in classes if isinstance(cls, ClassObject)]
+    if len(at_hand) < len(classes):
         return None
-    answers = {any(spec.name == name for spec in fields_of(machine, cls)) for cls in classes}
+    answers = {any(spec.name == name for spec in fields_of(machine, cls)) for cls in at_hand}
     return answers.pop() if len(answers) == 1 else None
 
 
@@ -121,7 +122,9 @@ def _made(machine: Machine, cls: ClassObject, field: str, other: str) -> tuple[I
     """An instance, and its part in `field`, whose class declares `other` as well."""
     machine.begin(())
     module = Module("<probe>", "<probe>", ast.parse(PROBE % other))
-    part = Instance(resolve_global(machine, module, "Probe"), machine.tick())
+    probe = resolve_global(machine, module, "Probe")
+    assert isinstance(probe, ClassObject)
+    part = Instance(probe, machine.tick())
     part.fields.update({DECLARED: "known", ADDED: "known", other: "known"})
     whole = Instance(cls, machine.tick())
     for spec in fields_of(machine, cls):

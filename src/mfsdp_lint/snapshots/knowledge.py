@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
@@ -133,9 +134,9 @@ class Knowledge:
         # A name that the snapshot does not have may be there all the same.
         module.stars.append(StarOut(name))
         for part in parts:
-            module.fields[part] = Deferred(lambda part=part: self.module(machine, f"{name}.{part}"))  # type: ignore[misc]
+            module.fields[part] = Deferred(functools.partial(self.module, machine, f"{name}.{part}"))
         for key in names:
-            module.fields[key] = Deferred(lambda key=key: self._entry(machine, module, key))  # type: ignore[misc]
+            module.fields[key] = Deferred(functools.partial(self._entry, machine, module, key))
         return module
 
     def _entry(self, machine: Machine, module: Module, name: str) -> Object:
@@ -171,7 +172,9 @@ class Knowledge:
 
     # -- functions and classes ----------------------------------------------------------------------------------------
 
-    def function(self, machine: Machine, module: Module, name: str, described: Any, owner: Object = None) -> Function:
+    def function(
+        self, machine: Machine, module: Module, name: str, described: Any, owner: ClassObject | None = None
+    ) -> Function:
         """A function by its summary; without one, a call of it is not followed."""
         parameters = described["parameters"] if described else [["args", "*", REQUIRED], ["kwargs", "**", REQUIRED]]
         function = Function(_definition(name, parameters), module, None, name, owner)
@@ -294,12 +297,13 @@ class ClassData:
 
     def _made(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
         """What constructing an instance leaves in its fields, beyond what was passed or declared."""
-        instance: Instance = arguments[0]
+        instance = arguments[0]
         made = self.described["made"]
-        if made is None:
+        if made is None or not isinstance(instance, Instance) or not isinstance(instance.cls, ClassObject):
             havoc(machine, instance)
             return
-        own = next(base for base in mro(machine, instance.cls) if getattr(base, "data", None) is self)
+        bases = mro(machine, instance.cls)
+        own = next(base for base in bases if isinstance(base, ClassObject) and base.data is self)
         specs = fields_of(machine, own)
         given = {spec.name for spec in specs if _is_given(instance, spec)}
         arguments_given = Arguments(dict(instance.fields), given)
@@ -317,16 +321,22 @@ class ClassData:
             havoc(machine, instance)
         machine.put(instance, name, value)
         for other in sets.get(name, ()) if sets else ():
-            if other in instance.fields:
+            if isinstance(instance, Instance) and other in instance.fields:
                 machine.put(instance, other, value)
 
     def _get_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> Object:
         assert self.forwarding is not None
-        return self.forwarding.get(machine, arguments[0], arguments[1], node, frame)
+        instance, name = arguments
+        if not isinstance(instance, Instance) or not isinstance(name, str):
+            return machine.unknown()
+        return self.forwarding.get(machine, instance, name, node, frame)
 
     def _set_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
         assert self.forwarding is not None
         instance, name, value = arguments
+        if not isinstance(instance, Instance) or not isinstance(name, str):
+            havoc(machine, instance)
+            return
         self.forwarding.set(machine, instance, name, value, node, frame)
 
 

@@ -134,7 +134,7 @@ def devices(torch: Torch) -> None:
 
     cuda, to, kind = torch.Tensor.cuda, torch.Tensor.to, torch.Tensor.type
 
-    class OnTheCPU(TorchFunctionMode):  # type: ignore[misc]
+    class OnTheCPU(TorchFunctionMode):  # type: ignore[misc]  # torch is not installed where types are checked
         def __torch_function__(
             self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
@@ -242,7 +242,7 @@ def single_threaded_groups(torch: Torch) -> None:
     module = torch.distributed.distributed_c10d
     gloo = module.ProcessGroupGloo
 
-    class SingleThreaded(gloo):  # type: ignore[misc, valid-type]
+    class SingleThreaded(gloo):  # type: ignore[misc, valid-type]  # torch is not installed where types are checked
         def __init__(self, store: Any, rank: int, size: int, timeout: Any) -> None:
             options = gloo._Options()
             options._threads = 1

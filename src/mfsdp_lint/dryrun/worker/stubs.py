@@ -144,7 +144,7 @@ class _Module(types.ModuleType):
 def _module(name: str) -> types.ModuleType:
     module = _Module(name)
     module.__path__ = []
-    module.__version__ = "0.0.0"  # type: ignore[attr-defined]
+    module.__version__ = "0.0.0"  # type: ignore[attr-defined]  # a module holds any name
     return module
 
 

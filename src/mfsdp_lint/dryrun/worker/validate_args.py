@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def _prepare(transformer_engine: str) -> Answer:
     # For the help of its flags a parser reads the source of a dozen classes over again (0.16 to head).
-    inspect.getsource = functools.cache(inspect.getsource)  # type: ignore[assignment]
+    inspect.getsource = functools.cache(inspect.getsource)  # type: ignore[assignment]  # the same function, with a memory
     try:
         stood_in = stubs.import_with_stand_ins(ARGUMENTS)
         pretended = pretend(transformer_engine)
@@ -102,7 +102,7 @@ def _parsed(
     def provide(parser: Parser) -> Parser:
         """The parser is complete now, and knows how to spell what it is about to read."""
         parser = _with_modelopt(parser)
-        parser.error = _refuse  # type: ignore[method-assign]
+        parser.error = _refuse  # type: ignore[method-assign]  # this parser's only
         found = words_of(parser, settings, attributes, foreign)
         answer.update(no_field=found.no_field, left_out=found.left_out)
         sys.argv[1:] = found.words

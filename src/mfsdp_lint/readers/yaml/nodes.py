@@ -217,7 +217,7 @@ class _Builder:
         start = min(start, end)
         tag = event.tag
         if tag is None or tag == "!":
-            tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call]
+            tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call]  # in types-PyYAML
         node = Scalar(start, end, self.pair(start), tag.removeprefix(_TAG), event.value, event.style or "")
         if event.anchor:
             self.anchor(event.anchor, event, node)

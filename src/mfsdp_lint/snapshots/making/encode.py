@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from mfsdp_lint.readers.python.eval.classes import fields_of
 from mfsdp_lint.readers.python.eval.construction import default
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, qualified
+from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, classes_of, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.modules import Module
@@ -43,7 +44,7 @@ SET: Node = ["?", True, "", {}]
 MARK = "\0"
 """Begins the name of an unknown value that stands for an argument; no name in a program has it."""
 
-Home = Callable[[Object], "tuple[str, str] | None"]
+Home = Callable[[ClassObject | Function], "tuple[str, str] | None"]
 """Where the snapshot keeps a class or function: module and name; None where it does not."""
 
 
@@ -194,12 +195,12 @@ class Encoder:
         return ["?", not_none, value.text.replace(MARK, ""), written]
 
     def _reference(self, value: Object) -> Node:
-        found = self.home(value)
+        found = self.home(value) if isinstance(value, (ClassObject, Function)) else None
         if found is not None:
             return ["ref", *found]
-        return ["ext", qualified(value)] if isinstance(value, ClassObject) else SET
+        return ["ext", qualified(value)] if isinstance(value, (ClassObject, External)) else SET
 
-    def _object(self, value: Object, depth: int) -> Node:
+    def _object(self, value: ListObject | DictObject | Instance, depth: int) -> Node:
         if isinstance(value, ListObject):
             items = value.items
             if items is None or len(items) > LONGEST:
@@ -252,12 +253,12 @@ class Encoder:
 
     def _bases(self, value: Instance) -> list[tuple[Node, dict[str, Node]]]:
         """The objects that `value` may be told as a difference to: what its class makes, and the model providers."""
-        classes = value.cls.options if isinstance(value.cls, Choice) else (value.cls,)
+        classes = classes_of(value)
         references = [self._reference(cls) for cls in classes]
         base: Node = references[0] if len(references) == 1 else ["or", *references]
         found = [(base, self._class_defaults(value.cls) if isinstance(value.cls, ClassObject) else {})]
         for key, provider in self.providers.items():
-            others = provider.cls.options if isinstance(provider.cls, Choice) else (provider.cls,)
+            others = classes_of(provider)
             if provider is not value and len(others) == len(classes) and all(map(_is, others, classes)):
                 found.append((["hf", *key.split(" ")], self._provider_defaults(key, provider)))
         return found
@@ -293,7 +294,7 @@ def class_defaults(encoder: Encoder, cls: ClassObject, specs: Sequence[FieldSpec
     found = {}
     for spec in specs:
         try:
-            value = isolated(machine, lambda spec=spec: default(machine, spec, None, Frame(cls.module)))  # type: ignore[misc]
+            value = isolated(machine, functools.partial(default, machine, spec, None, Frame(cls.module)))
         except (Raised, CannotJoin):
             value = MISSING
         found[spec.name] = encoder.encode(machine.unknown(spec.name) if value is MISSING else value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -157,7 +158,7 @@ class _Maker:
                     parts = os.path.relpath(path, root)[: -len(".py")].split(os.sep)
                     yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
 
-    def home(self, value: Object) -> tuple[str, str] | None:
+    def home(self, value: ClassObject | Function) -> tuple[str, str] | None:
         """The module and the name of a class or function, if that name still means it."""
         if id(value) not in self.homes:
             self.alive.append(value)
@@ -289,7 +290,7 @@ class _Maker:
                 continue
             cases = []
             for value in self._values(function, parameter):
-                one = self._quietly(lambda value=value, name=parameter.name: outcome_with(subject, name, value))  # type: ignore[misc]
+                one = self._quietly(functools.partial(outcome_with, subject, parameter.name, value))
                 if one is not None and one != outcome:
                     cases.append([value, one])
             if cases:
@@ -416,7 +417,7 @@ class _Maker:
         A size that is 0 when it is not passed has to be passed, whatever the class says.
         """
         hook, owner = lookup(self.machine, cls, "__post_init__")
-        names = touched(self.machine, cls, hook, owner)
+        names = touched(self.machine, cls, hook, owner) if isinstance(hook, Function) else None
         if names is None:
             return None
         subject = self._field_subject(encoder, cls)
@@ -458,6 +459,8 @@ class _Maker:
                 self.machine.begin(())
                 frame = Frame(cls.module)
                 instance = instantiate(self.machine, cls, [], {}, None, frame, {})
+                if not isinstance(instance, Instance):
+                    return None
                 before = dict(instance.fields)
                 set_attribute(self.machine, instance, name, probe, None, frame)
                 written |= {key for key, value in instance.fields.items() if value is not before.get(key, MISSING)}

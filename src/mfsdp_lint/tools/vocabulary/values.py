@@ -54,7 +54,7 @@ def value_of(module: Module, node: ast.AST) -> Value:
                 for key, item in zip(keys, items, strict=True)
             ]
             plain = {k.value: v.value for k, v in entries if isinstance(k, Known) and isinstance(v, Known)}
-            return Known(plain) if len(plain) == len(entries) else NOT_NONE  # type: ignore[arg-type]
+            return Known(plain) if len(plain) == len(entries) else NOT_NONE  # type: ignore[arg-type]  # keys as the source has them
         case ast.Lambda() | ast.ClassDef() | ast.FunctionDef():
             return NOT_NONE
         case ast.Name(id=name):

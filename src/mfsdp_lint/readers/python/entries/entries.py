@@ -167,7 +167,9 @@ def _variant(machine: Machine, root: Object, spans: Spans) -> Variant:
         # Something that modules share was changed: keep it as it is now, before that is undone.
         copies: dict[int, Object] = {}
         root = deep_copy(machine, root, copies)
-        environment = deep_copy(machine, environment, copies)
+        copied = deep_copy(machine, environment, copies)
+        assert isinstance(copied, DictObject)
+        environment = copied
     when = tuple(words for _, words in machine.path.taken)
     return Variant(TreeSettings(machine, root, environment, spans), when)
 

@@ -95,7 +95,7 @@ def set_attribute(
         raise Raised("AttributeError", f"'{type(target).__name__}' object has no attribute '{name}'")
 
 
-def _setter(machine: Machine, cls: ClassObject, name: str) -> Object:
+def _setter(machine: Machine, cls: ClassObject, name: str) -> Function | Descriptor | None:
     """What stores an attribute of a class's objects: its own `__setattr__`, a property, or None (Python itself)."""
     if name in cls.plain and name not in machine.volatile and "__setattr__" not in machine.volatile:
         return None

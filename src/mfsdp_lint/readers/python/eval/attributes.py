@@ -20,7 +20,7 @@ from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import EITHER, HAZY
 from mfsdp_lint.readers.python.values.modules import Module
@@ -79,22 +79,25 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
 
 def part_of(machine: Machine, value: Unknown, key: Any, text: str) -> Object:
     """An attribute or entry of an unknown value: the same one whenever it is asked for, and as old as the whole."""
-    found = value.fields.get(key, MISSING)
-    if found is MISSING:
-        found = value.fields[key] = machine.unknown(text)
-        found.born = value.born
+    known: Object = value.fields.get(key, MISSING)
+    if known is not MISSING:
+        return known
+    found = value.fields[key] = machine.unknown(text)
+    found.born = value.born
     return found
 
 
 def _of_either(machine: Machine, value: Unknown, name: str, text: str) -> Object:
     """An attribute of `config or other`: that of one of them."""
-    if name in value.fields:
-        return value.fields[name]
+    known: Object = value.fields.get(name, MISSING)
+    if known is not MISSING:
+        return known
     parts = [one.fields.get(name, MISSING) for one in value.fields[EITHER]]
     if any(part is not MISSING and not isinstance(part, Unknown) for part in parts):
         return join(machine, [machine.unknown(text) if part is MISSING else part for part in parts])
     found = part_of(machine, value, name, text)
-    found.fields[EITHER] = tuple(part_of(machine, one, name, f"{one.text}.{name}") for one in value.fields[EITHER])
+    if isinstance(found, Unknown):
+        found.fields[EITHER] = tuple(part_of(machine, one, name, f"{one.text}.{name}") for one in value.fields[EITHER])
     return found
 
 
@@ -111,7 +114,7 @@ def _over(machine: Machine, choice: Choice, read: Any) -> Object:
 
 
 def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any, frame: Frame, found: Object) -> Object:
-    if found is not MISSING:
+    if isinstance(found, Choice):
         present = [option for option in found.options if option is not MISSING]
         machine.doubts += len(found.options) - len(present)
         return found if len(present) == len(found.options) else join(machine, present)
@@ -119,7 +122,7 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any,
         return value.cls
     if name == "__dict__":
         return attributes_of(value)
-    if isinstance(value.cls, Choice):
+    if not isinstance(value.cls, ClassObject):
         return _attribute_of_candidates(machine, value, name, node, frame)
     attribute, _ = lookup(machine, value.cls, name)
     if attribute is not MISSING:
@@ -143,7 +146,7 @@ def attributes_of(value: Instance) -> DictObject:
 
 def class_attribute(machine: Machine, value: Instance, name: str) -> Object:
     """What `value.name` is where the object has no such field of its own; MISSING where it is an error."""
-    if isinstance(value.cls, Choice):
+    if not isinstance(value.cls, ClassObject):
         return machine.unknown(name)
     attribute, _ = lookup(machine, value.cls, name)
     if attribute is MISSING:
@@ -156,15 +159,16 @@ def class_attribute(machine: Machine, value: Instance, name: str) -> Object:
 
 def _attribute_of_candidates(machine: Machine, value: Instance, name: str, node: Any, frame: Frame) -> Object:
     found: list[Object] = []
-    for cls in value.cls.options:
-        attribute, _ = lookup(machine, cls, name)
+    classes = classes_of(value)
+    for cls in classes:
+        attribute = lookup(machine, cls, name)[0] if isinstance(cls, ClassObject) else MISSING
         if attribute is not MISSING:
             found.append(_bind(machine, attribute, value, cls, node, frame))
-        elif opaque(machine, cls):
+        elif not isinstance(cls, ClassObject) or opaque(machine, cls):
             found.append(machine.unknown(name))
     if not found:
         raise Raised("AttributeError", f"no attribute '{name}'")
-    return join(machine, found) if len(found) == len(value.cls.options) else machine.unknown(name)
+    return join(machine, found) if len(found) == len(classes) else machine.unknown(name)
 
 
 def _bind(machine: Machine, attribute: Object, owner: Object, cls: Object, node: Any, frame: Frame) -> Object:
@@ -204,7 +208,8 @@ def _class_attribute(machine: Machine, cls: ClassObject, name: str, node: Any, f
         if key not in machine.memo:
             specs = {spec.name: Unknown(0, spec.name, not_none=True) for spec in fields_of(machine, cls)}
             machine.memo[key] = DictObject(dict(specs), 0)
-        return machine.memo[key]
+        described: Object = machine.memo[key]
+        return described
     if name == "__bases__":
         return tuple(bases(machine, cls))
     if opaque(machine, cls) or name.startswith("__"):
@@ -274,7 +279,8 @@ def _builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
     if not hasattr(python_type, name):
         raise Raised("AttributeError", f"'{python_type.__name__}' object has no attribute '{name}'")
     if isinstance(value, (int, float, complex)) and name in ("real", "imag", "numerator", "denominator"):
-        return getattr(value, name)
+        part: Object = getattr(value, name)
+        return part
     return Bound(name, value)
 
 
@@ -296,8 +302,8 @@ def has_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
         if name in value.fields:
             found = value.fields[name]
             return None if isinstance(found, Choice) and MISSING in found.options else True
-        if isinstance(value.cls, Choice):
-            answers = {_class_has(machine, cls, name) for cls in value.cls.options}
+        if not isinstance(value.cls, ClassObject):
+            answers = {_class_has(machine, cls, name) for cls in classes_of(value)}
             return answers.pop() if len(answers) == 1 else None
         hook, _ = lookup(machine, value.cls, "__getattr__")
         if not isinstance(hook, Function):
@@ -317,6 +323,8 @@ def has_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
 
 
 def _class_has(machine: Machine, cls: Object, name: str) -> bool | None:
+    if not isinstance(cls, ClassObject):
+        return None
     if lookup(machine, cls, name)[0] is not MISSING:
         return True
     return None if opaque(machine, cls) else False

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import TypeVar
 
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.objects import Object
+
+Made = TypeVar("Made")
+
 
 BREAK = ("break", None)
 
@@ -58,7 +61,7 @@ def bound_names(statement: ast.AST) -> list[str]:
     return names
 
 
-def isolated(machine: Machine, make: Callable[[], Object]) -> Object:
+def isolated(machine: Machine, make: Callable[[], Made]) -> Made:
     """Evaluate something outside of any recipe: what it makes is shared, and nothing undoes it."""
     with machine.aside():
         return make()

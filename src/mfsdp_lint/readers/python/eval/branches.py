@@ -202,8 +202,8 @@ def every_path(machine: Machine, run: Callable[[], Object], limit: int) -> Objec
         machine.path.local = outer
     if not sides:
         raise error or CannotJoin
-    signal = join_sides(machine, sides, born, force=True)
-    return signal[1]
+    value: Object = join_sides(machine, sides, born, force=True)[1]
+    return value
 
 
 def _beside_the_point(owner: Any, key: Any) -> bool:
@@ -224,7 +224,7 @@ def _equivalent(left: Object, right: Object, owner: Any) -> bool:
     )
 
 
-def perhaps(machine: Machine, owner: Any, fields: dict[Any, Object], key: Any, old: Object, new: Object) -> Object:
+def perhaps(machine: Machine, owner: Any, fields: dict[Any, Any], key: Any, old: Any, new: Any) -> Any:
     """The value of a place that was written, or was not."""
     if owner is machine.path.facts or _equivalent(old, new, owner):
         return old
@@ -232,7 +232,7 @@ def perhaps(machine: Machine, owner: Any, fields: dict[Any, Object], key: Any, o
     return _joined(machine, [old, new], bookkeeping, owner, key)
 
 
-def _joined(machine: Machine, values: list[Object], bookkeeping: bool, owner: Any, key: Any) -> Object:
+def _joined(machine: Machine, values: list[Any], bookkeeping: bool, owner: Any, key: Any) -> Any:
     if bookkeeping:
         return next(value for value in values if value is not MISSING)
     if any(value is MISSING for value in values):
@@ -311,4 +311,5 @@ def choose(
     if known is not None:
         return yes() if known else no()
     signal = undecided(machine, value, lambda: _text(test), lambda: ("return", yes()), lambda: ("return", no()))
-    return signal[1]
+    found: Object = signal[1]
+    return found

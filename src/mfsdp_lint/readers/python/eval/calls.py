@@ -51,7 +51,8 @@ def _call_model(
 ) -> Object:
     options = [value for value in (*arguments, *keywords.values()) if type(value) is Option]
     if not options or name in HANDS_ON:
-        return model(machine, arguments, keywords, node, frame)
+        found: Object = model(machine, arguments, keywords, node, frame)
+        return found
     arguments = [machine.settle(value) for value in arguments]
     keywords = {key: machine.settle(value) for key, value in keywords.items()}
     return derived(model(machine, arguments, keywords, node, frame), *options)

@@ -93,6 +93,7 @@ def mro(machine: Machine, cls: ClassObject) -> list[Object]:
     """The method resolution order (C3, as Python's); bases that are not at hand stay as they are."""
     if cls.order is None:
         cls.order = [cls]
+        lists: list[list[Object]]
         lists = [mro(machine, base)[:] if isinstance(base, ClassObject) else [base] for base in bases(machine, cls)]
         deep = sum(map(len, lists)) > LONGEST_ORDER
         cls.order += [External("?")] if deep else _merge([*lists, list(bases(machine, cls))])

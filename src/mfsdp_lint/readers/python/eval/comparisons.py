@@ -60,7 +60,7 @@ def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, oppo
         return Choice((True, False))
     kind = {ast.IsNot: "Is", ast.NotEq: "Eq", ast.NotIn: "In"}.get(type(op), type(op).__name__)
     key = (QUESTION, kind, _token(right))
-    found = left.fields.get(key, MISSING)
+    found: Object = left.fields.get(key, MISSING)
     if found is MISSING:
         found = machine.unknown("", not_none=True)
         if kind == "Eq" and isinstance(right, (bool, int, float)) and right in (0, 1):
@@ -157,9 +157,9 @@ def _equal_externals(left: Object, right: Object) -> bool | None:
     if isinstance(left, External) and isinstance(right, External):
         dtypes = left.name.startswith("torch.") and right.name.startswith("torch.")
         return False if dtypes and left.name.count(".") == right.name.count(".") == 1 else None
-    other = right if isinstance(left, External) else left
-    external = left if isinstance(left, External) else right
-    return False if external.name.startswith("torch.") and isinstance(other, CONSTANTS) else None
+    external, other = (left, right) if isinstance(left, External) else (right, left)
+    dtype = isinstance(external, External) and external.name.startswith("torch.")
+    return False if dtype and isinstance(other, CONSTANTS) else None
 
 
 def _equal_objects(machine: Machine, left: Object, right: Object) -> bool | None:
@@ -167,7 +167,8 @@ def _equal_objects(machine: Machine, left: Object, right: Object) -> bool | None
         return True
     if isinstance(left, CONSTANTS) or isinstance(right, CONSTANTS):
         instance = left if isinstance(left, (Instance, EnumMember)) else right
-        if isinstance(instance.cls, ClassObject) and lookup(machine, instance.cls, "__eq__")[0] is MISSING:
+        cls = instance.cls if isinstance(instance, (Instance, EnumMember)) else None
+        if isinstance(cls, ClassObject) and lookup(machine, cls, "__eq__")[0] is MISSING:
             return False
     return None
 
@@ -195,7 +196,7 @@ def _equal_sets(machine: Machine, left: Object, right: Object) -> bool | None:
     return set(lefts) == set(rights)
 
 
-def _elements(value: Object) -> frozenset[Object] | None:
+def _elements(value: SetObject | frozenset[Object]) -> frozenset[Object] | None:
     items = value.items if isinstance(value, SetObject) else value
     return frozenset(items) if items is not None and is_constant(tuple(items)) else None
 
@@ -219,7 +220,7 @@ def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bo
         if isinstance(item, Unknown) or not isinstance(item, CONSTANTS) or is_symbolic(holder, item):
             return None
         try:
-            return bool(item in holder)  # type: ignore[operator]
+            return bool(item in holder)  # type: ignore[operator]  # what does not fit raises, as it does in Python
         except TypeError as error:
             raise Raised("TypeError", str(error)) from None
     if isinstance(holder, DictObject):

@@ -41,7 +41,7 @@ def comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
     return ListObject(items, machine.tick())
 
 
-def _dict_from_pairs(machine: Machine, pairs: list[Object], exact: bool) -> Object:
+def _dict_from_pairs(machine: Machine, pairs: list[Any], exact: bool) -> Object:
     result = DictObject({}, machine.tick())
     for key, value in pairs:
         key = plain(machine.settle(key))
@@ -79,8 +79,9 @@ def _generate(
     exact = True
     for item in items:
         machine.step()
-        open_item = uncertain(item)
-        assign(machine, first.target, present(machine, item) if open_item else item, node, frame)
+        # One that may be missing is another value once it is taken to be there.
+        taken = present(machine, item) if uncertain(item) else item
+        assign(machine, first.target, taken, node, frame)
         keep: bool | None = True
         for test in first.ifs:
             answer = known_truth(machine, evaluate(machine, test, frame), test, frame)
@@ -88,7 +89,7 @@ def _generate(
             if answer is False:
                 break
         if keep is not False:
-            exact = _generate(machine, node, rest, frame, found, maybe or open_item or keep is None) and exact
+            exact = _generate(machine, node, rest, frame, found, maybe or taken is not item or keep is None) and exact
     return exact
 
 

@@ -70,7 +70,8 @@ def _connected_either_way(
     question = last if len(open_values) == 1 else machine.unknown("", not_none=True)
     text = ast.unparse(nodes[position - 1])
     found = undecided(machine, question, lambda: text, rest if is_and else stop, stop if is_and else rest)
-    return found[1]
+    value: Object = found[1]
+    return value
 
 
 def _either(machine: Machine, open_values: list[Object], value: Object, is_and: bool) -> Object:

@@ -124,7 +124,8 @@ def _fill_fields(
     frame: Frame,
     focus: Mapping[str, Any],
 ) -> None:
-    cls: ClassObject = instance.cls
+    cls = instance.cls
+    assert isinstance(cls, ClassObject)
     layout = _layout(machine, cls)
     if len(arguments) > len(layout.positional):
         raise Raised("TypeError", f"{cls.name}() takes {len(layout.positional)} positional arguments")
@@ -147,7 +148,8 @@ def _fill_fields(
             value = _maybe_default(machine, value, layout.specs.get(name), node, frame)
         _set(machine, instance, name, value, node, frame, focus)
     if layout.hooked:
-        _replay_setattr(machine, instance, [(name, instance.fields[name]) for name in layout.specs], node, frame)
+        hook, _ = lookup(machine, cls, "__setattr__")
+        _replay_setattr(machine, hook, instance, [(name, instance.fields[name]) for name in layout.specs], node, frame)
     if layout.after is not None:
         call(machine, layout.after, [instance], {}, node, frame)
 
@@ -155,7 +157,7 @@ def _fill_fields(
 def _layout(machine: Machine, cls: ClassObject) -> Layout:
     if cls.layout is None:
         specs = fields_of(machine, cls)
-        plain = {spec.name: spec.default for spec in specs if spec.default is not MISSING}
+        plain: dict[Any, Object] = {spec.name: spec.default for spec in specs if spec.default is not MISSING}
         after, _ = lookup(machine, cls, "__post_init__")
         cls.layout = Layout(
             {spec.name: spec for spec in specs},
@@ -178,11 +180,10 @@ def _unset(machine: Machine, cls: ClassObject, spec: FieldSpec, open_ended: bool
 
 
 def _replay_setattr(
-    machine: Machine, instance: Instance, values: list[tuple[str, Object]], node: Any, frame: Frame
+    machine: Machine, hook: Object, instance: Instance, values: list[tuple[str, Object]], node: Any, frame: Frame
 ) -> None:
     # The generated __init__ assigns field by field, in order, so a class's own __setattr__ sees each of them, and not
     # yet those behind it.
-    hook, _ = lookup(machine, instance.cls, "__setattr__")
     assigned, writes = {name for name, _ in values}, instance.writes
     instance.fields = {name: value for name, value in instance.fields.items() if name not in assigned}
     instance.writes = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, part_of
@@ -95,12 +95,12 @@ def elements(machine: Machine, value: Object, frame: Frame) -> list[Object] | No
     return None
 
 
-def uncertain(value: Object) -> bool:
+def uncertain(value: Object) -> TypeGuard[Choice]:
     """Whether an element or entry may be missing."""
     return isinstance(value, Choice) and any(option is MISSING for option in value.options)
 
 
-def present(machine: Machine, value: Object) -> Object:
+def present(machine: Machine, value: Choice) -> Object:
     """An element that may be missing, taken to be there."""
     return join(machine, [option for option in value.options if option is not MISSING])
 
@@ -117,7 +117,8 @@ def make_tuple(machine: Machine, items: list[Object] | None) -> Object:
     """A tuple of the given elements; where some of them may be missing, a list stands for it."""
     if items is None or not weighs_little(items):
         return machine.unknown("", not_none=True)
-    return some_of(machine, items) if any(map(uncertain, items)) else tuple(items)
+    whole = tuple(items)
+    return some_of(machine, whole) if any(map(uncertain, whole)) else whole
 
 
 def plain_key(machine: Machine, key: Object) -> Object:
@@ -238,8 +239,10 @@ def hashable(key: Object) -> bool:
     return not isinstance(key, (Unknown, Choice, ListObject, DictObject))
 
 
-def _sequence_entry(machine: Machine, holder: Object, key: Object) -> Object:
-    items = holder.items if isinstance(holder, ListObject) else holder
+def _sequence_entry(
+    machine: Machine, holder: ListObject | tuple[Object, ...] | str | bytes | range, key: Object
+) -> Object:
+    items: Any = holder.items if isinstance(holder, ListObject) else holder
     if items is None or not isinstance(key, (int, slice)) or (isinstance(items, list) and any(map(uncertain, items))):
         if isinstance(key, (str, float, type(None))):
             raise Raised("TypeError", "indices must be integers or slices")
@@ -248,7 +251,7 @@ def _sequence_entry(machine: Machine, holder: Object, key: Object) -> Object:
         return machine.unknown("", not_none=True)
     machine.charge(len(items))
     try:
-        found = items[key]
+        found: Object = items[key]
     except (IndexError, ValueError) as error:
         raise Raised(type(error).__name__, str(error)) from None
     return ListObject(found, machine.tick()) if isinstance(found, list) and isinstance(key, slice) else found
@@ -292,12 +295,12 @@ def _set_item(machine: Machine, holder: ListObject, key: Object, value: Object) 
         return
     items = list(holder.items)
     machine.charge(len(items))
+    new: Any = value
     if isinstance(key, slice):
-        more = value.items if isinstance(value, ListObject) else list(value) if isinstance(value, tuple) else None
-        if more is None:
+        new = value.items if isinstance(value, ListObject) else list(value) if isinstance(value, tuple) else None
+        if new is None:
             machine.put(holder, "items", None)
             return
-        value = more
     elif not isinstance(key, int):
         machine.put(holder, "items", None)
         return
@@ -306,7 +309,7 @@ def _set_item(machine: Machine, holder: ListObject, key: Object, value: Object) 
         machine.put(holder, "items", replaced)
         return
     try:
-        items[key] = value
+        items[key] = new
     except (IndexError, ValueError) as error:
         raise Raised(type(error).__name__, str(error)) from None
     machine.put(holder, "items", items)
@@ -323,7 +326,7 @@ def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
         elif not holder.writes.get(HAZY):
             raise Raised("KeyError", repr(key))
     elif isinstance(holder, ListObject) and holder.items is not None:
-        items = list(holder.items)
+        items: Any = list(holder.items)
         if any(map(uncertain, items)):
             machine.put(holder, "items", [join(machine, [item, MISSING]) for item in items])
             return

@@ -57,7 +57,7 @@ def load_name(machine: Machine, name: str, frame: Frame) -> Object:
     """The value of a name: local, of an enclosing function, global, or built in."""
     here: Frame | None = frame
     while here is not None:
-        found = here.fields.get(name, MISSING)
+        found: Object = here.fields.get(name, MISSING)
         if found is not MISSING and here.fields is not here.module.fields and name not in here.outer:
             if isinstance(found, Choice) and any(option is MISSING for option in found.options):
                 return join(machine, [option for option in found.options if option is not MISSING])
@@ -81,7 +81,7 @@ def load_name(machine: Machine, name: str, frame: Frame) -> Object:
 
 
 def _name(machine: Machine, node: ast.Name, frame: Frame) -> Object:
-    found = frame.fields.get(node.id, MISSING)
+    found: Object = frame.fields.get(node.id, MISSING)
     if found is MISSING or type(found) is Choice or frame.fields is frame.module.fields or frame.outer:
         return load_name(machine, node.id, frame)
     return found

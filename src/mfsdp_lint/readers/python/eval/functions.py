@@ -61,9 +61,9 @@ def follow(
     if key is not None:
         remembered = machine.memo.get(key, MISSING)
         if remembered is not MISSING and not (remembered[2] and machine.path.environment.fields):
-            result, called, _ = remembered
-            machine.called.update(called)
-            return result.make(machine, {})
+            machine.called.update(remembered[1])
+            made: Object = remembered[0].make(machine, {})
+            return made
     machine.step()
     machine.called.add(function)
     if machine.path.depth >= DEPTH_LIMIT or _recurs_without_end(machine, frame, function, arguments, keywords):
@@ -207,7 +207,8 @@ def call_cached(
         result = follow(machine, function, arguments, keywords, node, frame)
         sides: list[Side] = [(("return", result), machine.changes(mark)), (("return", machine.unknown()), {})]
         machine.rollback(mark)
-        return join_sides(machine, sides, born, force=True)[1]
+        joined: Object = join_sides(machine, sides, born, force=True)[1]
+        return joined
     key = ("cached", id(function), tuple(map(_typed, arguments)), tuple((n, _typed(v)) for n, v in keywords.items()))
     found = machine.path.facts.fields.get(key, MISSING)
     if found is MISSING:

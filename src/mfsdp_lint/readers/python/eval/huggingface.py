@@ -23,7 +23,7 @@ from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import MODEL_ID
 from mfsdp_lint.readers.python.values.modules import Module
@@ -46,6 +46,7 @@ def model_of(function: Function) -> Callable[..., Object] | None:
 
 
 def _bridge(machine: Machine, function: Function, arguments: list[Object], node: Any, frame: Frame) -> Object:
+    assert function.cls is not None
     bridge = Instance(function.cls, machine.tick(), machine.note(node, frame, None, "default", None, None))
     pretrained = machine.unknown("hf_pretrained", not_none=True)
     bridge.fields["hf_pretrained"] = pretrained
@@ -71,8 +72,9 @@ def provider_template(machine: Machine, function: Function, wanted: str | None) 
     None where none is known.
     """
     key = ("providers", function.module.path, function.name, wanted)
-    found = machine.memo.get(key, MISSING)
+    found: Object = machine.memo.get(key, MISSING)
     if found is MISSING:
+        assert function.cls is not None
         known = function.cls.data
         found = known.provider(machine, function.name, wanted) if known else _one_of(machine, function, wanted)
         machine.memo[key] = found
@@ -93,7 +95,7 @@ def _one_of(machine: Machine, function: Function, wanted: str | None) -> Object:
         if not named:
             return provider_template(machine, function, None)
         candidates = iter(named)
-    found: list[Object] = []
+    found: list[Instance] = []
     for cls in candidates:
         provider = _made(machine, cls, PROVIDER_METHODS[function.name])
         found.extend(
@@ -126,7 +128,8 @@ def _made(machine: Machine, cls: ClassObject, method: str) -> Object:
     key = ("provider of", cls.qualified_name, method)
     if key not in machine.memo:
         machine.memo[key] = _make(machine, cls, method)
-    return machine.memo[key]
+    made: Object = machine.memo[key]
+    return made
 
 
 def _make(machine: Machine, cls: ClassObject, method: str) -> Object:
@@ -155,10 +158,10 @@ def merged(machine: Machine, found: list[Instance]) -> Instance:
         return found[0]
     classes: list[Object] = []
     for one in found:
-        for cls in one.cls.options if isinstance(one.cls, Choice) else (one.cls,):
+        for cls in classes_of(one):
             if not any(cls is known for known in classes):
                 classes.append(cls)
-    made = Instance(classes[0] if len(classes) == 1 else Choice(tuple(classes)), machine.tick(), found[0].made)
+    made = Instance(found[0].cls if len(classes) == 1 else Choice(tuple(classes)), machine.tick(), found[0].made)
     names = dict.fromkeys(name for one in found for name in one.fields)
     for name in names:
         values = [one.fields.get(name, MISSING) for one in found]

@@ -37,11 +37,12 @@ def ensure_ran(machine: Machine, module: Module) -> None:
 
 def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | None = None) -> Object:
     """The value of a global name of a module, MISSING where it has none."""
-    found = module.fields.get(name, MISSING)
+    found: Object = module.fields.get(name, MISSING)
     if type(found) in READY and module.ran:
         return found
     if getattr(module, "data", None) is not None:
-        return module.data.get(machine, name)
+        given: Object = module.data.get(machine, name)
+        return given
     ensure_ran(machine, module)
     found = module.fields.get(name, MISSING)
     if isinstance(found, Deferred):
@@ -151,7 +152,7 @@ def import_module(machine: Machine, name: str, importer: Module, full: str | Non
     found = machine.finder.resolve(name, importer.path)
     if found is not None:
         return found
-    known = machine.knowledge.module(machine, name) if machine.knowledge is not None else None
+    known: Module | None = machine.knowledge.module(machine, name) if machine.knowledge is not None else None
     if known is not None:
         return known
     return Namespace(machine, name, importer) if full and machine.finder.find(full, importer.path) else External(name)
@@ -215,7 +216,7 @@ def _from_import(machine: Machine, node: ast.ImportFrom, name: str, module: Modu
         if member is not None:
             return member
     if machine.knowledge is not None:
-        known = machine.knowledge.member(machine, source_name, name)
+        known: Object = machine.knowledge.member(machine, source_name, name)
         if known is not None:
             return known
     return External(f"{source_name}.{name}")

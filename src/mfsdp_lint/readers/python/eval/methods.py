@@ -40,6 +40,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     SetObject,
     Unknown,
+    all_are,
     is_constant,
     is_symbolic,
 )
@@ -77,7 +78,7 @@ def _constant_method(
 ) -> Object:
     if name == "join" and isinstance(owner, str) and len(arguments) == 1:
         items = iterate(machine, arguments[0], frame)
-        if items is None or not all(isinstance(item, str) for item in items):
+        if items is None or not all_are(items, str):
             return machine.unknown("", not_none=True)
         if sum(map(len, items)) + len(owner) * len(items) > LONGEST_TEXT:
             return machine.unknown("", not_none=True)
@@ -228,7 +229,7 @@ def _update(
                 machine.record(owner, HAZY, True)
             continue
         pairs = iterate(machine, argument, frame)
-        if pairs is None or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        if pairs is None or not all_are(pairs, tuple) or any(len(pair) != 2 for pair in pairs):
             havoc(machine, owner)
             continue
         for pair in pairs:
@@ -270,8 +271,9 @@ def _list_method(
             return None
         case "pop", [] | [int()]:
             changed = list(items)
+            position: Any = arguments[0] if arguments else -1
             try:
-                found = changed.pop(*arguments)
+                found: Object = changed.pop(position)
             except IndexError as error:
                 raise Raised("IndexError", str(error)) from None
             machine.put(owner, "items", changed)

@@ -163,6 +163,6 @@ def sign(machine: Machine, op: ast.unaryop, value: Object) -> Object:
             raise Raised("TypeError", "bad operand type for unary operator")
         return machine.unknown("", not_none=True)
     try:
-        return -value if isinstance(op, ast.USub) else +value if isinstance(op, ast.UAdd) else ~value  # type: ignore[operator]
+        return -value if isinstance(op, ast.USub) else +value if isinstance(op, ast.UAdd) else ~value  # type: ignore[operator]  # `~1.5` raises
     except TypeError as error:
         raise Raised("TypeError", str(error)) from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mfsdp_lint.readers.python.eval.containers import any_of, holds_objects
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -25,12 +27,12 @@ def sort(machine: Machine, items: list[Object], keywords: dict[str, Object], fra
 
 
 class _Comparable:
-    def __init__(self, keys: list[Object]) -> None:
+    def __init__(self, keys: list[Any]) -> None:
         self.keys = keys
         try:
             sorted(keys)
         except TypeError as error:
             raise Raised("TypeError", str(error)) from None
 
-    def __call__(self, index: int) -> Object:
+    def __call__(self, index: int) -> Any:
         return self.keys[index]

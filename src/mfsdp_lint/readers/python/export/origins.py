@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from mfsdp_lint.core.recipe import Call, How, Origin, Span
 from mfsdp_lint.core.values import UNKNOWN
@@ -74,7 +74,7 @@ def one_origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | N
         focus = (
             spans.of(write.module, write.focus) if write.focus is not None and hasattr(write.focus, "lineno") else None
         )
-        how: How = write.how  # type: ignore[assignment]
+        how: How = write.how  # type: ignore[assignment]  # one of those that `Machine.note` is given
         return Origin(
             spans.of(write.module, write.node),
             how,
@@ -94,7 +94,7 @@ def one_origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | N
     return earlier
 
 
-def _is_unknown(value: Object) -> bool:
+def _is_unknown(value: Object) -> TypeGuard[Unknown]:
     return isinstance(value, Unknown) and not (type(value) is Option and value.default is not MISSING)
 
 

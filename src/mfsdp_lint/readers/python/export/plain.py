@@ -42,7 +42,7 @@ def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
     if isinstance(value, CONSTANTS):
         if not is_small(value):
             return NOT_NONE
-        return Known(value)  # type: ignore[arg-type]
+        return Known(value)
     if isinstance(value, Unknown):
         known = value.not_none or machine.path.facts.fields.get(("not none", id(value))) is True
         return NOT_NONE if known or (value.fields and _written(value)) else UNKNOWN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Setting, Settings, Undeclared
 from mfsdp_lint.core.values import UNKNOWN, Known, Value, join
@@ -231,10 +232,10 @@ def _history(owner: Object, parts: list[str], above: str) -> dict[tuple[str, int
 def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:
     if id(owner) in above or len(above) > 12:
         return
-    names = [name for name in getattr(owner, "fields", {}) if isinstance(name, str)]
-    for name in names:
+    fields: dict[Any, Object] = getattr(owner, "fields", {})
+    for name in [name for name in fields if isinstance(name, str)]:
         path = prefix + name
-        value = owner.fields[name]
+        value = fields[name]
         if isinstance(value, (Instance, Unknown)) and _has_fields(value):
             if isinstance(value, Instance):
                 yield path
@@ -243,7 +244,7 @@ def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:
             yield path
 
 
-def _has_fields(value: Object) -> bool:
+def _has_fields(value: Instance | Unknown) -> bool:
     return any(isinstance(name, str) for name in value.fields)
 
 

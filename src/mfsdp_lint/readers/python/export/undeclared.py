@@ -31,7 +31,7 @@ def _below(
     if not isinstance(owner, Instance) or id(owner) in above or len(above) > _DEEPEST:
         return
     written = [name for name, write in owner.writes.items() if isinstance(write, Write) and _is_assignment(write)]
-    if written and isinstance(owner.cls, ClassObject) and _is_closed(machine, owner):
+    if written and isinstance(owner.cls, ClassObject) and _is_closed(machine, owner, owner.cls):
         names = tuple(spec.name for spec in fields_of(machine, owner.cls))
         for name in written:
             if name not in names and lookup(machine, owner.cls, name)[0] is MISSING:
@@ -41,8 +41,7 @@ def _below(
             yield from _below(machine, inner, f"{prefix}{name}.", above | {id(owner)})
 
 
-def _is_closed(machine: Machine, owner: Instance) -> bool:
-    cls = owner.cls
+def _is_closed(machine: Machine, owner: Instance, cls: ClassObject) -> bool:
     return (
         has_fields(machine, cls)
         and not opaque(machine, cls)

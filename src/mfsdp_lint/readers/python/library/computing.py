@@ -32,7 +32,7 @@ def computes(function: Callable[..., Any]) -> Model:
         machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
     ) -> Object:
         arguments = settled(machine, arguments)
-        if any(isinstance(argument, Choice) for argument in arguments) and len(arguments) == 1:
+        if len(arguments) == 1 and isinstance(arguments[0], Choice):
             return join(machine, [model(machine, [option], keywords, node, frame) for option in arguments[0].options])
         if not all(map(is_constant, arguments)) or not all(map(is_constant, keywords.values())):
             return machine.unknown("", not_none=True)

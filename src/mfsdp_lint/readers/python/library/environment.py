@@ -22,6 +22,7 @@ from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     Object,
     Unknown,
+    all_are,
     is_symbolic,
 )
 
@@ -41,7 +42,7 @@ def _path_join(
     parts = settled(machine, arguments)
     rooted = [index for index, part in enumerate(parts) if isinstance(part, str) and part.startswith(SYMBOLS)]
     parts = parts[rooted[-1] :] if rooted else parts
-    if not all(isinstance(part, str) for part in parts):
+    if not all_are(parts, str):
         if any(part is None or isinstance(part, (int, float)) for part in parts):
             raise Raised("TypeError", "join() argument must be str")
         return machine.unknown("path", not_none=True)

@@ -39,9 +39,11 @@ def _replace(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
     focus = {keyword.arg: keyword for keyword in getattr(node, "keywords", ()) if keyword.arg}
     if "**" in keywords:
         given = {name: machine.unknown(name) for name in given}
-    made: Any = call(
+    made = call(
         machine, value.cls, [], {**given, **{k: v for k, v in keywords.items() if k != "**"}}, node, frame, focus
     )
+    if not isinstance(made, Instance):
+        return made
     for name in given.keys() - keywords.keys():
         # What replace() only hands on keeps the origin it had.
         if name in value.writes and name in made.writes:

@@ -41,6 +41,7 @@ from mfsdp_lint.readers.python.values.objects import (
     IteratorObject,
     ListObject,
     Object,
+    all_are,
     is_symbolic,
 )
 
@@ -130,7 +131,7 @@ def _defaultdict(
 @models("builtins.range")
 def _range(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     arguments = settled(machine, arguments)
-    if not all(isinstance(argument, int) for argument in arguments):
+    if not all_are(arguments, int):
         return machine.unknown("range", not_none=True)
     try:
         found = range(*arguments)
@@ -249,8 +250,12 @@ def _all(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 def _any_all(machine: Machine, iterable: Object, wanted: bool, node: Any, frame: Frame) -> Object:
     iterable = machine.settle(iterable)
-    error = iterable.error if isinstance(iterable, IteratorObject) else None
-    items = iterable.items if error is not None else iterate(machine, iterable, frame)
+    error = None
+    items: list[Object] | None
+    if isinstance(iterable, IteratorObject) and iterable.error is not None:
+        items, error = iterable.items, iterable.error
+    else:
+        items = iterate(machine, iterable, frame)
     if items is None:
         return machine.unknown("", not_none=True)
     answers = [known_truth(machine, item, node, frame) for item in items]
@@ -315,6 +320,7 @@ def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
         machine.put(iterable, "items", None)
         return found
     elif iterable.items:
+        first: Object
         first, *rest = iterable.items
         machine.put(iterable, "items", rest)
         return first

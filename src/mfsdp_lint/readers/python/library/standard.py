@@ -35,7 +35,7 @@ def _deepcopy(
 def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0])
     if isinstance(value, (Instance, DictObject)):
-        copied: Any = (
+        copied: Instance | DictObject = (
             Instance(value.cls, machine.tick(), value.made)
             if isinstance(value, Instance)
             else DictObject({}, machine.tick())

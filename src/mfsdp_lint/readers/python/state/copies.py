@@ -44,6 +44,7 @@ class Template:
             if self.items is not None and any(own(item, since) for item in self.items):
                 self.parts = [(None, template(item, since, known)) for item in self.items]
         else:
+            assert isinstance(value, (Instance, DictObject, Unknown))  # nothing else is anybody's own
             self.fields = value.fields.copy()
             self.writes = value.writes.copy()
             for key, item in self.fields.items():
@@ -58,23 +59,23 @@ class Template:
         known = copies.get(id(self))
         if known is not None:
             return known
-        kind = type(value)
-        if kind is tuple:
+        if isinstance(value, tuple):
             return tuple([part.make(machine, copies) for _, part in self.parts])
-        if kind is Choice:
+        if isinstance(value, Choice):
             return Choice(tuple([part.make(machine, copies) for _, part in self.parts]))
-        made: Any
         if isinstance(value, ListObject):
-            made = copies[id(self)] = type(value)(self.items, machine.tick())
+            listed = copies[id(self)] = type(value)(self.items, machine.tick())
             if self.parts:
-                made.fields["items"] = [part.make(machine, copies) for _, part in self.parts]
-            return made
-        if kind is Instance:
+                listed.fields["items"] = [part.make(machine, copies) for _, part in self.parts]
+            return listed
+        made: Instance | DictObject | Unknown
+        if isinstance(value, Instance):
             made = Instance(value.cls, machine.tick(), value.made)
-        elif kind is DictObject:
+        elif isinstance(value, DictObject):
             made = DictObject({}, machine.tick())
             made.made = value.made
         else:
+            assert isinstance(value, Unknown)
             made = Unknown(machine.tick(), value.text, value.not_none)
         copies[id(self)] = made
         made.fields = fields = self.fields.copy()
@@ -101,20 +102,19 @@ def own(value: Object, since: int) -> bool:
 
 def deep_copy(machine: Machine, value: Object, copies: dict[int, Object] | None = None) -> Object:
     """A deep copy: new objects with the same contents and the same writes."""
-    kind = type(value)
-    if kind in SHARED:
+    if type(value) in SHARED:
         return value
     copies = {} if copies is None else copies
     known = copies.get(id(value))
     if known is not None:
         return known
-    result: Any
-    if kind is Instance:
+    result: Instance | DictObject | Unknown
+    if isinstance(value, Instance):
         result = Instance(value.cls, machine.tick(), value.made)
-    elif kind is DictObject:
+    elif isinstance(value, DictObject):
         result = DictObject({}, machine.tick())
         result.made = value.made
-    elif kind is Unknown:
+    elif isinstance(value, Unknown):
         not_none = value.not_none or machine.path.facts.fields.get(("not none", id(value))) is True
         result = Unknown(machine.tick(), value.text, not_none)
         if not value.fields:
@@ -122,14 +122,13 @@ def deep_copy(machine: Machine, value: Object, copies: dict[int, Object] | None 
             copies[id(value)] = result
             return result
     elif isinstance(value, ListObject):
-        result = kind([], machine.tick())
-        copies[id(value)] = result
+        listed = copies[id(value)] = type(value)([], machine.tick())
         items = value.items
-        result.fields["items"] = items if items is None else [deep_copy(machine, item, copies) for item in items]
-        return result
-    elif kind is tuple and not is_constant(value):
+        listed.fields["items"] = items if items is None else [deep_copy(machine, item, copies) for item in items]
+        return listed
+    elif isinstance(value, tuple) and not is_constant(value):
         return tuple(deep_copy(machine, item, copies) for item in value)
-    elif kind is Choice:
+    elif isinstance(value, Choice):
         return Choice(tuple(deep_copy(machine, option, copies) for option in value.options))
     else:
         return value

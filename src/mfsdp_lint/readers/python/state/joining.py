@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.identity import identical, is_object
@@ -13,7 +15,7 @@ CHOICE_LIMIT = 12
 OBJECT_LIMIT = 64
 
 
-def join(machine: Machine, values: list[Object]) -> Object:
+def join(machine: Machine, values: Sequence[Object]) -> Object:
     """A value that may be any of `values`."""
     given = [option for value in values for option in (value.options if type(value) is Choice else (value,))]
     options: list[Object] = []

@@ -134,7 +134,7 @@ class Machine:
         if path.written is not None:
             path.written.append((owner, fields, key, value))
 
-    def put(self, owner: Any, key: Any, value: Object) -> None:
+    def put(self, owner: Any, key: Any, value: Any) -> None:
         """Write one attribute, entry or local name of `owner`."""
         # (As `place` does, without calling it: nothing is done more often.)
         path, fields = self.path, owner.fields

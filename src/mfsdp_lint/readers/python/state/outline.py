@@ -118,7 +118,7 @@ def _leave_out(tree: ast.Module, cuts: dict[int, _Cut]) -> bool:
     for node in functions:
         cut = cuts[node.lineno]
         node.__class__ = Unread
-        node.cut = cut  # type: ignore[attr-defined]
+        node.cut = cut  # type: ignore[attr-defined]  # it is an Unread by now
     return True
 
 
@@ -134,7 +134,7 @@ def _functions(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
 def _read(node: Unread) -> Any:
     cut = node.cut
     del node.cut
-    node.__class__ = ast.FunctionDef  # type: ignore[assignment]
+    node.__class__ = ast.FunctionDef  # type: ignore[assignment]  # what it was at first
     whole: Any
     try:
         (whole,) = ast.parse("\n" * (cut.above - 1) + "def _():\n" + cut.text).body

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.objects import MISSING, EnumMember, External, Function, Object
+from mfsdp_lint.readers.python.values.objects import MISSING, Choice, EnumMember, Function, Instance, Object
 
 PLAIN_BASES = {
     "object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "typing.NamedTuple",
@@ -91,6 +91,11 @@ def qualified(cls: Object) -> str:
     return cls.qualified_name if isinstance(cls, ClassObject) else base_name(cls)
 
 
+def classes_of(value: Instance) -> tuple[Object, ...]:
+    """The classes that an object may be of: more than one where it is one of several, and not always at hand."""
+    return value.cls.options if isinstance(value.cls, Choice) else (value.cls,)
+
+
 class Layout(NamedTuple):
     """What making an instance of a dataclass needs to know, worked out once a class."""
 
@@ -104,7 +109,7 @@ class Layout(NamedTuple):
 
 def plain(value: Object) -> Object:
     """An enumeration member that is a string or number at heart (`class F(str, Enum)`) as that value."""
-    if isinstance(value, EnumMember) and not isinstance(value.cls, External) and value.cls is not None:
+    if isinstance(value, EnumMember):
         names = {base_name(base) for base in value.cls.order or ()}
         if names & {"str", "int", "enum.IntEnum", "enum.StrEnum", "enum.IntFlag"}:
             return value.value

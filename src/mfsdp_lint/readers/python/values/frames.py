@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Object
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.values.classes import ClassObject
 
 
 class Frame:
@@ -42,11 +46,11 @@ class Frame:
         self.caller = caller
         self.node = node
         self.born = born
-        self.fields: dict[Any, Object] = {}
-        self.cls: Object = None
+        self.fields: dict[Any, Any] = {}
+        self.cls: ClassObject | None = None
         self.code: Object = None
         self.is_class = False
-        self.on_yield: Any = None
+        self.on_yield: Callable[[Object], Object] | None = None
         self.outer: dict[str, Any] = {}
 
 

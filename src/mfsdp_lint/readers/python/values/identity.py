@@ -19,6 +19,6 @@ def identical(left: Object, right: Object) -> bool:
         return False
     if isinstance(left, (str, int, float, bytes, bool)):
         return bool(left == right)
-    if isinstance(left, tuple):
+    if isinstance(left, tuple) and isinstance(right, tuple):
         return len(left) == len(right) and all(map(identical, left, right))
     return isinstance(left, (External, frozenset)) and bool(left == right)

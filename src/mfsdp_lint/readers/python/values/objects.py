@@ -8,16 +8,47 @@ journal can undo any change, and remembers when it was made (`born`), so that it
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+    from typing import TypeAlias
+
+    from mfsdp_lint.readers.python.state.generators import GeneratorCall
+    from mfsdp_lint.readers.python.values.classes import ClassObject
     from mfsdp_lint.readers.python.values.modules import Module
 
-Object = Any
-"""Any value of the evaluated program: a constant, a tuple, or one of the classes here."""
+    Constant: TypeAlias = bool | int | float | complex | str | bytes | EllipsisType | None
+    """What stands for itself."""
+    Immutable: TypeAlias = "Constant | tuple[Object, ...] | frozenset[Object] | slice"
+    """What Python itself keeps from changing."""
+    Open: TypeAlias = "Unknown | Choice | External"
+    """What is not known, or not for certain."""
+    Mutable: TypeAlias = "Instance | ListObject | DictObject | GeneratorCall"
+    """What has contents of its own, which the program may change."""
+    Routine: TypeAlias = "Function | Bound | Partial | Descriptor | Native"
+    """A function, and what is made of one."""
+    Definition: TypeAlias = "ClassObject | EnumMember | Super | Module"
+    """A class or a module, and what stands for a part of one."""
+    Object: TypeAlias = "Immutable | Open | Mutable | Routine | Definition | Missing"
+    """Any value of the evaluated program, and MISSING where there may be none."""
+else:
+    Object = Any
 
-MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
+
+class Missing(Enum):
+    """What stands where there is nothing; a class of its own, so that `is not MISSING` tells it from every value."""
+
+    MISSING = "missing"
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = Missing.MISSING
+
 UNREAD: Any = object()
 """Stands for what was not looked at yet."""
 
@@ -48,7 +79,7 @@ class Unknown:
         self.born = born
         self.text = text
         self.not_none = not_none
-        self.fields: dict[Any, Object] = {}
+        self.fields: dict[Any, Any] = {}
         self.writes: dict[Any, Any] = {}
 
     def __repr__(self) -> str:
@@ -112,7 +143,7 @@ class Instance:
 
     __slots__ = ("born", "cls", "fields", "made", "writes")
 
-    def __init__(self, cls: Object, born: int, made: Write | None = None) -> None:
+    def __init__(self, cls: ClassObject | Choice | External, born: int, made: Write | None = None) -> None:
         self.cls = cls
         self.born = born
         self.made = made
@@ -129,7 +160,7 @@ class ListObject:
     __slots__ = ("born", "fields")
 
     def __init__(self, items: list[Object] | None, born: int) -> None:
-        self.fields: dict[Any, Object] = {"items": items}
+        self.fields: dict[Any, Any] = {"items": items}
         self.born = born
 
     @property
@@ -189,7 +220,7 @@ class Function:
         "_constant", "closure", "cls", "defaults", "is_async", "is_generator", "module", "name", "node", "unwrapped",
     )  # fmt: skip
 
-    def __init__(self, node: Any, module: Module, closure: Any, name: str, cls: Object = None) -> None:
+    def __init__(self, node: Any, module: Module, closure: Any, name: str, cls: ClassObject | None = None) -> None:
         self.node = node
         self.module = module
         self.closure = closure
@@ -272,7 +303,7 @@ class EnumMember:
 
     __slots__ = ("cls", "name", "value")
 
-    def __init__(self, cls: Object, name: str, value: Object) -> None:
+    def __init__(self, cls: ClassObject, name: str, value: Object) -> None:
         self.cls = cls
         self.name = name
         self.value = value
@@ -299,6 +330,14 @@ def is_constant(value: Object) -> bool:
     if isinstance(value, CONSTANTS):
         return True
     return isinstance(value, (tuple, frozenset)) and all(is_constant(item) for item in value)
+
+
+Kind = TypeVar("Kind")
+
+
+def all_are(values: Sequence[Object], kind: type[Kind]) -> TypeGuard[Sequence[Kind]]:
+    """Whether all values are of one of Python's own types."""
+    return all(isinstance(value, kind) for value in values)
 
 
 SYMBOLS = ("<CWD>", "<DIR>")
