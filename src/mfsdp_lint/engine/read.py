@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.inputs.addresses import Address, ask
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
@@ -52,13 +52,15 @@ class Question:
 class Read:
     """The recipes, what could not be read or is not there, and what else is worth saying.
 
-    `python` is for a later reading of the same question.
+    `python` is for a later reading of the same question. `unfollowed` is code of which there is no recipe though there
+    should be; a reading that takes recipes over from an earlier one does not look for it.
     """
 
     recipes: tuple[Recipe, ...]
     problems: tuple[Problem, ...]
     remarks: tuple[str, ...] = ()
     python: Before | None = None
+    unfollowed: tuple[Unfollowed, ...] = ()
 
 
 def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
@@ -90,6 +92,7 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
     # What is taken over was worth the same remarks.
     remarks = [*question.remarks, *(() if before is None else before.remarks)]
     again = None
+    unfollowed: tuple[Unfollowed, ...] = ()
     python = [file.path for file in question.files if file.kind == "python"]
     if python or question.addresses:
         from mfsdp_lint.readers.python.read import read_python
@@ -105,7 +108,7 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
             tracing=tracing,
             before=None if before is None else before.python,
         )
-        again = found.again
+        again, unfollowed = found.again, found.unfollowed
         recipes += found.recipes
         problems += [*(error.problem for error in found.unreadable), *found.missing]
         remarks += knowledge.remarks()
@@ -114,7 +117,7 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
             recipes += _read_yaml(file.path, sources, question.target, problems)
     remarks += overrides.misspelt(recipes, question.overrides)
     recipes = [overrides.override(recipe, question.overrides) for recipe in recipes]
-    return Read(tuple(recipes), tuple(problems), tuple(remarks), again)
+    return Read(tuple(recipes), tuple(problems), tuple(remarks), again, unfollowed)
 
 
 def _read_yaml(path: str, sources: Sources, target: Target, problems: list[Problem]) -> Iterator[Recipe]:

@@ -34,6 +34,9 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
 )
 
+Ending = Raised | RecursionError | OutOfSteps | CannotJoin | None
+"""How an execution path ended; None where it ran through."""
+
 RUN_LIMIT = 16
 """Execution paths through one entry point that are looked at; one with more yields no recipe."""
 
@@ -116,8 +119,12 @@ def positional_given(entry: Entry) -> int:
     return (entry.cls is not None) + (len(entry.partial.arguments) if entry.partial is not None else 0)
 
 
-def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
-    """All execution paths through an entry point as one recipe; None where it yields no configuration."""
+def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | None = None) -> Recipe | None:
+    """All execution paths through an entry point as one recipe; None where it yields no configuration.
+
+    `endings` is given how each of the paths ended.
+    """
+    ended: list[Ending] = [] if endings is None else endings
     pending: list[tuple[bool, ...]] = [()]
     variants: list[Variant] = []
     partial = configures = False
@@ -128,13 +135,16 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
         prefix = pending.pop()
         runs += 1
         if runs > RUN_LIMIT:
+            ended.append(OutOfSteps())
             return None
         machine.begin(prefix)
         try:
             root, given = _configuration(machine, entry)
-        except (Raised, RecursionError):
+        except (Raised, RecursionError) as error:
             root, given = None, []
-        except (OutOfSteps, CannotJoin):
+            ended.append(error)
+        except (OutOfSteps, CannotJoin) as error:
+            ended.append(error)
             machine.finish()
             return None
         taken = machine.path.taken
@@ -149,6 +159,8 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
             changed.update(value.text for value in given if value is root)
         else:
             idle += [(value, _variant(machine, value, spans)) for value in given]
+        if len(ended) < runs:
+            ended.append(None)
     machine.finish()
     # A function that is there to change what it is given may leave that as it is on some paths.
     variants += [variant for value, variant in idle if value.text in changed]
