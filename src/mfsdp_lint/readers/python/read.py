@@ -15,9 +15,9 @@ from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.readers.python.entries import class_recipes, entries
 from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
+from mfsdp_lint.readers.python.entries.evidence import leads_to_configuration
 from mfsdp_lint.readers.python.entries.exposed import with_exposed
 from mfsdp_lint.readers.python.entries.incremental import Before, Different, Key, Tried, key_of, together
-from mfsdp_lint.readers.python.entries.evidence import leads_to_configuration
 from mfsdp_lint.readers.python.entries.lost import lost, not_reached
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
