@@ -61,7 +61,16 @@ def method(machine: Machine, cls: ClassObject, base: ClassObject, name: str) -> 
     value = namespace(machine, base).get(name)
     kind = value.kind if isinstance(value, Descriptor) else ""
     function = value.function if isinstance(value, Descriptor) else value
+    wrapper = None
+    if isinstance(function, Function) and function.name != name:
+        wrapper = function
+        function = next((each for node, each in base.module.defined.items() if _is_method(base, node, name)), function)
     if not isinstance(function, Function) or not isinstance(function.node, ast.FunctionDef) or kind == "property":
         return None
     receiver = None if kind == "staticmethod" else cls
-    return Entry(f"{cls.name}.{name}", base.module, "function", function.node.lineno, function, cls=receiver)
+    line = function.node.lineno
+    return Entry(f"{cls.name}.{name}", base.module, "function", line, function, cls=receiver, wrapper=wrapper)
+
+
+def _is_method(cls: ClassObject, node: ast.AST, name: str) -> bool:
+    return cls.node is not None and node in cls.node.body and getattr(node, "name", "") == name
