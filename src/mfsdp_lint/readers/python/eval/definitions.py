@@ -36,6 +36,9 @@ MODELLED = "decorator: "
 """How the names of modelled decorators begin."""
 
 
+CACHES = ("functools.cache", "functools.lru_cache")
+
+
 def run_define_function(machine: Machine, node: Any, frame: Frame) -> Signal:
     _bind_definition(machine, node, frame, _make_function(machine, node, frame))
     return None
@@ -118,6 +121,8 @@ def _is_code(decorator: Object, value: Object) -> bool:
         return isinstance(decorator.function, Function)
     if isinstance(decorator, Native):
         return decorator.name.startswith(MODELLED)
+    if isinstance(decorator, External):
+        return decorator.name in LIBRARY and decorator.name not in CACHES and isinstance(value, (Function, Partial))
     if isinstance(decorator, Partial):
         return _is_code(decorator.function, value) or getattr(decorator.function, "name", "") in LIBRARY
     return isinstance(decorator, (Function, Instance)) or (
@@ -138,7 +143,7 @@ def decorate(machine: Machine, decorator: Object, value: Object) -> Object:
             return Descriptor({"cached_property": "property", "abstractproperty": "property"}.get(last, last), value)
         if last in ("contextmanager", "asynccontextmanager") and isinstance(value, Function):
             value.unwrapped = "contextmanager"
-        if name in ("functools.cache", "functools.lru_cache") and isinstance(value, Function):
+        if name in CACHES and isinstance(value, Function):
             value.unwrapped = value.unwrapped or "cached"
     # A decorator out of sight (a registry, a command-line entry, a cache) is taken to hand back what it was given.
     return value

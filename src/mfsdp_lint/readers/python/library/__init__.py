@@ -5,6 +5,7 @@ depends on the machine the program would run on. A function that is not modelled
 """
 
 from mfsdp_lint.readers.python.library import (
+    applications,
     command_line,
     decorators,
     environment,
@@ -17,6 +18,7 @@ from mfsdp_lint.readers.python.library import (
 )
 
 __all__ = [
+    "applications",
     "command_line",
     "decorators",
     "environment",
