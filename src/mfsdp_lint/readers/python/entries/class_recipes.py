@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from mfsdp_lint.readers.python.entries.entries import Entry, needs_arguments, says_container
+from mfsdp_lint.readers.python.entries.entries import Entry, says_container
+from mfsdp_lint.readers.python.entries.evidence import configures
 from mfsdp_lint.readers.python.eval.classes import ENUM_BASES, has_base, mro, namespace
 from mfsdp_lint.readers.python.eval.configurations import SECTIONS
 from mfsdp_lint.readers.python.eval.imports import resolve_global
@@ -30,22 +31,30 @@ def methods(machine: Machine, module: Module) -> Iterator[Entry]:
         for base in mro(machine, cls):
             if not isinstance(base, ClassObject) or base.node is None or not base.module.asked_for:
                 continue
-            for name in _recipe_methods(base.node, node.name):
+            for name in _recipe_methods(machine, base):
                 entry = method(machine, cls, base, name) if name not in seen else None
                 seen.add(name)
-                if entry is not None and not needs_arguments(entry):
+                if entry is not None:
                     yield entry
 
 
-def _recipe_methods(node: ast.ClassDef, owner: str) -> Iterator[str]:
-    for each in node.body:
-        if not isinstance(each, ast.FunctionDef) or each.name.startswith("_"):
+def _recipe_methods(machine: Machine, cls: ClassObject) -> Iterator[str]:
+    """The methods that hand back a configuration (without needing anything for it), or launch or change one."""
+    assert cls.node is not None
+    for each in cls.node.body:
+        if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) or each.name.startswith("_"):
             continue
-        if says_container(each) or (each.returns is None and _builds(each)):
+        hands_back = says_container(each) or (each.returns is None and _builds(each))
+        if (hands_back and not _needs_arguments(each)) or configures(machine, cls.module, each):
             yield each.name
 
 
-def _builds(node: ast.FunctionDef) -> bool:
+def _needs_arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    parameters = node.args
+    return len(parameters.args) - len(parameters.defaults) > 1 or None in parameters.kw_defaults
+
+
+def _builds(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether an unannotated method's text gives reason to run it: it hands something back and names sections."""
     returns = parts = False
     for each in ast.walk(node):

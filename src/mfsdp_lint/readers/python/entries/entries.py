@@ -9,7 +9,9 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Kind, Recipe, Variant
 from mfsdp_lint.core.values import Plain
+from mfsdp_lint.readers.python.entries.testing import case_of, fixture, is_test, set_up
 from mfsdp_lint.readers.python.eval.branches import one_of
+from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, SECTIONS, is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
@@ -114,7 +116,7 @@ def may_configure(entry: Entry) -> bool:
     return parts or (returns and not needs_arguments(entry)) or says_container(entry.function.node)
 
 
-def says_container(node: ast.FunctionDef) -> bool:
+def says_container(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return node.returns is not None and CONTAINER in ast.unparse(node.returns)
 
 
@@ -278,10 +280,19 @@ def _receiver(machine: Machine, cls: ClassObject, function: Function, frame: Fra
     """What a method is called on: its class, or an object of it made without arguments (unknown where that fails)."""
     if any(isinstance(node, ast.Name) and node.id == "classmethod" for node in function.node.decorator_list):
         return cls
+    constructor, _ = lookup(machine, cls, "__init__")
+    keywords: dict[str, Object] = {}
+    if isinstance(constructor, Function):
+        parameters = constructor.node.args
+        names = [*parameters.posonlyargs, *parameters.args][1:] + parameters.kwonlyargs
+        keywords = {each.arg: machine.unknown(each.arg) for each in names if each.arg not in constructor.defaults}
     try:
-        return call(machine, cls, [], {}, function.node, frame)
+        made = call(machine, cls, [], keywords, function.node, frame)
     except Raised:
         return machine.unknown("self", not_none=True)
+    if is_test(function):
+        set_up(machine, made, function.node, frame)
+    return made
 
 
 def _arguments(machine: Machine, entry: Entry) -> tuple[dict[str, Object], list[Unknown]]:
@@ -289,10 +300,15 @@ def _arguments(machine: Machine, entry: Entry) -> tuple[dict[str, Object], list[
     assert entry.function is not None
     keywords = {name: to_object(machine, value) for name, value in (entry.arguments or {}).items()}
     unknown: dict[str, Unknown] = {}
+    if is_test(entry.function):
+        keywords = {**case_of(machine, entry.function), **keywords}
     for name in open_parameters(entry):
         if name not in keywords and default(entry, name) is MISSING:
-            unknown[name] = machine.unknown(name)
-    return {**keywords, **unknown}, list(unknown.values())
+            value = fixture(machine, entry.function, name, Frame(entry.module)) if is_test(entry.function) else MISSING
+            if value is MISSING:
+                value = unknown[name] = machine.unknown(name)
+            keywords[name] = value
+    return keywords, list(unknown.values())
 
 
 def to_object(machine: Machine, value: Plain) -> Object:
