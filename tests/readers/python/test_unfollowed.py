@@ -90,9 +90,15 @@ def test_a_configuration_that_goes_nowhere(tmp_path: Path) -> None:
     assert (found.name, found.why) == ("main", "kept")
 
 
-def test_a_method_that_nobody_calls(tmp_path: Path) -> None:
+def test_a_method_whose_object_nobody_makes(tmp_path: Path) -> None:
     (found,) = unfollowed(tmp_path, "class Trainer:\n    def train(self, steps):\n        pretrain(self.cfg, steps)\n")
-    assert (found.name, found.line, found.why) == ("Trainer.train", 6, "not reached")
+    assert (found.name, found.line, found.why) == ("Trainer.train", 6, "argument")
+
+
+def test_a_function_inside_another_that_nobody_calls(tmp_path: Path) -> None:
+    text = "def main(callbacks):\n    def train():\n        pretrain(llama3_8b_pretrain_config(), None)\n    callbacks['fit'] = train\n"
+    (found,) = unfollowed(tmp_path, text)
+    assert (found.name, found.line, found.why) == ("main.train", 6, "not reached")
 
 
 def test_a_helper_of_a_recipe_is_part_of_it(tmp_path: Path) -> None:

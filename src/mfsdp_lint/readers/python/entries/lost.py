@@ -65,7 +65,9 @@ def _why(entry: Entry, endings: Sequence[Ending], out_of_sight: bool) -> Why:
     if any(not isinstance(ending, Raised) and ending is not None for ending in endings):
         return "limit"
     if endings and None not in endings:
-        return "raises"
+        # An object that somebody else makes may have what this one lacks.
+        sure = entry.cls is None or any(isinstance(ending, Raised) and ending.keyword for ending in endings)
+        return "raises" if sure else "argument"
     if out_of_sight:
         return "out of sight"
     return "argument" if entry.function is not None and needs_arguments(entry) else "kept"
