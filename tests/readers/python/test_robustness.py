@@ -423,7 +423,8 @@ ODD = (
 def test_modelled_functions_take_any_arguments(name: str) -> None:
     package = name.rpartition(".")[0]
     called, head = (name.removeprefix("builtins."), "") if package == "builtins" else (name, f"import {package}\n")
-    for arguments in ODD:
-        read(
-            f"{head}{CONTAINER}\ndef recipe():\n    cfg = ConfigContainer()\n    {called}({arguments})\n    return cfg\n"
-        )
+    calls = (
+        f"def recipe{n}():\n    cfg = ConfigContainer()\n    {called}({given})\n    return cfg\n"
+        for n, given in enumerate(ODD)
+    )
+    read(head + CONTAINER + "\n".join(calls))

@@ -74,7 +74,11 @@ def method(machine: Machine, cls: ClassObject, base: ClassObject, name: str) -> 
     if isinstance(function, Function) and function.name != name:
         wrapper = function
         function = next((each for node, each in base.module.defined.items() if _is_method(base, node, name)), function)
-    if not isinstance(function, Function) or not isinstance(function.node, ast.FunctionDef) or kind == "property":
+    if (
+        not isinstance(function, Function)
+        or not isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        or kind == "property"
+    ):
         return None
     receiver = None if kind == "staticmethod" else cls
     line = function.node.lineno

@@ -18,6 +18,7 @@ from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import TreeSettings
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
@@ -256,6 +257,7 @@ def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], 
     receiver = [] if entry.cls is None else [_receiver(machine, entry.cls, function, frame)]
     called = function if entry.wrapper is None else entry.wrapper
     result = call(machine, entry.partial or called, receiver, keywords, function.node, frame)
+    result = result.result() if isinstance(result, Coroutine) else result
     if isinstance(result, Choice):
         configurations = [one for one in result.options if isinstance(one, Unknown) or is_container(machine, one)]
         return one_of(machine, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None

@@ -6,6 +6,7 @@ depends on the machine the program would run on. A function that is not modelled
 
 from mfsdp_lint.readers.python.library import (
     applications,
+    asynchronous,
     command_line,
     decorators,
     environment,
@@ -19,6 +20,7 @@ from mfsdp_lint.readers.python.library import (
 
 __all__ = [
     "applications",
+    "asynchronous",
     "command_line",
     "decorators",
     "environment",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, IDENTITY, STRAY
@@ -58,6 +59,10 @@ def havoc(machine: Machine, value: Object, seen: set[int] | None = None) -> None
                 havoc(machine, option, seen)
         case tuple():
             for item in value:
+                havoc(machine, item, seen)
+        case Coroutine():
+            # It may be awaited, and change what it was given.
+            for item in (*value.given, *value.fields.values()):
                 havoc(machine, item, seen)
         case Bound(owner=owner):
             havoc(machine, owner, seen)
