@@ -476,3 +476,10 @@ def recipe(cfg: ConfigContainer):
 """
     (variant,) = recipes(text)["recipe"].variants
     assert variant.value(SWITCH) == UNKNOWN
+
+
+def test_a_generator_has_a_variant_for_each_configuration() -> None:
+    text = "\ndef sweep():\n    for size in (1, 2):\n        cfg = ConfigContainer()\n        cfg.model.size = size\n        yield cfg\n"
+    found = read_python(["recipes.py"], Sources({"recipes.py": CONFIG + text})).recipes
+    (sweep,) = (each for each in found if each.name == "sweep")
+    assert len(sweep.variants) == 2

@@ -13,12 +13,14 @@ from mfsdp_lint.readers.python.entries.testing import case_of, fixture, is_test,
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, SECTIONS, is_container
+from mfsdp_lint.readers.python.eval.containers import elements
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import TreeSettings
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.copies import deep_copy
-from mfsdp_lint.readers.python.state.generators import Coroutine
+from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
+from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
@@ -258,6 +260,8 @@ def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], 
     called = function if entry.wrapper is None else entry.wrapper
     result = call(machine, entry.partial or called, receiver, keywords, function.node, frame)
     result = result.result() if isinstance(result, Coroutine) else result
+    if isinstance(result, GeneratorCall) and not result.managed:
+        result = join(machine, elements(machine, result, frame) or [machine.unknown(function.name)])
     if isinstance(result, Choice):
         configurations = [one for one in result.options if isinstance(one, Unknown) or is_container(machine, one)]
         return one_of(machine, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None
