@@ -479,7 +479,13 @@ def recipe(cfg: ConfigContainer):
 
 
 def test_a_generator_has_a_variant_for_each_configuration() -> None:
-    text = "\ndef sweep():\n    for size in (1, 2):\n        cfg = ConfigContainer()\n        cfg.model.size = size\n        yield cfg\n"
+    text = """
+def sweep():
+    for form in ("torch", "torch_dist"):
+        cfg = ConfigContainer()
+        cfg.checkpoint.ckpt_format = form
+        yield cfg
+"""
     found = read_python(["recipes.py"], Sources({"recipes.py": CONFIG + text})).recipes
     (sweep,) = (each for each in found if each.name == "sweep")
-    assert len(sweep.variants) == 2
+    assert [variant.value(FORMAT) for variant in sweep.variants] == [Known("torch"), Known("torch_dist")]
