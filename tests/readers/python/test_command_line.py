@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.values import UNKNOWN, Known, Value
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
 
@@ -127,3 +127,97 @@ def test_what_an_option_must_give_is_the_options_as_well() -> None:
     setting = read(SCRIPT.replace("ARGUMENTS", "")).setting("model.pipeline_model_parallel_size")
     assert setting.origin is not None
     assert setting.origin.option == "--pipeline-parallel"
+
+
+PARSERS = {
+    "a loop over all options": (
+        """
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--use_megatron_fsdp", type=bool, default=True)
+    for name, value in vars(parser.parse_args()).items():
+        setattr(cfg.ddp, name, value)
+""",
+        Known(True),
+    ),
+    "a loop over the options that a helper file adds to": (
+        """
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--use_megatron_fsdp", type=bool, default=True)
+    parser = add_more_options(parser)
+    for name, value in vars(parser.parse_args()).items():
+        setattr(cfg.ddp, name, value)
+""",
+        UNKNOWN,
+    ),
+    "the options of another parser": (
+        """
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--fsdp", action=argparse.BooleanOptionalAction, default=True)
+    parser = argparse.ArgumentParser(parents=[common])
+    cfg.ddp.use_megatron_fsdp = parser.parse_args().fsdp
+""",
+        Known(True),
+    ),
+    "a command's option": (
+        """
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers(dest="command", required=True)
+    train = commands.add_parser("train")
+    train.add_argument("--fsdp", type=int, default=1)
+    cfg.ddp.use_megatron_fsdp = bool(parser.parse_args().fsdp)
+""",
+        Known(True),
+    ),
+    "two commands with different defaults": (
+        """
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("train").add_argument("--fsdp", type=int, default=1)
+    commands.add_parser("tune").add_argument("--fsdp", type=int, default=0)
+    cfg.ddp.use_megatron_fsdp = bool(parser.parse_args().fsdp)
+""",
+        NOT_NONE,
+    ),
+    "a group that code out of sight adds to": (
+        """
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--overlap", default=True)
+    add_more_options(parser.add_argument_group("more"))
+    for name, value in vars(parser.parse_args()).items():
+        setattr(cfg.ddp, name, value)
+""",
+        UNKNOWN,
+    ),
+}
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+def test_parsers(parser: str) -> None:
+    statements, expected = PARSERS[parser]
+    text = SCRIPT.partition("def options")[0].replace(
+        "import argparse\n", "import argparse\nfrom tools import add_more_options\n"
+    )
+    recipe = read(f"{text}def main():\n    cfg = ConfigContainer()\n{statements}    return cfg\n")
+    assert recipe.setting("ddp.use_megatron_fsdp").value == expected
+
+
+TASKS = {
+    "a task": ("task = run.Partial(train, cfg=build())\n    run.run(task, executor=run.LocalExecutor())", False),
+    "a changed task": ("task = run.Partial(train, cfg=build())\n    task.cfg.ddp.use_megatron_fsdp = True\n    run.run(task)", True),
+    "a configuration that the task makes": ("run.run(run.Partial(train, cfg=run.Config(build, fsdp=True)))", True),
+    "a task of an experiment": (
+        "with run.Experiment('fsdp') as experiment:\n        experiment.add(run.Partial(train, cfg=build(True)))\n        experiment.run()",
+        True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_task_of_nemo_run_is_run(task: str) -> None:
+    statements, expected = TASKS[task]
+    text = SCRIPT.partition("def options")[0].replace(
+        "import argparse\n", "import nemo_run as run\nfrom megatron.bridge.training.pretrain import pretrain\n"
+    )
+    text += "def build(fsdp=False):\n    return ConfigContainer(ddp=DDP(fsdp))\n\n\ndef train(cfg):\n    pretrain(cfg, None)\n\n\n"
+    recipe = read(f"{text}def main():\n    {statements}\n")
+    assert recipe.setting("ddp.use_megatron_fsdp").value == Known(expected)

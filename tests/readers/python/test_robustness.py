@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import PythonRead, read_python
+from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.paths import PATIENCE, STEP_LIMIT
 from tests.readers.python.programs import write
 from tests.readers.python.samples import FRAME, counted
@@ -398,3 +399,32 @@ def test_and_so_is_what_writes_settings_of_one_that_is_handed_in() -> None:
     names, steps = steps_of(f"def recipe(cfg):\n{first}{loop}")
     assert names == ["recipe"]
     assert steps > PATIENCE
+
+
+CONTAINER = """
+class DDP:
+    use_megatron_fsdp = False
+
+class ConfigContainer:
+    ddp = DDP()
+"""
+ODD = (
+    "",
+    "cfg",
+    "None, None",
+    "[1], x=2",
+    "cfg.ddp, 'use_megatron_fsdp', True, 1, 2",
+    "default=3, key=4",
+    "*unknown()",
+)
+
+
+@pytest.mark.parametrize("name", sorted(LIBRARY))
+def test_modelled_functions_take_any_arguments(name: str) -> None:
+    package = name.rpartition(".")[0]
+    called, head = (name.removeprefix("builtins."), "") if package == "builtins" else (name, f"import {package}\n")
+    calls = (
+        f"def recipe{n}():\n    cfg = ConfigContainer()\n    {called}({given})\n    return cfg\n"
+        for n, given in enumerate(ODD)
+    )
+    read(head + CONTAINER + "\n".join(calls))

@@ -9,14 +9,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.python.entries import class_recipes, entries
 from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
+from mfsdp_lint.readers.python.entries.evidence import leads_to_configuration
 from mfsdp_lint.readers.python.entries.exposed import with_exposed
 from mfsdp_lint.readers.python.entries.incremental import Before, Different, Key, Tried, key_of, together
+from mfsdp_lint.readers.python.entries.lost import lost, not_reached
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
@@ -38,12 +40,16 @@ NOT_KNOWN = "yields no configuration that can be known"
 @dataclass(frozen=True, slots=True)
 class PythonRead:
     """What was read: the recipes in the order of the files, the files that could not be read, and what was addressed
-    but is not there; `again` is for a later reading of the same files."""
+    but is not there; `again` is for a later reading of the same files. `unfollowed` is all code of the files that
+    makes, changes or launches a configuration without being, or being called by, one of the recipes: only a reading
+    that takes nothing over from another one looks for it.
+    """
 
     recipes: list[Recipe]
     unreadable: list[Unreadable]
     missing: list[Problem] = field(default_factory=list)
     again: Before | None = None
+    unfollowed: tuple[Unfollowed, ...] = ()
 
 
 def read_python(
@@ -83,7 +89,8 @@ def _read(machine: Machine, paths: Sequence[str], addresses: Sequence[Address], 
     reading = _Reading(machine, modules, kept)
     recipes = reading.recipes()
     users = machine.finder.users if before is None else together(before.users, machine.finder.users)
-    read = PythonRead(recipes, unreadable, again=Before(sources, reading.tried, users))
+    unfollowed = tuple(reading.unfollowed()) if before is None else ()
+    read = PythonRead(recipes, unreadable, again=Before(sources, reading.tried, users), unfollowed=unfollowed)
     if addresses:
         _add_addressed(machine, addresses, read)
     return read
@@ -133,6 +140,7 @@ class _Reading:
         self.machine = machine
         self.spans = Spans(machine)
         self.kept = kept
+        self.modules = {each.path: each for each in modules}
         self.tried = {
             each.path: kept[each.path] if each.path in kept else list(_entry_points(machine, each)) for each in modules
         }
@@ -144,10 +152,14 @@ class _Reading:
         late = [each for tried in self.tried.values() for each in tried if each.late]
         ran = [self._ran(each) for each in early]
         # Helpers are judged with the recipes that call them; by themselves only where none does.
-        ran += [self._ran(each) for each in late if not self._is_called(each) and entries.may_configure(each.entry)]
+        ran += [self._ran(each) for each in late if not self._is_called(each) and self._may_configure(each.entry)]
         found = {(each.path, each.line, each.name): each for each in ran if each is not None}
         order = {path: position for position, path in enumerate(self.tried)}
         return sorted(found.values(), key=lambda recipe: (order[recipe.path], recipe.line, recipe.name))
+
+    def _may_configure(self, entry: entries.Entry) -> bool:
+        assert entry.function is not None
+        return entries.may_configure(entry) or leads_to_configuration(self.machine, entry.function)
 
     def _is_called(self, tried: Tried) -> bool:
         assert tried.entry.function is not None
@@ -158,13 +170,34 @@ class _Reading:
             if tried.path in self.kept:
                 raise Different
             self._run(tried)
-        self.called |= tried.called
+        if tried.recipe is not None:
+            self.called |= tried.called
         return tried.recipe
+
+    def unfollowed(self) -> Iterator[Unfollowed]:
+        """What configures something and is no part of a recipe, in the order of the files."""
+        for path, tried in self.tried.items():
+            found = [each.lost for each in tried if each.lost is not None and not self._is_covered(each)]
+            told = {(each.path, each.line) for each in found}
+            told |= {(each.path, each.entry.line) for each in tried if each.recipe is not None}
+            told |= {(where, line) for where, line, _ in self.called}
+            if any((each.recipe or each.lost) is not None and each.entry.kind != "function" for each in tried):
+                told.add((path, 1))
+            found += not_reached(self.machine, self.modules[path], told)
+            yield from sorted(found, key=lambda each: (each.line, each.name))
+
+    def _is_covered(self, tried: Tried) -> bool:
+        """Whether a recipe calls an entry point, which yields none by itself."""
+        return tried.entry.function is not None and key_of(tried.entry.function) in self.called
 
     def _run(self, tried: Tried) -> None:
         machine, entry = self.machine, tried.entry
         machine.called = set()
-        recipe = entries.run(machine, entry, self.spans)
+        endings: list[entries.Ending] = []
+        out_of_sight = machine.unfollowed
+        recipe = entries.run(machine, entry, self.spans, endings)
+        if recipe is None:
+            tried.lost = lost(machine, entry, endings, machine.unfollowed > out_of_sight, self.spans)
         tried.ran = True
         tried.called = frozenset(key_of(each) for each in machine.called if each is not entry.function)
         if recipe is not None:

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.readers.python.entries.class_recipes import method
-from mfsdp_lint.readers.python.entries.entries import Entry, positional_given, script
+from mfsdp_lint.readers.python.entries.entries import Entry, functions, positional_given, script
 from mfsdp_lint.readers.python.eval.classes import mro, namespace
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
@@ -45,7 +45,10 @@ def addressed(machine: Machine, address: Address) -> Entry:
 
 def _top_level(machine: Machine, module: Module, name: str) -> Entry | None:
     value = resolve_global(machine, module, name)
-    if isinstance(value, Function) and isinstance(value.node, ast.FunctionDef):
+    decorated = [each for each in functions(machine, module) if each.name == name and each.wrapper is not None]
+    if decorated:
+        return decorated[0]
+    if isinstance(value, Function) and isinstance(value.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         own = value.module is module
         return Entry(name, module, "function", value.node.lineno if own else _line(module, name), value)
     if isinstance(value, Partial) and isinstance(value.function, Function):
@@ -102,7 +105,7 @@ def _nearest(machine: Machine, module: Module, name: str) -> str:
         f"{node.name}.{inner.name}" if isinstance(node, ast.ClassDef) else inner.name
         for node in module.tree.body
         for inner in (node.body if isinstance(node, ast.ClassDef) else [node])
-        if isinstance(inner, ast.FunctionDef)
+        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef))
     ]
     nearest = get_close_matches(name, known, n=1, cutoff=0.0)
     return f"; the nearest is {nearest[0]}" if nearest else "; the file has none"

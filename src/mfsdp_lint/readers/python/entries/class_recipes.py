@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from mfsdp_lint.readers.python.entries.entries import Entry, needs_arguments, says_container
+from mfsdp_lint.readers.python.entries.entries import Entry, says_container
+from mfsdp_lint.readers.python.entries.evidence import configures
 from mfsdp_lint.readers.python.eval.classes import ENUM_BASES, has_base, mro, namespace
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -30,22 +31,30 @@ def methods(machine: Machine, module: Module) -> Iterator[Entry]:
         for base in mro(machine, cls):
             if not isinstance(base, ClassObject) or base.node is None or not base.module.asked_for:
                 continue
-            for name in _recipe_methods(base.node, node.name):
+            for name in _recipe_methods(machine, base):
                 entry = method(machine, cls, base, name) if name not in seen else None
                 seen.add(name)
-                if entry is not None and not needs_arguments(entry):
+                if entry is not None:
                     yield entry
 
 
-def _recipe_methods(node: ast.ClassDef, owner: str) -> Iterator[str]:
-    for each in node.body:
-        if not isinstance(each, ast.FunctionDef) or each.name.startswith("_"):
+def _recipe_methods(machine: Machine, cls: ClassObject) -> Iterator[str]:
+    """The methods that hand back a configuration (without needing anything for it), or launch or change one."""
+    assert cls.node is not None
+    for each in cls.node.body:
+        if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) or each.name.startswith("_"):
             continue
-        if says_container(each) or (each.returns is None and _builds(each)):
+        hands_back = says_container(each) or (each.returns is None and _builds(each))
+        if (hands_back and not _needs_arguments(each)) or configures(machine, cls.module, each):
             yield each.name
 
 
-def _builds(node: ast.FunctionDef) -> bool:
+def _needs_arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    parameters = node.args
+    return len(parameters.args) - len(parameters.defaults) > 1 or None in parameters.kw_defaults
+
+
+def _builds(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether an unannotated method's text gives reason to run it: it hands something back and names sections."""
     returns = parts = False
     for each in ast.walk(node):
@@ -61,7 +70,20 @@ def method(machine: Machine, cls: ClassObject, base: ClassObject, name: str) -> 
     value = namespace(machine, base).get(name)
     kind = value.kind if isinstance(value, Descriptor) else ""
     function = value.function if isinstance(value, Descriptor) else value
-    if not isinstance(function, Function) or not isinstance(function.node, ast.FunctionDef) or kind == "property":
+    wrapper = None
+    if isinstance(function, Function) and function.name != name:
+        wrapper = function
+        function = next((each for node, each in base.module.defined.items() if _is_method(base, node, name)), function)
+    if (
+        not isinstance(function, Function)
+        or not isinstance(function.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        or kind == "property"
+    ):
         return None
     receiver = None if kind == "staticmethod" else cls
-    return Entry(f"{cls.name}.{name}", base.module, "function", function.node.lineno, function, cls=receiver)
+    line = function.node.lineno
+    return Entry(f"{cls.name}.{name}", base.module, "function", line, function, cls=receiver, wrapper=wrapper)
+
+
+def _is_method(cls: ClassObject, node: ast.AST, name: str) -> bool:
+    return cls.node is not None and node in cls.node.body and getattr(node, "name", "") == name

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from mfsdp_lint.core.recipe import Kind, Recipe, Variant
 from mfsdp_lint.core.values import Plain
+from mfsdp_lint.readers.python.entries.testing import case_of, fixture, is_test, set_up
 from mfsdp_lint.readers.python.eval.branches import one_of
+from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_container
+from mfsdp_lint.readers.python.eval.containers import elements
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import TreeSettings
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
+from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
@@ -24,16 +29,21 @@ from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
+    Bound,
     Choice,
     DictObject,
     Function,
     Instance,
     ListObject,
+    Native,
     Object,
     Partial,
     Unknown,
 )
 from mfsdp_lint.vocabulary.sections import SECTIONS
+
+Ending = Raised | RecursionError | OutOfSteps | CannotJoin | None
+"""How an execution path ended; None where it ran through."""
 
 RUN_LIMIT = 16
 """Execution paths through one entry point that are looked at; one with more yields no recipe."""
@@ -53,6 +63,8 @@ class Entry:
     """The class of a method that needs an object of it, or the class itself, to be called."""
     partial: Partial | None = None
     """What a module calls the function by, with some of its arguments given."""
+    wrapper: Object = None
+    """What the decorators made of the function, where that is something else."""
 
     @property
     def qualified_name(self) -> str:
@@ -61,25 +73,40 @@ class Entry:
 
 
 def functions(machine: Machine, module: Module) -> list[Entry]:
-    """The functions that a module itself defines at its top level."""
+    """The functions that a module itself defines at its top level, also those under conditions there."""
     ensure_ran(machine, module)
     found = []
-    for node in module.tree.body:
-        if not isinstance(node, ast.FunctionDef):
-            continue
+    for node in _defined(module.tree.body):
         value = resolve_global(machine, module, node.name)
+        if isinstance(value, Choice):
+            value = next((each for each in value.options if getattr(each, "node", None) is node), value)
+        original = module.defined.get(node)
         if isinstance(value, Function) and value.node is node:
             found.append(Entry(node.name, module, "function", node.lineno, value))
+        elif original is not None and isinstance(value, (Function, Instance, Partial, Bound, Native)):
+            found.append(Entry(node.name, module, "function", node.lineno, original, wrapper=value))
     return found
 
 
+def _defined(body: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node
+        elif isinstance(node, (ast.If, ast.Try, ast.With)):
+            yield from _defined(each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt))
+            for handler in getattr(node, "handlers", ()):
+                yield from _defined(handler.body)
+
+
 def partials(machine: Machine, module: Module) -> Iterable[Entry]:
-    """The functions that a module calls by another name, with some of their arguments given (`functools.partial`)."""
+    """The functions that a module gives a name: made by another one, or with arguments given (`functools.partial`)."""
     ensure_ran(machine, module)
     for name, line in _assigned(module).items():
         value: Any = module.fields.get(name, MISSING)
         if isinstance(value, Partial) and isinstance(value.function, Function):
             yield Entry(name, module, "function", line, value.function, partial=value)
+        elif isinstance(value, Function) and value.closure is not None:
+            yield Entry(name, module, "function", line, value)
 
 
 def may_configure(entry: Entry) -> bool:
@@ -93,23 +120,58 @@ def may_configure(entry: Entry) -> bool:
     return parts or (returns and not needs_arguments(entry)) or says_container(entry.function.node)
 
 
-def says_container(node: ast.FunctionDef) -> bool:
+def says_container(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return node.returns is not None and CONTAINER in ast.unparse(node.returns)
 
 
 def needs_arguments(entry: Entry) -> bool:
     """Whether a parameter has no default."""
-    assert entry.function is not None
-    return any(name not in entry.function.defaults for name in open_parameters(entry))
+    return any(default(entry, name) is MISSING for name in open_parameters(entry))
+
+
+def default(entry: Entry, name: str) -> Object:
+    """The default of a parameter; MISSING where it has none."""
+    for function in _callees(entry):
+        if name in function.defaults:
+            return function.defaults[name]
+    return MISSING
 
 
 def open_parameters(entry: Entry) -> list[str]:
-    """The parameters of a function that are neither its object nor given by `functools.partial`."""
+    """The parameters of a function that are neither its object nor given by `functools.partial` or a decorator."""
     assert entry.function is not None
-    parameters = entry.function.node.args
-    positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
-    names = [*positional[positional_given(entry) :], *(parameter.arg for parameter in parameters.kwonlyargs)]
-    return [name for name in names if entry.partial is None or name not in entry.partial.keywords]
+    if entry.wrapper is not None and not isinstance(entry.wrapper, Function):
+        return []
+    names: dict[str, None] = {}
+    skipped, named = _given_by_wrapper(entry.wrapper) if entry.wrapper is not None else (0, set())
+    for function in _callees(entry):
+        parameters = function.node.args
+        positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
+        skip = positional_given(entry)
+        if entry.wrapper is not None and function is entry.function:
+            skip = max(skip, skipped)
+        names.update(dict.fromkeys([*positional[skip:], *(parameter.arg for parameter in parameters.kwonlyargs)]))
+    return [
+        name for name in names if name not in named and (entry.partial is None or name not in entry.partial.keywords)
+    ]
+
+
+def _callees(entry: Entry) -> tuple[Function, ...]:
+    """The functions whose parameters the arguments go to: a wrapper may take some, and hand on the others."""
+    assert entry.function is not None
+    if not isinstance(entry.wrapper, Function):
+        return (entry.function,)
+    hands_on = entry.wrapper.node.args.kwarg is not None
+    return (entry.wrapper, entry.function) if hands_on else (entry.wrapper,)
+
+
+def _given_by_wrapper(wrapper: Function) -> tuple[int, set[str]]:
+    """The arguments of its own that a wrapper gives where it hands others on: how many by position, and their names."""
+    for node in ast.walk(wrapper.node):
+        if isinstance(node, ast.Call) and any(keyword.arg is None for keyword in node.keywords):
+            plain = [each for each in node.args if not isinstance(each, ast.Starred)]
+            return len(plain), {keyword.arg for keyword in node.keywords if keyword.arg is not None}
+    return 0, set()
 
 
 def positional_given(entry: Entry) -> int:
@@ -117,8 +179,12 @@ def positional_given(entry: Entry) -> int:
     return (entry.cls is not None) + (len(entry.partial.arguments) if entry.partial is not None else 0)
 
 
-def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
-    """All execution paths through an entry point as one recipe; None where it yields no configuration."""
+def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | None = None) -> Recipe | None:
+    """All execution paths through an entry point as one recipe; None where it yields no configuration.
+
+    `endings` is given how each of the paths ended.
+    """
+    ended: list[Ending] = [] if endings is None else endings
     pending: list[tuple[bool, ...]] = [()]
     variants: list[Variant] = []
     partial = configures = False
@@ -129,13 +195,16 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
         prefix = pending.pop()
         runs += 1
         if runs > RUN_LIMIT:
+            ended.append(OutOfSteps())
             return None
         machine.begin(prefix)
         try:
             root, given = _configuration(machine, entry)
-        except (Raised, RecursionError):
+        except (Raised, RecursionError) as error:
             root, given = None, []
-        except (OutOfSteps, CannotJoin):
+            ended.append(error)
+        except (OutOfSteps, CannotJoin) as error:
+            ended.append(error)
             machine.finish()
             return None
         taken = machine.path.taken
@@ -150,6 +219,8 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
             changed.update(value.text for value in given if value is root)
         else:
             idle += [(value, _variant(machine, value, spans)) for value in given]
+        if len(ended) < runs:
+            ended.append(None)
     machine.finish()
     # A function that is there to change what it is given may leave that as it is on some paths.
     variants += [variant for value, variant in idle if value.text in changed]
@@ -189,7 +260,11 @@ def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], 
     assert function is not None
     frame = Frame(entry.module, "", None, None, None)
     receiver = [] if entry.cls is None else [_receiver(machine, entry.cls, function, frame)]
-    result = call(machine, entry.partial or function, receiver, keywords, function.node, frame)
+    called = function if entry.wrapper is None else entry.wrapper
+    result = call(machine, entry.partial or called, receiver, keywords, function.node, frame)
+    result = result.result() if isinstance(result, Coroutine) else result
+    if isinstance(result, GeneratorCall) and not result.managed:
+        result = join(machine, elements(machine, result, frame) or [machine.unknown(function.name)])
     if isinstance(result, Choice):
         configurations = [one for one in result.options if isinstance(one, Unknown) or is_container(machine, one)]
         return one_of(machine, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None
@@ -214,10 +289,19 @@ def _receiver(machine: Machine, cls: ClassObject, function: Function, frame: Fra
     """What a method is called on: its class, or an object of it made without arguments (unknown where that fails)."""
     if any(isinstance(node, ast.Name) and node.id == "classmethod" for node in function.node.decorator_list):
         return cls
+    constructor, _ = lookup(machine, cls, "__init__")
+    keywords: dict[str, Object] = {}
+    if isinstance(constructor, Function):
+        parameters = constructor.node.args
+        names = [*parameters.posonlyargs, *parameters.args][1:] + parameters.kwonlyargs
+        keywords = {each.arg: machine.unknown(each.arg) for each in names if each.arg not in constructor.defaults}
     try:
-        return call(machine, cls, [], {}, function.node, frame)
+        made = call(machine, cls, [], keywords, function.node, frame)
     except Raised:
         return machine.unknown("self", not_none=True)
+    if is_test(function):
+        set_up(machine, made, function.node, frame)
+    return made
 
 
 def _arguments(machine: Machine, entry: Entry) -> tuple[dict[str, Object], list[Unknown]]:
@@ -225,10 +309,15 @@ def _arguments(machine: Machine, entry: Entry) -> tuple[dict[str, Object], list[
     assert entry.function is not None
     keywords = {name: to_object(machine, value) for name, value in (entry.arguments or {}).items()}
     unknown: dict[str, Unknown] = {}
+    if is_test(entry.function):
+        keywords = {**case_of(machine, entry.function), **keywords}
     for name in open_parameters(entry):
-        if name not in keywords and name not in entry.function.defaults:
-            unknown[name] = machine.unknown(name)
-    return {**keywords, **unknown}, list(unknown.values())
+        if name not in keywords and default(entry, name) is MISSING:
+            value = fixture(machine, entry.function, name, Frame(entry.module)) if is_test(entry.function) else MISSING
+            if value is MISSING:
+                value = unknown[name] = machine.unknown(name)
+            keywords[name] = value
+    return keywords, list(unknown.values())
 
 
 def to_object(machine: Machine, value: Plain) -> Object:

@@ -65,7 +65,7 @@ def _candidates(machine: Machine, entry: Entry) -> Iterator[tuple[str, Plain]]:
     for name in open_parameters(entry):
         if name in (entry.arguments or {}) or name not in annotated:
             continue
-        default = function.defaults.get(name, MISSING)
+        default = machine.settle(entries.default(entry, name))
         values = tuple(_values(machine, function, name, default, annotated[name]))
         if values and reaches(machine, function, name):
             yield from ((name, value) for value in values if value != default)

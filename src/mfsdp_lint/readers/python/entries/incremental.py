@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.readers.python.values.objects import Function
@@ -39,6 +39,7 @@ class Tried:
     late: bool = False
     ran: bool = False
     recipe: Recipe | None = None
+    lost: Unfollowed | None = None
     called: frozenset[Key] = frozenset()
 
 

@@ -256,7 +256,7 @@ def _function_attribute(machine: Machine, value: Object, name: str) -> Object:
             return tuple(value.arguments)
         if name == "keywords":
             return DictObject(dict(value.keywords), machine.tick())
-    if isinstance(value, Function) and name in value.defaults and name == "__wrapped__":
+    if isinstance(value, Function) and name in value.defaults and name in ("__wrapped__", "__name__"):
         return value.defaults[name]
     if name in ("__name__", "__qualname__"):
         target = value.function if isinstance(value, Bound) else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from difflib import get_close_matches
 from typing import Any
 
 from mfsdp_lint.readers.python.state.joining import join
@@ -85,4 +86,12 @@ def _bind_rest(
             holder.writes[HAZY] = True
         frame.fields[parameters.kwarg.arg] = holder
     elif rest:
-        raise Raised("TypeError", f"{function.name}() got an unexpected keyword argument '{next(iter(rest))}'")
+        refused = next(iter(rest))
+        names = [each.arg for each in (*parameters.args, *parameters.kwonlyargs)]
+        nearest = get_close_matches(str(refused), names, n=1)
+        raise Raised(
+            "TypeError",
+            f"{function.name}() got an unexpected keyword argument '{refused}'",
+            keyword=str(refused),
+            nearest=nearest[0] if nearest else "",
+        )

@@ -297,6 +297,11 @@ def one_of(machine: Machine, options: list[Object], text: str, limit: int = FORK
     return options[-1]
 
 
+def fork(machine: Machine, words: str) -> bool:
+    """Whether the path at hand is the one of which the words are true: each of the two has a path of its own."""
+    return _is_taken(machine, words, FORCED_FORK_LIMIT)
+
+
 def _is_taken(machine: Machine, words: str, limit: int) -> bool:
     question = machine.unknown(words, not_none=True)
     return bool(_fork(machine, question, lambda: words, lambda: True, lambda: False, limit))

@@ -10,6 +10,7 @@ from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import DictObject, External, Object, Super
@@ -42,7 +43,11 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
             focus[keyword.arg] = keyword
         else:
             _spread(machine, value, keywords, focus, frame)
-    return call(machine, function, arguments, keywords, node, frame, focus)
+    try:
+        return call(machine, function, arguments, keywords, node, frame, focus)
+    except Raised as error:
+        error.passes(frame.module, node, focus.get(error.keyword))
+        raise
 
 
 def _spread(machine: Machine, value: Object, keywords: dict[str, Object], focus: dict[str, Any], frame: Frame) -> None:

@@ -12,6 +12,7 @@ from mfsdp_lint.readers.python.eval.functions import call_function, one_configur
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import CALLERS, Focus, call
+from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.outcomes import Raised
@@ -50,12 +51,18 @@ def _call_model(
     frame: Frame,
 ) -> Object:
     options = [value for value in (*arguments, *keywords.values()) if type(value) is Option]
-    if not options or name in HANDS_ON:
-        found: Object = model(machine, arguments, keywords, node, frame)
-        return found
-    arguments = [machine.settle(value) for value in arguments]
-    keywords = {key: machine.settle(value) for key, value in keywords.items()}
-    return derived(model(machine, arguments, keywords, node, frame), *options)
+    try:
+        if not options or name in HANDS_ON:
+            found: Object = model(machine, arguments, keywords, node, frame)
+            return found
+        arguments = [machine.settle(value) for value in arguments]
+        keywords = {key: machine.settle(value) for key, value in keywords.items()}
+        return derived(model(machine, arguments, keywords, node, frame), *options)
+    except (IndexError, TypeError, ValueError):
+        # Other arguments than the model knows: by name, in the way of another version, or in error.
+        for value in (*arguments, *keywords.values()):
+            havoc(machine, value)
+        return unfollowed(machine, name, arguments, keywords, node, frame)
 
 
 def _call_native(

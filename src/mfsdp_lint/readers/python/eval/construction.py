@@ -135,10 +135,14 @@ def _fill_fields(
         raise Raised("TypeError", f"{cls.name}() got multiple values for argument '{min(twice)}'")
     given.update(keywords)
     open_ended = given.pop("**", None) is not None
+    lacking = [spec.name for spec in layout.others if _is_lacking(spec, given)] if not open_ended else []
+    if lacking:
+        raise Raised("TypeError", f"{cls.name}() missing required arguments: {', '.join(map(repr, lacking))}")
     instance.fields = layout.constants.copy()
     for spec in layout.others:
         if spec.name not in given or not spec.init:
-            instance.fields[spec.name] = _unset(machine, cls, spec, open_ended, node, frame)
+            value = default(machine, spec, node, frame)
+            instance.fields[spec.name] = machine.unknown(spec.name) if value is MISSING else value
     if open_ended:
         # Arguments that are not known may set any field.
         instance.fields.update({name: machine.unknown(name) for name in instance.fields if name not in given})
@@ -170,13 +174,8 @@ def _layout(machine: Machine, cls: ClassObject) -> Layout:
     return cls.layout
 
 
-def _unset(machine: Machine, cls: ClassObject, spec: FieldSpec, open_ended: bool, node: Any, frame: Frame) -> Object:
-    value = default(machine, spec, node, frame)
-    if value is not MISSING:
-        return value
-    if spec.init and not open_ended:
-        raise Raised("TypeError", f"{cls.name}() missing argument '{spec.name}'")
-    return machine.unknown(spec.name)
+def _is_lacking(spec: FieldSpec, given: Mapping[str, Object]) -> bool:
+    return spec.init and spec.factory is MISSING and spec.default is MISSING and spec.name not in given
 
 
 def _replay_setattr(

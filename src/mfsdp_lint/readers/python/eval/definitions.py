@@ -11,14 +11,32 @@ from mfsdp_lint.readers.python.eval.binding import evaluate_defaults
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import changes_nothing
+from mfsdp_lint.readers.python.state.models import LIBRARY, changes_nothing
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.names import Deferred
-from mfsdp_lint.readers.python.values.objects import Descriptor, External, Function, Instance, Native, Object, Unknown
+from mfsdp_lint.readers.python.values.objects import (
+    Bound,
+    Choice,
+    Descriptor,
+    External,
+    Function,
+    Instance,
+    Native,
+    Object,
+    Partial,
+    Unknown,
+)
+
+MODELLED = "decorator: "
+"""How the names of modelled decorators begin."""
+
+
+CACHES = ("functools.cache", "functools.lru_cache")
 
 
 def run_define_function(machine: Machine, node: Any, frame: Frame) -> Signal:
@@ -46,6 +64,8 @@ def _bind_definition(machine: Machine, node: Any, frame: Frame, made: Object) ->
             value = _decorate(machine, decorator, value, frame)
         return value
 
+    if isinstance(made, Function) and node.decorator_list:
+        frame.module.defined[node] = made
     if not node.decorator_list:
         assign_name(machine, node.name, made, frame)
     elif frame.fields is frame.module.fields and not isinstance(frame.fields.get(node.name), Function):
@@ -73,20 +93,41 @@ def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> 
         decorator = evaluate(machine, node, frame)
     except Raised:
         return value
-    if isinstance(decorator, (Function, Instance)) or (
-        isinstance(decorator, ClassObject) and not isinstance(value, ClassObject)
-    ):
+    return _applied(machine, decorator, value, node, frame)
+
+
+def _applied(machine: Machine, decorator: Object, value: Object, node: ast.expr, frame: Frame) -> Object:
+    """What a decorator makes of a definition."""
+    if isinstance(decorator, Choice):
+        made = [_applied(machine, each, value, node, frame) for each in decorator.options]
+        return join(machine, made)
+    if _is_code(decorator, value):
         if not isinstance(value, ClassObject):
             return call(machine, decorator, [value], {}, node, frame)
         try:
-            made = call(machine, decorator, [value], {}, node, frame)
+            result = call(machine, decorator, [value], {}, node, frame)
         except Raised:
             return value
-        return made if isinstance(made, ClassObject) else value
+        return result if isinstance(result, ClassObject) else value
     if isinstance(value, Function) and value.closure is not None and _is_out_of_sight(decorator):
         # It may call the function, or hand it to somebody who does.
         havoc(machine, value)
     return decorate(machine, decorator, value)
+
+
+def _is_code(decorator: Object, value: Object) -> bool:
+    """Whether a decorator is called to find out what it does: code of the program, or a model of a library's."""
+    if isinstance(decorator, Bound):
+        return isinstance(decorator.function, Function)
+    if isinstance(decorator, Native):
+        return decorator.name.startswith(MODELLED)
+    if isinstance(decorator, External):
+        return decorator.name in LIBRARY and decorator.name not in CACHES and isinstance(value, (Function, Partial))
+    if isinstance(decorator, Partial):
+        return _is_code(decorator.function, value) or getattr(decorator.function, "name", "") in LIBRARY
+    return isinstance(decorator, (Function, Instance)) or (
+        isinstance(decorator, ClassObject) and not isinstance(value, ClassObject)
+    )
 
 
 def _is_out_of_sight(decorator: Object) -> bool:
@@ -102,7 +143,7 @@ def decorate(machine: Machine, decorator: Object, value: Object) -> Object:
             return Descriptor({"cached_property": "property", "abstractproperty": "property"}.get(last, last), value)
         if last in ("contextmanager", "asynccontextmanager") and isinstance(value, Function):
             value.unwrapped = "contextmanager"
-        if name in ("functools.cache", "functools.lru_cache") and isinstance(value, Function):
+        if name in CACHES and isinstance(value, Function):
             value.unwrapped = value.unwrapped or "cached"
     # A decorator out of sight (a registry, a command-line entry, a cache) is taken to hand back what it was given.
     return value

@@ -27,6 +27,7 @@ from mfsdp_lint.readers.python.eval.formatting import formatted
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.loops import yield_unknown
 from mfsdp_lint.readers.python.eval.operators import binary, sign
+from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS
@@ -251,8 +252,8 @@ def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Object:
 
 
 def _await(machine: Machine, node: ast.Await, frame: Frame) -> Object:
-    evaluate(machine, node.value, frame)
-    return machine.unknown("await")
+    value = evaluate(machine, node.value, frame)
+    return value.result() if isinstance(value, Coroutine) else machine.unknown("await")
 
 
 EVALUATORS.update(

@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.state.paths import Place
 from mfsdp_lint.readers.python.state.truth import decide, truth
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.objects import MISSING, External, Instance, Object, Partial
+from mfsdp_lint.readers.python.values.objects import MISSING, External, Instance, Native, Object, Partial, Unknown
 
 
 def run_try(machine: Machine, node: Any, frame: Frame) -> Signal:
@@ -198,6 +198,8 @@ def _enter(machine: Machine, node: Any, items: list[ast.withitem], frame: Frame)
         return _suppress(machine, node, first, rest, frame)
     value: Object = machine.unknown(ast.unparse(first.context_expr), not_none=False)
     leave: Object = None
+    if isinstance(manager, Unknown) and isinstance(manager.fields.get("__enter__"), Native):
+        value = call(machine, manager.fields["__enter__"], [], {}, node, frame)
     if isinstance(manager, Instance) and isinstance(manager.cls, ClassObject):
         value = call(machine, get_attribute(machine, manager, "__enter__", None, frame), [], {}, node, frame)
         leave = get_attribute(machine, manager, "__exit__", None, frame)

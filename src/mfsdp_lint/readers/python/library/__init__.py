@@ -5,9 +5,12 @@ depends on the machine the program would run on. A function that is not modelled
 """
 
 from mfsdp_lint.readers.python.library import (
+    applications,
+    asynchronous,
     command_line,
     decorators,
     environment,
+    nemo_run,
     objects,
     records,
     sequences,
@@ -17,9 +20,12 @@ from mfsdp_lint.readers.python.library import (
 )
 
 __all__ = [
+    "applications",
+    "asynchronous",
     "command_line",
     "decorators",
     "environment",
+    "nemo_run",
     "objects",
     "records",
     "sequences",

@@ -11,6 +11,7 @@ from typing import Any
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY, OPTIONS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -30,24 +31,56 @@ SUPPRESS = External("argparse.SUPPRESS")
 
 @models("argparse.ArgumentParser")
 def _parser(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return _adding_to(machine, DictObject({}, machine.tick()))
+    defaults = DictObject({}, machine.tick())
+    for parent in getattr(keywords.get("parents"), "items", None) or ():
+        theirs = parent.fields.get(OPTIONS) if isinstance(parent, Unknown) else None
+        if not isinstance(theirs, DictObject):
+            machine.record(defaults, HAZY, True)
+            continue
+        for name, option in theirs.fields.items():
+            machine.put(defaults, name, option)
+    if keywords.keys() & {"**", "argument_default"}:
+        machine.record(defaults, HAZY, True)
+    return _adding_to(machine, defaults)
 
 
-def _adding_to(machine: Machine, defaults: DictObject) -> Unknown:
-    """A parser, or a group of one, whose options go into `defaults`. What else it can do is not known."""
+def _adding_to(machine: Machine, defaults: DictObject, command: bool = False) -> Unknown:
+    """A parser, or a group of one, whose options go into `defaults`. What else it can do is not known.
+
+    The options of a `command`, one of several, are there where it is the one that is given.
+    """
 
     def group(machine: Machine, *_: Any) -> Object:
-        return _adding_to(machine, defaults)
+        return _adding_to(machine, defaults, command)
+
+    def commands(machine: Machine, _: Any, options: dict[str, Object], *__: Any) -> Object:
+        if isinstance(options.get("dest"), str):
+            machine.put(defaults, options["dest"], Option(machine.tick(), "a command"))
+        # Which attributes there are depends on the command.
+        machine.record(defaults, HAZY, True)
+        made = machine.unknown("commands", not_none=True)
+        made.fields["add_parser"] = Native(
+            "argparse.add_parser", lambda machine, *_: _adding_to(machine, defaults, True)
+        )
+        return made
 
     def add(machine: Machine, names: list[Object], options: dict[str, Object], *_: Any) -> Object:
         destination = _destination(names, options)
+        if destination is None or "**" in options or options.get("default") == SUPPRESS:
+            machine.record(defaults, HAZY, True)
         if destination is not None and options.get("action") not in NOT_STORED:
             former = defaults.fields.get(destination, MISSING)
-            machine.put(defaults, destination, _shared(machine, former, _option(machine, names, options)))
+            option = _option(machine, names, options)
+            if command and former is not MISSING:
+                # Which of the two gives the default depends on the command.
+                option = former = Option(machine.tick(), getattr(option, "text", ""))
+            machine.put(defaults, destination, _shared(machine, former, option))
         return machine.unknown("option", not_none=True)
 
     def set_defaults(machine: Machine, _: list[Object], values: dict[str, Object], *__: Any) -> Object:
         for name, value in values.items():
+            if command:
+                value = machine.unknown(name)
             former = defaults.fields.get(name)
             if isinstance(former, Option) and isinstance(value, CONSTANTS):
                 value = Option(machine.tick(), former.text, value)
@@ -66,11 +99,13 @@ def _adding_to(machine: Machine, defaults: DictObject) -> Unknown:
         "add_argument": add,
         "add_argument_group": group,
         "add_mutually_exclusive_group": group,
+        "add_subparsers": commands,
         "set_defaults": set_defaults,
         "parse_args": parse,
         "parse_known_args": parse_known,
     }
     made.fields.update({name: Native(f"argparse.{name}", method) for name, method in methods.items()})
+    made.fields[OPTIONS] = defaults
     return made
 
 
@@ -118,4 +153,6 @@ def _namespace(machine: Machine, defaults: DictObject, given: list[Object]) -> U
     if given and given[0] is not None:
         return made
     made.fields.update(defaults.fields)
+    if not defaults.writes.get(HAZY):
+        made.fields[WHOLE] = True
     return made

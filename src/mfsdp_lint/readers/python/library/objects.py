@@ -16,7 +16,7 @@ from mfsdp_lint.readers.python.state.models import BUILTINS, models
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import HAZY, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -126,7 +126,8 @@ def _vars(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
     if isinstance(owner, Unknown):
         known = {name: value for name, value in owner.fields.items() if isinstance(name, str)}
         found = DictObject(known, machine.tick())
-        found.writes[HAZY] = True
+        if WHOLE not in owner.fields:
+            found.writes[HAZY] = True
         return found
     return machine.unknown("vars()", not_none=True)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, IDENTITY, STRAY
+from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, IDENTITY, OPTIONS, STRAY
 from mfsdp_lint.readers.python.values.objects import (
     Bound,
     Choice,
@@ -47,6 +48,8 @@ def havoc(machine: Machine, value: Object, seen: set[int] | None = None) -> None
         case Unknown():
             for one in value.fields.get(EITHER, ()):
                 havoc(machine, one, seen)
+            if OPTIONS in value.fields:
+                havoc(machine, value.fields[OPTIONS], seen)
             for key, part in list(value.fields.items()):
                 if key not in IDENTITY:
                     if isinstance(part, (Unknown, DictObject)) and part.writes:
@@ -58,6 +61,10 @@ def havoc(machine: Machine, value: Object, seen: set[int] | None = None) -> None
                 havoc(machine, option, seen)
         case tuple():
             for item in value:
+                havoc(machine, item, seen)
+        case Coroutine():
+            # It may be awaited, and change what it was given.
+            for item in (*value.given, *value.fields.values()):
                 havoc(machine, item, seen)
         case Bound(owner=owner):
             havoc(machine, owner, seen)

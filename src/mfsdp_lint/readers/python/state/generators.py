@@ -1,4 +1,4 @@
-"""Calls of generator functions."""
+"""Calls of generator functions, and of asynchronous ones."""
 
 from __future__ import annotations
 
@@ -56,6 +56,26 @@ class GeneratorCall:
         except _FirstElement as found:
             return found.value
         return MISSING
+
+
+class Coroutine:
+    """A call of an asynchronous function: its body runs once, when something awaits it. `given` are its arguments."""
+
+    __slots__ = ("body", "born", "fields", "given", "machine")
+
+    def __init__(self, machine: Machine, body: Callable[[], Object], given: tuple[Object, ...] = ()) -> None:
+        self.machine = machine
+        self.given = given
+        self.body = body
+        self.born = machine.tick()
+        self.fields: dict[Any, Object] = {}
+
+    def result(self) -> Object:
+        """What the function returns."""
+        if "result" not in self.fields:
+            self.machine.put(self, "result", self.machine.unknown("a coroutine that awaits itself"))
+            self.machine.put(self, "result", self.body())
+        return self.fields["result"]
 
 
 class _FirstElement(BaseException):

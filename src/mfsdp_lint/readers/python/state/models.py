@@ -30,6 +30,7 @@ HARMLESS = {
     "loguru",
     "wandb",
     "tqdm",
+    "pytest",
 } - {"copy"}
 """Packages whose functions do not change the configuration objects that are passed to them."""
 

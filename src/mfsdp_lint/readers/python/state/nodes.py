@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import Object
 
@@ -27,9 +28,14 @@ def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Object:
 
 def run_block(machine: Machine, body: list[ast.stmt], frame: Frame) -> Signal:
     """Run statements in order; how they ended."""
-    for statement in body:
-        machine.step()
-        signal = RUNNERS[type(statement)](machine, statement, frame)
-        if signal is not None:
-            return signal
+    statement = None
+    try:
+        for statement in body:
+            machine.step()
+            signal = RUNNERS[type(statement)](machine, statement, frame)
+            if signal is not None:
+                return signal
+    except Raised as error:
+        error.passes(frame.module, statement)
+        raise
     return None

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Object
 
 
 class Raised(Exception):
-    """The evaluated program raises here."""
+    """The evaluated program raises here.
 
-    def __init__(self, name: str, text: str = "") -> None:
+    `module` and `node` are the innermost piece of the files that were asked for (of any file, where none of those had
+    a part in it). Where a call is refused an argument, `keyword` is its name, `nearest` the parameter that may have
+    been meant, and `focus` the text that gives it.
+    """
+
+    def __init__(self, name: str, text: str = "", keyword: str = "", nearest: str = "") -> None:
         super().__init__(text)
         self.name = name
         self.text = text
+        self.keyword = keyword
+        self.nearest = nearest
         self.value: Object = None
+        self.module: Module | None = None
+        self.node: Any = None
+        self.focus: Any = None
+
+    def passes(self, module: Module, node: Any, focus: Any = None) -> None:
+        """Told of every call and statement that the exception leaves, the innermost first."""
+        if self.module is None or (module.asked_for and not self.module.asked_for):
+            self.module, self.node, self.focus = module, node, focus
 
 
 class OutOfSteps(Exception):

@@ -47,6 +47,13 @@ QUESTION: Final = Marker("question")
 """(QUESTION, kind of comparison, with what): the answer."""
 MODEL_ID: Final = Marker("model id")
 """The Hugging Face model that a configuration was loaded for."""
+TASK: Final = Marker("task")
+"""A function that runs later: the function, its positional arguments, and whether it is there to make one of those of
+another task. Its keyword arguments are the other fields."""
+OPTIONS: Final = Marker("options")
+"""A parser of a command line: what its options come to, by their attributes."""
+WHOLE: Final = Marker("whole")
+"""It has just the attributes that it shows."""
 
 IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE))
 """What says what an unknown value is, and not what it holds."""

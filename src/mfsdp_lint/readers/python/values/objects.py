@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     """What Python itself keeps from changing."""
     Open: TypeAlias = "Unknown | Choice | External"
     """What is not known, or not for certain."""
-    Mutable: TypeAlias = "Instance | ListObject | DictObject | GeneratorCall"
+    Mutable: TypeAlias = "Instance | ListObject | DictObject | GeneratorCall | Coroutine"
     """What has contents of its own, which the program may change."""
     Routine: TypeAlias = "Function | Bound | Partial | Descriptor | Native"
     """A function, and what is made of one."""

@@ -1,0 +1,94 @@
+"""What yields no recipe though it makes, changes or launches a configuration, and why."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Iterator, Sequence
+
+from mfsdp_lint.core.recipe import Kind, Unfollowed, Why
+from mfsdp_lint.readers.python.entries.entries import Ending, Entry, needs_arguments
+from mfsdp_lint.readers.python.entries.evidence import configures, definitions, leads_to_configuration
+from mfsdp_lint.readers.python.export.origins import Spans
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.paths import STEP_LIMIT
+from mfsdp_lint.readers.python.values.modules import Module
+
+Place = tuple[str, int]
+"""The file and the line where the code of something begins."""
+
+TOLD: dict[Why, str] = {
+    "limit": "it takes too many steps, or has too many ways through it, to be followed",
+    "argument": "what it comes to depends on its arguments",
+    "out of sight": "what it comes to depends on code that is not at hand",
+    "kept": "the configuration that it makes is neither handed back nor launched",
+    "not reached": "nothing that could be followed calls it",
+}
+
+
+def lost(
+    machine: Machine, entry: Entry, endings: Sequence[Ending], out_of_sight: bool, spans: Spans
+) -> Unfollowed | None:
+    """Why an entry point that was just run yields no recipe; None where it has nothing to do with configurations.
+
+    `endings` are those of its execution paths, `out_of_sight` says whether it called code that is not at hand.
+    """
+    by_text = entry.function is not None and leads_to_configuration(machine, entry.function)
+    if not by_text and machine.path.limit < STEP_LIMIT:
+        return None
+    why = _why(entry, endings, out_of_sight)
+    error = endings[0] if why == "raises" else None
+    if not isinstance(error, Raised):
+        return _told(entry, why, TOLD[why])
+    text = f"{error.name}: {error.text}" if error.text else error.name
+    told = _told(entry, why, text)
+    if error.module is None or error.node is None:
+        return told
+    span = spans.of(error.module, error.node)
+    focus = None if error.focus is None else spans.of(error.module, error.focus)
+    return Unfollowed(
+        told.name,
+        told.qualified_name,
+        told.path,
+        told.line,
+        told.kind,
+        why,
+        text,
+        span,
+        focus,
+        error.name,
+        error.nearest,
+    )
+
+
+def _why(entry: Entry, endings: Sequence[Ending], out_of_sight: bool) -> Why:
+    if any(not isinstance(ending, Raised) and ending is not None for ending in endings):
+        return "limit"
+    if endings and None not in endings:
+        # An object that somebody else makes may have what this one lacks.
+        sure = entry.cls is None or any(isinstance(ending, Raised) and ending.keyword for ending in endings)
+        return "raises" if sure else "argument"
+    if out_of_sight:
+        return "out of sight"
+    return "argument" if entry.function is not None and needs_arguments(entry) else "kept"
+
+
+def _told(entry: Entry, why: Why, message: str) -> Unfollowed:
+    return Unfollowed(entry.name, entry.qualified_name, entry.module.path, entry.line, entry.kind, why, message)
+
+
+def not_reached(machine: Machine, module: Module, told: Container[Place]) -> Iterator[Unfollowed]:
+    """The functions of a file, and its top level, that configure something by their text, and that nothing followed.
+
+    `told` is what is a recipe, is called by one, or is known to be lost.
+    """
+    inside: set[ast.AST] = set()
+    for name, node in definitions(module):
+        line = getattr(node, "lineno", 1)
+        if node in inside or (module.path, line) in told or not configures(machine, module, node):
+            continue
+        inside.update(ast.walk(node) if name else ())
+        short = name or module.name.rpartition(".")[2]
+        qualified = f"{module.name}.{name}" if name else module.name
+        kind: Kind = "function" if name else "script"
+        yield Unfollowed(short, qualified, module.path, line, kind, "not reached", TOLD["not reached"])

@@ -1,0 +1,143 @@
+"""What a test is called with: the values that it is parametrised over, fixtures, and what its class sets up."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
+from mfsdp_lint.readers.python.eval.branches import fork
+from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.eval.containers import elements
+from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Function, Instance, Object
+
+MOST_CASES = 8
+"""Sets of parameters that are looked at one by one; of more, the parameters are not known."""
+SET_UP = ("setUpClass", "setup_class", "setUp", "setup_method", "setup")
+
+Case = Mapping[str, Object]
+
+
+def is_test(function: Function) -> bool:
+    """Whether a test runner calls a function, by its name."""
+    return function.name.startswith("test")
+
+
+def case_of(machine: Machine, function: Function) -> Case:
+    """The parameters of a test on the path at hand: one path for each set that it is parametrised with."""
+    frame = Frame(function.module)
+    found: dict[str, Object] = {}
+    for node in function.node.decorator_list:
+        cases = _cases(machine, node, frame) if isinstance(node, ast.Call) else []
+        if 0 < len(cases) <= MOST_CASES:
+            found.update(_one_of(machine, cases))
+    return found
+
+
+def _one_of(machine: Machine, cases: list[Case]) -> Case:
+    while len(cases) > 1:
+        half = (len(cases) + 1) // 2
+        words = " or ".join(map(_words, cases[:half]))
+        cases = cases[:half] if fork(machine, words) else cases[half:]
+    return cases[0]
+
+
+def _words(case: Case) -> str:
+    return ", ".join(f"{name}={getattr(value, 'name', None) or repr(value)}" for name, value in case.items())
+
+
+def _cases(machine: Machine, node: ast.Call, frame: Frame) -> list[Case]:
+    """The sets of parameters of one `@pytest.mark.parametrize(names, values)`."""
+    if len(node.args) + len(node.keywords) < 2 or not _is_parametrize(machine, node.func, frame):
+        return []
+    given = {keyword.arg: keyword.value for keyword in node.keywords}
+    names_node, values_node = [*node.args, given.get("argnames"), given.get("argvalues")][:2]
+    if names_node is None or values_node is None:
+        return []
+    try:
+        names = _names(machine, evaluate(machine, names_node, frame), frame)
+        rows = list(_rows(machine, values_node, frame))
+    except Raised:
+        return []
+    if not names:
+        return []
+    if len(names) == 1:
+        return [{names[0]: row[0] if isinstance(row, _Parameters) else row} for row in rows]
+    items = [row if isinstance(row, _Parameters) else elements(machine, row, frame) for row in rows]
+    if not all(row is not None and len(row) == len(names) for row in items):
+        return []
+    return [dict(zip(names, row, strict=True)) for row in items if row is not None]
+
+
+def _names(machine: Machine, given: Object, frame: Frame) -> list[str]:
+    """The names of the parameters, which stand in one text or in a sequence; empty where they are not known."""
+    if isinstance(given, str):
+        return [name.strip() for name in given.split(",")]
+    found = elements(machine, given, frame) or []
+    names = [name for name in found if isinstance(name, str)]
+    return names if len(names) == len(found) else []
+
+
+class _Parameters(list[Object]):
+    """The values of one `pytest.param(...)`."""
+
+
+def _rows(machine: Machine, node: ast.expr, frame: Frame) -> Iterator[Object | _Parameters]:
+    """The values of a test's parameters, one by one."""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        for item in node.elts:
+            if isinstance(item, ast.Call) and ast.unparse(item.func).rpartition(".")[2] == "param":
+                yield _Parameters(evaluate(machine, each, frame) for each in item.args)
+            else:
+                yield evaluate(machine, item, frame)
+    else:
+        yield from elements(machine, evaluate(machine, node, frame), frame) or ()
+
+
+def _is_parametrize(machine: Machine, node: ast.expr, frame: Frame) -> bool:
+    try:
+        value = evaluate(machine, node, frame)
+    except Raised:
+        return False
+    options = value.options if isinstance(value, Choice) else (value,)
+    return any(isinstance(each, External) and each.name == "pytest.mark.parametrize" for each in options)
+
+
+def fixture(machine: Machine, function: Function, name: str, frame: Frame) -> Object:
+    """What a fixture of the test's own file gives; MISSING where the file has none of this name."""
+    found = resolve_global(machine, function.module, name)
+    if not isinstance(found, Function) or found is function or not _is_fixture(found):
+        return MISSING
+    parameters = found.node.args
+    needed = {each.arg: fixture(machine, found, each.arg, frame) for each in parameters.args}
+    given: dict[str, Object] = {}
+    for key, value in needed.items():
+        given[key] = machine.unknown(key) if value is MISSING else value
+    result = call(machine, found, [], given, found.node, frame)
+    return result.first() if isinstance(result, GeneratorCall) else result
+
+
+def _is_fixture(function: Function) -> bool:
+    return any("fixture" in ast.unparse(node) for node in function.node.decorator_list)
+
+
+def set_up(machine: Machine, owner: Object, node: ast.AST, frame: Frame) -> None:
+    """What a class of tests does before each of them."""
+    cls = owner.cls if isinstance(owner, Instance) else owner
+    if not isinstance(cls, ClassObject):
+        return
+    for name in SET_UP:
+        if lookup(machine, cls, name)[0] is MISSING:
+            continue
+        method = get_attribute(machine, owner, name, None, frame)
+        function = getattr(method, "function", None)
+        extra = len(function.node.args.args) - 1 if isinstance(function, Function) else 0
+        call(machine, method, [machine.unknown("method") for _ in range(extra)], {}, node, frame)

@@ -1,0 +1,132 @@
+"""Command-line programs made of functions: click, typer, fire, hydra.
+
+A parameter that comes from the command line is its option's default, as with argparse (see command_line.py); one that
+has no default, or comes from files that are composed when the program starts, is not known.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.definitions import MODELLED
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    MISSING,
+    Function,
+    Native,
+    Object,
+    Option,
+    Partial,
+)
+
+
+@models("click.command", "rich_click.command", "hydra.main", "typer.run", "fire.Fire")
+def _program(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    """`@command()` and `@command` make a program of a function; `run(function)` is one that starts at once."""
+    name = getattr(node, "func", node)
+    starts = getattr(name, "attr", getattr(name, "id", "")) in ("run", "Fire")
+    function = arguments[0] if arguments and isinstance(arguments[0], (Function, Partial)) else None
+    if starts:
+        return machine.unknown("run") if function is None else _started(machine, function, node, frame)
+    if function is not None:
+        return _made(function)
+    return Native(f"{MODELLED}command", lambda machine, given, *_: _made(given[0]))
+
+
+def _made(function: Object) -> Object:
+    def start(machine: Machine, given: list[Object], _: Any, node: Any, frame: Frame) -> Object:
+        return _started(machine, function, node, frame, known=not given or given[0] is None)
+
+    return Native("a program", start) if isinstance(function, (Function, Partial)) else function
+
+
+def _started(machine: Machine, function: Object, node: Any, frame: Frame, known: bool = True) -> Object:
+    """The function, called with its options as they are when none is given; unknown ones where some are (`known`)."""
+    inner = function.function if isinstance(function, Partial) else function
+    given = dict(function.keywords) if isinstance(function, Partial) else {}
+    positional = list(function.arguments) if isinstance(function, Partial) else []
+    if not known:
+        given = {name: machine.unknown(name) for name in given}
+    if isinstance(inner, Function):
+        parameters = inner.node.args
+        names = [each.arg for each in (*parameters.posonlyargs, *parameters.args)][len(positional) :]
+        for name in (*names, *(each.arg for each in parameters.kwonlyargs)):
+            if name not in given and (name not in inner.defaults or not known):
+                given[name] = machine.unknown(name)
+    return call(machine, inner, positional, given, node, frame)
+
+
+@models("click.option", "click.argument", "rich_click.option", "rich_click.argument")
+def _option(machine: Machine, names: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
+    """A decorator that gives the function one of its arguments."""
+    known = [name for name in names if isinstance(name, str)]
+    destination = _destination(known)
+
+    def decorate(machine: Machine, given: list[Object], *_: Any) -> Object:
+        function = given[0]
+        if destination is None or not isinstance(function, (Function, Partial)):
+            return function
+        value = click_option(machine, known, options)
+        if isinstance(function, Partial):
+            return Partial(function.function, function.arguments, {**function.keywords, destination: value})
+        return Partial(function, [], {destination: value})
+
+    return Native(f"{MODELLED}option", decorate)
+
+
+def _destination(names: list[str]) -> str | None:
+    """The parameter that an option goes to (as in click): a name without dashes, or the first with two."""
+    plain = [name for name in names if name.isidentifier()]
+    if plain:
+        return plain[0].lower()
+    dashed = sorted((name.partition("/")[0].strip() for name in names), key=lambda name: not name.startswith("--"))
+    return dashed[0].lstrip("-").replace("-", "_").lower() if dashed else None
+
+
+def click_option(machine: Machine, names: list[str], options: dict[str, Object]) -> Object:
+    """What an option of click gives when nobody gives it."""
+    text = next((name for name in names if name.startswith("--")), names[0] if names else "").partition("/")[0]
+    is_argument = not text.startswith("-")
+    if "**" in options or {"prompt", "callback", "cls"} & options.keys():
+        return Option(machine.tick(), text)
+    if options.get("required") is True or (is_argument and "default" not in options and "required" not in options):
+        return Option(machine.tick(), text, not_none=True)
+    is_flag = options.get("is_flag") is True or any("/" in name for name in names)
+    default = options.get("default", MISSING)
+    if default is MISSING:
+        default = False if is_flag else 0 if options.get("count") is True else None
+        default = () if options.get("multiple") is True else default
+    elif isinstance(default, str) and getattr(options.get("type"), "name", "builtins.str") != "builtins.str":
+        return Option(machine.tick(), text)
+    if default == () or isinstance(default, CONSTANTS):
+        return Option(machine.tick(), text, default) if isinstance(default, CONSTANTS) else default
+    return Option(machine.tick(), text)
+
+
+@models("click.pass_context", "click.pass_obj")
+def _with_context(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    function = arguments[0] if arguments else None
+    if not isinstance(function, (Function, Partial)):
+        return function
+    context = machine.unknown("context", not_none=True)
+    if isinstance(function, Partial):
+        return Partial(function.function, [context, *function.arguments], function.keywords)
+    return Partial(function, [context], {})
+
+
+@models("typer.Option", "typer.Argument")
+def _typer_option(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    default = arguments[0] if arguments else keywords.get("default", ...)
+    names = [name for name in arguments[1:] if isinstance(name, str)]
+    text = names[0].partition("/")[0] if names else "an option"
+    if default is ... or not isinstance(default, CONSTANTS) or {"prompt", "callback"} & keywords.keys():
+        return Option(machine.tick(), text)
+    return Option(machine.tick(), text, default)

@@ -1,0 +1,68 @@
+"""nemo_run: tasks that hold a function and its arguments, and what runs them.
+
+A task's arguments are its attributes until it runs (`task.config.ddp.use_megatron_fsdp = True`). Where it runs is not
+the question here: it runs at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import TASK
+from mfsdp_lint.readers.python.values.objects import Native, Object, Unknown
+
+
+@models("nemo_run.Partial", "nemo_run.Config")
+def _task(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    if not arguments or "**" in keywords:
+        return unfollowed(machine, "nemo_run.Partial", arguments, keywords, node, frame)
+    made: Unknown = machine.unknown("task", not_none=True)
+    made.fields.update(keywords)
+    made.fields[TASK] = (*arguments, getattr(getattr(node, "func", None), "attr", "") == "Config")
+    return made
+
+
+def _built(machine: Machine, value: Object, node: Any, frame: Frame) -> Object:
+    """A `Config` as what it makes; anything else as it is."""
+    if isinstance(value, Unknown) and TASK in value.fields and value.fields[TASK][-1]:
+        return _done(machine, value, node, frame)
+    return value
+
+
+def _done(machine: Machine, task: Unknown, node: Any, frame: Frame) -> Object:
+    function, *given, _ = task.fields[TASK]
+    keywords = {name: value for name, value in task.fields.items() if isinstance(name, str)}
+    given = [_built(machine, value, node, frame) for value in given]
+    keywords = {name: _built(machine, value, node, frame) for name, value in keywords.items()}
+    return call(machine, function, given, keywords, node, frame)
+
+
+@models("nemo_run.run", "nemo_run.build")
+def _run(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    task = arguments[0] if arguments else keywords.get("fn_or_script")
+    if isinstance(task, Unknown) and TASK in task.fields:
+        return _done(machine, task, node, frame)
+    return unfollowed(machine, "nemo_run.run", arguments, keywords, node, frame)
+
+
+@models("nemo_run.Experiment")
+def _experiment(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    made: Unknown = machine.unknown("experiment", not_none=True)
+
+    def add(machine: Machine, given: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
+        tasks = getattr(given[0], "items", None) if given else None
+        for task in tasks or given[:1]:
+            _run(machine, [task], {}, node, frame)
+        return machine.unknown("added", not_none=True)
+
+    nothing = Native("Experiment.run", lambda *_: None)
+    made.fields.update({"add": Native("Experiment.add", add), "run": nothing})
+    made.fields["__enter__"] = Native("Experiment.__enter__", lambda *_: made)
+    return made

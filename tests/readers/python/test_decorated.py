@@ -1,0 +1,164 @@
+"""A decorated function is a recipe by what its decorators make of it, under its own name and at its own line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.values import Known
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.python.read import read_python
+
+HEAD = """\
+import functools
+from dataclasses import dataclass, field
+
+
+@dataclass
+class DDP:
+    use_megatron_fsdp: bool = False
+    strategy: str = "no_shard"
+
+
+@dataclass
+class ConfigContainer:
+    ddp: DDP = field(default_factory=DDP)
+
+
+def build(strategy="no_shard"):
+    return ConfigContainer(ddp=DDP(strategy=strategy))
+
+"""
+
+WRAPPERS = {
+    "without wraps": """
+def sharded(build):
+    def inner(*args, **kwargs):
+        cfg = build(*args, **kwargs)
+        cfg.ddp.use_megatron_fsdp = True
+        return cfg
+    return inner
+""",
+    "with wraps": """
+def sharded(build):
+    @functools.wraps(build)
+    def inner(*args, **kwargs):
+        cfg = build(*args, **kwargs)
+        cfg.ddp.use_megatron_fsdp = True
+        return cfg
+    return inner
+""",
+    "update_wrapper": """
+def sharded(build):
+    def inner():
+        cfg = build()
+        cfg.ddp.use_megatron_fsdp = True
+        return cfg
+    return functools.update_wrapper(inner, build)
+""",
+    "a class": """
+class sharded:
+    def __init__(self, build):
+        self.build = build
+    def __call__(self):
+        cfg = self.build()
+        cfg.ddp.use_megatron_fsdp = True
+        return cfg
+""",
+    "a method of a registry": """
+class Registry:
+    def __init__(self):
+        self.known = {}
+    def sharded(self, build):
+        def inner(**kwargs):
+            cfg = build(**kwargs)
+            cfg.ddp.use_megatron_fsdp = True
+            return cfg
+        self.known[build.__name__] = inner
+        return inner
+sharded = Registry().sharded
+""",
+    "a partial": """
+def wrap(build, value):
+    def inner():
+        cfg = build()
+        cfg.ddp.use_megatron_fsdp = value
+        return cfg
+    return inner
+sharded = functools.partial(wrap, value=True)
+""",
+}
+
+
+def read(folder: Path, text: str) -> dict[str, Recipe]:
+    path = folder / "recipes.py"
+    path.write_text(HEAD + text)
+    return {recipe.name: recipe for recipe in read_python([str(path)], Sources()).recipes}
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_what_the_decorator_changes_is_changed(tmp_path: Path, wrapper: str) -> None:
+    text = WRAPPERS[wrapper] + "\n@sharded\ndef recipe():\n    return build()\n"
+    found = read(tmp_path, text)["recipe"]
+    assert found.variants[0].value("ddp.use_megatron_fsdp") == Known(True)
+    assert found.line == (HEAD + text).splitlines().index("def recipe():") + 1
+
+
+def test_required_arguments_go_through_the_wrapper(tmp_path: Path) -> None:
+    text = WRAPPERS["with wraps"] + "\n@sharded\ndef recipe(name):\n    return build()\n"
+    assert read(tmp_path, text)["recipe"].variants[0].value("ddp.use_megatron_fsdp") == Known(True)
+
+
+def test_a_wrapper_that_gives_an_argument_itself(tmp_path: Path) -> None:
+    text = """
+def with_base(change):
+    def inner(**kwargs):
+        return change(build("optim_grads"), **kwargs)
+    return inner
+
+@with_base
+def recipe(cfg, fsdp=True):
+    cfg.ddp.use_megatron_fsdp = fsdp
+    return cfg
+"""
+    found = read(tmp_path, text)["recipe"].variants[0]
+    assert found.value("ddp.use_megatron_fsdp") == Known(True)
+    assert found.value("ddp.strategy") == Known("optim_grads")
+
+
+def test_a_function_that_a_function_makes(tmp_path: Path) -> None:
+    text = """
+def make(fsdp):
+    def recipe():
+        cfg = build()
+        cfg.ddp.use_megatron_fsdp = fsdp
+        return cfg
+    return recipe
+
+sharded = make(True)
+plain = make(False)
+"""
+    found = read(tmp_path, text)
+    assert found["sharded"].variants[0].value("ddp.use_megatron_fsdp") == Known(True)
+    assert found["plain"].variants[0].value("ddp.use_megatron_fsdp") == Known(False)
+
+
+def test_a_function_under_a_condition(tmp_path: Path) -> None:
+    text = "import os\nif os.environ.get('FAST'):\n    def recipe():\n        return build()\n"
+    assert "recipe" in read(tmp_path, text)
+
+
+def test_a_decorated_method(tmp_path: Path) -> None:
+    text = (
+        WRAPPERS["with wraps"]
+        + """
+class Recipes:
+    @sharded
+    def small(self) -> ConfigContainer:
+        return build()
+"""
+    )
+    found = read(tmp_path, text)["Recipes.small"]
+    assert found.variants[0].value("ddp.use_megatron_fsdp") == Known(True)
