@@ -33,9 +33,10 @@ def _same(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 @models("asyncio.gather")
 def _gather(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    if not all(isinstance(each, Coroutine) for each in arguments):
+    awaited = [each for each in arguments if isinstance(each, Coroutine)]
+    if len(awaited) < len(arguments):
         return unfollowed(machine, "asyncio.gather", arguments, keywords, node, frame)
-    return Coroutine(machine, lambda: ListObject([each.result() for each in arguments], machine.tick()))
+    return Coroutine(machine, lambda: ListObject([each.result() for each in awaited], machine.tick()))
 
 
 @models("asyncio.sleep")

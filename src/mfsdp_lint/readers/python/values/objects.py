@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from types import EllipsisType
     from typing import TypeAlias
 
-    from mfsdp_lint.readers.python.state.generators import GeneratorCall
+    from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
     from mfsdp_lint.readers.python.values.classes import ClassObject
     from mfsdp_lint.readers.python.values.modules import Module
 
