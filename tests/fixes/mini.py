@@ -18,7 +18,8 @@ from mfsdp_lint.core.recipe import How, Origin, Recipe, Setting, Span, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.plan import FixRequest, Need
-from mfsdp_lint.fixes.prove import Broken, Judged
+from mfsdp_lint.fixes.prove import Judged
+from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.fixes.statements import PythonFile, parse
 
 Settings = dict[str, Setting]

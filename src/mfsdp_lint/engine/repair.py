@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from mfsdp_lint.core.finding import SEVERITIES, Fix, Safety
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.fixes.apply import Fixed, fix_project, prove_once
 from mfsdp_lint.fixes.plan import FixRequest, Need, plan
-from mfsdp_lint.fixes.prove import Broken, Evaluate, Judged
+from mfsdp_lint.fixes.prove import Evaluate, Judged
+from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause
 
@@ -59,13 +60,10 @@ class Repair:
         violations = [violation for cause in judgement.causes for violation in cause.violations]
         return Judged(
             recipes=judgement.recipes,
-            # Several versions may break a rule with different severities; the proof goes by the last one.
-            broken=[
-                Broken(_mistake(each), each.severity, each.recipe, each.variant)
-                for each in sorted(violations, key=lambda each: -SEVERITIES.index(each.severity))
-            ],
+            broken=_broken(violations),
             requests=list(self._requests(judgement, unsafe)),
             unreadable=[problem.path for problem in judgement.problems if problem.kind == "unreadable"],
+            breaks=lambda recipes: _broken(self.judge.violations(recipes, judgement.sources)),
         )
 
     def _requests(self, judgement: Judgement, unsafe: bool) -> Iterator[FixRequest]:
@@ -77,6 +75,14 @@ class Repair:
                 needs = tuple(_needs(cause))
                 mistake = _mistake(cause.violations[0])
                 yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs)
+
+
+def _broken(violations: Iterable[Violation]) -> list[Broken]:
+    # Several versions may break a rule with different severities; the proof goes by the last one.
+    return [
+        Broken(_mistake(each), each.severity, each.recipe, each.variant)
+        for each in sorted(violations, key=lambda each: -SEVERITIES.index(each.severity))
+    ]
 
 
 def _mistake(violation: Violation) -> str:
