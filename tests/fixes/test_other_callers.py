@@ -15,6 +15,7 @@ MAKE = (
     "    cfg.checkpoint.pretrained_checkpoint = None\n"
     "    cfg.checkpoint.load = None\n"
     '    cfg.checkpoint.save = "/results"\n'
+    "    cfg.ddp.average_in_collective = False\n"
 )
 BAD = '    cfg.checkpoint.ckpt_format = "torch_dist"\n'
 SET = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n'
@@ -56,7 +57,9 @@ def test_a_written_format_becomes_conditional_where_it_stands(fix: Fix) -> None:
 
 
 def test_in_the_branch_that_turns_it_on(fix: Fix) -> None:
-    text = HEAD + f"def r(fsdp=True):\n{MAKE}    if fsdp:\n        cfg.dist.use_megatron_fsdp = True\n%s    return cfg\n"
+    text = (
+        HEAD + f"def r(fsdp=True):\n{MAKE}    if fsdp:\n        cfg.dist.use_megatron_fsdp = True\n%s    return cfg\n"
+    )
     assert fix({"a.py": text % ""}) == {"a.py": text % f"    {SET}"}
 
 

@@ -1,7 +1,8 @@
 """Where to write what a finding's remedy names: several ways, the one that reads best first.
 
 A setting is changed where its value is written, when everybody who takes it from there needs the change. Otherwise
-it is assigned right behind the line that turned on what the value is bad for, or at the end of the function. Which
+it is assigned right behind the line that turned on what the value is bad for, or at the end of the function. Where
+that line says `= fsdp`, it is for the callers to decide, and the new value may be for those alone who turn it on. Which
 of the ways really works is decided by the proof.
 """
 
@@ -14,8 +15,8 @@ from typing import Literal
 
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
-from mfsdp_lint.core.values import Known, Plain, same
-from mfsdp_lint.fixes.editor import Editable
+from mfsdp_lint.core.values import UNKNOWN, Known, Plain, Value, same
+from mfsdp_lint.fixes.editor import Editable, Old
 from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, merge
 
@@ -59,11 +60,15 @@ class Plan:
     candidates: tuple[tuple[Edit, ...], ...]
 
 
-Placement = Literal["in place", "argument here", "behind", "at the end", "argument"]
+Placement = Literal[
+    "in place", "argument here", "behind", "at the end", "argument", "in place where on", "behind where on"
+]
 
 STRATEGIES: tuple[tuple[Placement, ...], ...] = (
     ("in place", "argument here", "behind", "at the end", "argument"),
     ("behind", "at the end"),
+    ("in place where on", "behind where on"),
+    ("behind where on",),
     ("in place", "at the end", "argument"),
     ("at the end",),
 )
@@ -84,6 +89,7 @@ class _Job:
     where: Span
     origin: Origin = field(compare=False)
     setting: str
+    switch: Origin | None = field(default=None, compare=False)
 
 
 class _Planner:
@@ -116,19 +122,22 @@ class _Planner:
     def _assignments(self, request: FixRequest, strategy: Sequence[Placement]) -> list[Edit] | None:
         """The edits for every setting that does not have its value yet. None when one finds no place."""
         jobs: dict[_Job, dict[str, Plain]] = defaultdict(dict)
+        old: dict[_Job, dict[str, Value]] = defaultdict(dict)
         for need in request.needs:
             for path, value in need.set.items():
                 now = need.variant.value(path)
                 if isinstance(now, Known) and same(now.value, value):
                     continue
                 found = (job for placement in strategy for job in self._jobs(placement, request, need, path))
-                job = next((job for job in found if self._edits(job, [(path, value)]) is not None), None)
+                job = next((job for job in found if self._edits(job, [(path, value)], {}) is not None), None)
                 if job is None:
                     return None
                 jobs[job][path] = value
+                old[job][path] = now if old[job].get(path, now) == now else UNKNOWN
         edits: list[Edit] = []
         for job, values in jobs.items():
-            more = self._edits(job, list(values.items()))
+            known = {path: value.value for path, value in old[job].items() if isinstance(value, Known)}
+            more = self._edits(job, list(values.items()), known)
             if more is None:
                 return None
             edits += more
@@ -164,28 +173,35 @@ class _Planner:
                 yield _Job("argument", own.span, own, "")
             case "argument here" if own and own.how == "default" and self._beside(own, anchor):
                 yield _Job("argument", own.span, own, "")
-            case "behind" if anchor:
+            case "in place where on" if origin and self._editable(origin) and origin.how != "default" and anchor:
+                if self._beside(origin, anchor):
+                    yield _Job(placement, origin.point, origin, path, anchor[0])
+            case "behind" | "behind where on" if anchor:
                 yield _Job(placement, anchor[0].span, anchor[0], anchor[1])
             case "at the end":
                 for scope in filter(None, (anchor and anchor[0], self._recipe_origin(need.recipe))):
                     yield _Job(placement, scope.span, scope, "")
 
-    def _edits(self, job: _Job, new: Sequence[tuple[str, Plain]]) -> list[Edit] | None:
+    def _edits(self, job: _Job, new: Sequence[tuple[str, Plain]], old: Old) -> list[Edit] | None:
         """What a job comes to, worked out once: recipes that share a helper ask for the same."""
-        key = job, repr(new)
+        key = job, repr((new, old))
         if key not in self._known:
-            self._known[key] = self._made(job, new)
+            self._known[key] = self._made(job, new, old)
         return self._known[key]
 
-    def _made(self, job: _Job, new: Sequence[tuple[str, Plain]]) -> list[Edit] | None:
+    def _made(self, job: _Job, new: Sequence[tuple[str, Plain]], old: Old) -> list[Edit] | None:
         file = self._file(job.where.path)
         if file is None:
             return None
         match job.placement:
             case "in place":
                 return file.replace_value(job.origin, *new[0])
+            case "in place where on":
+                return file.replace_value_where(job.origin, *new[0], job.switch) if job.switch else None
             case "behind":
                 return file.assign_after(job.origin, job.setting, new)
+            case "behind where on":
+                return file.assign_after_where(job.origin, job.setting, new, old)
             case "at the end":
                 return file.assign_at_end(job.origin, new)
         return file.add_arguments(job.origin, new)

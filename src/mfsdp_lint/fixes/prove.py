@@ -68,6 +68,7 @@ NO_PLACE = "there is no place where the value could be written with certainty"
 OVERLAP = "another fix changes the same text"
 TOO_MANY = "the proof took too many attempts"
 
+
 def prove(plans: Sequence[Plan], before: Judged, evaluate: Evaluate, texts: Texts) -> Proof:
     """The largest part of a batch that holds together, found with a bounded number of evaluations."""
     if not any(each.candidates for each in plans):

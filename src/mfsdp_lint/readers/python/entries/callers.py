@@ -7,20 +7,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.recipe import CALLED, Variant
 from mfsdp_lint.core.values import Plain, spell
+from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.python.entries import entries
 from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters, positional_given
 from mfsdp_lint.readers.python.entries.exposed import declared_keywords, is_boolean
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.modules import parse
 from mfsdp_lint.readers.python.state.room import with_room
 from mfsdp_lint.readers.python.values.objects import MISSING
 
 MOST_CALLS = 40
 """Callers that configure a run are recipes themselves, and looked at as such. Of what others give this is enough."""
+
+
+ANYTHING_ELSE = "anything else"
+"""Stands for all texts that a function has no word for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +69,8 @@ def _values(machine: Machine, entry: Entry) -> Iterator[tuple[str, type, _Value]
         values: list[_Value] = []
         if isinstance(default, bool) or is_boolean(annotations.get(name)):
             values += (True, False)
-        values += [value for node in ast.walk(entry.function.node) for value in _compared(node, name)]
+        compared = [value for node in ast.walk(entry.function.node) for value in _compared(node, name)]
+        values += (value for each in compared for value in (each, *_others(each)))
         values += [value for other, value in passed if other == name]
         yield from ((name, type(value), value) for value in values if not _same(value, default))
     for name in declared_keywords(machine, entry.function):
@@ -89,6 +97,14 @@ def _compared(node: ast.AST, name: str) -> Iterator[_Value]:
                 yield from _literal(inner)
 
 
+def _others(compared: _Value) -> Iterator[_Value]:
+    """Values for which a comparison may come out the other way."""
+    if isinstance(compared, str) or compared is None:
+        yield ANYTHING_ELSE
+    elif not isinstance(compared, bool):
+        yield from (compared - 1, compared + 1)
+
+
 def _literal(node: ast.AST) -> Iterator[_Value]:
     if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, (str, int, float))):
         yield node.value
@@ -108,10 +124,14 @@ def _passed(machine: Machine, entry: Entry, names: Sequence[str]) -> Iterator[tu
 
 
 def _calls(machine: Machine, called: str) -> Iterator[ast.Call]:
-    for module in machine.finder.by_path.values():
-        if module is None or not module.asked_for or called not in (machine.finder.sources.text_or_none(module.path) or ""):
+    """Also in files that say nothing about a training run."""
+    sources = machine.finder.sources
+    for path in machine.finder.spellings.values():
+        text = sources.text_or_none(path)
+        if text is None or f"{called}(" not in text:
             continue
-        for node in ast.walk(module.tree):
-            match node:
-                case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name == called:
-                    yield node
+        with suppress(Unreadable):
+            for node in ast.walk(parse(path, text)):
+                match node:
+                    case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name == called:
+                        yield node
