@@ -85,13 +85,13 @@ def test_a_parameters_default_is_changed_and_not_its_use(fix: Fix) -> None:
     assert fix({"a.py": text % "torch_dist"}) == {"a.py": text % "fsdp_dtensor"}
 
 
-COMMON = HEAD + f"def common():\n{MAKE}{BAD}    return cfg\n"
+COMMON = HEAD + f"def _common():\n{MAKE}{BAD}    return cfg\n"
 
 
 def recipe(name: str, fsdp: bool, module: str = "common") -> str:
     return (
-        f"from {module} import common\n\n\n"
-        f"def {name}():\n    cfg = common()\n    cfg.dist.use_megatron_fsdp = {fsdp}\n    return cfg\n"
+        f"from {module} import _common\n\n\n"
+        f"def {name}():\n    cfg = _common()\n    cfg.dist.use_megatron_fsdp = {fsdp}\n    return cfg\n"
     )
 
 
@@ -108,7 +108,7 @@ def test_whoever_uses_it_at_second_hand_counts(fix: Fix) -> None:
     files = {
         "common.py": COMMON,
         "a.py": recipe("a", True),
-        "again.py": "from common import common\n",
+        "again.py": "from common import _common\n",
         "deep/er/s.py": recipe("s", False, "again"),
     }
     assert fix(files, "common.py", "a.py") == {"a.py": behind(files["a.py"])}
@@ -125,6 +125,6 @@ def test_a_file_that_nobody_wrote_by_hand_does_not_count(fix: Fix) -> None:
 
 
 def test_other_functions_of_a_file_of_which_one_was_asked_for(fix: Fix) -> None:
-    more = "\n\ndef a():\n    cfg = common()\n    cfg.dist.use_megatron_fsdp = True\n    return cfg\n"
-    fine = "\n\ndef s():\n    return common()\n"
+    more = "\n\ndef a():\n    cfg = _common()\n    cfg.dist.use_megatron_fsdp = True\n    return cfg\n"
+    fine = "\n\ndef s():\n    return _common()\n"
     assert fix({"c.py": COMMON + more + fine}, "c.py::a") == {"c.py": behind(COMMON + more + fine)}

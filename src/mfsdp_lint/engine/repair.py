@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import SEVERITIES, Fix, Safety
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.fixes.apply import Fixed, fix_project, prove_once
 from mfsdp_lint.fixes.plan import FixRequest, Need, plan
-from mfsdp_lint.fixes.prove import Evaluate, Judged
+from mfsdp_lint.fixes.prove import Judged
 from mfsdp_lint.fixes.ways import Broken
+from mfsdp_lint.inputs.discover import File
+from mfsdp_lint.inputs.importers import importers
+from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause
 
@@ -29,7 +33,7 @@ class Repair:
 
     def plannable(self) -> dict[str, Safety]:
         """What there are edits for, by fingerprint; not proved."""
-        requests = self._judged(self.judgement, unsafe=True).requests
+        requests = self.judged(self.judgement, unsafe=True).requests
         plans = plan(requests, self.judgement.recipes, self.judgement.sources.text, self.judge.is_linted)
         return {each.request.key: each.request.safety for each in plans if each.candidates}
 
@@ -37,26 +41,24 @@ class Repair:
         """Fixes by fingerprint. Safe ones are proved among themselves, unsafe ones together with the safe ones."""
         fixes: dict[str, Fix] = {}
         for unsafe in (False, True):
-            before = self._judged(self.judgement, unsafe)
+            before = self.judged(self.judgement, unsafe)
             if all(request.key in fixes for request in before.requests):
                 continue
-            proof = prove_once(before, self._evaluate(unsafe), self.judgement.sources.text, self.judge.is_linted)
+            project = _Project(self, unsafe)
+            proof = prove_once(
+                before, project.evaluate, self.judgement.sources.text, self.judge.is_linted, project.widen
+            )
             for each in proof.proved:
                 fixes.setdefault(each.request.key, Fix(each.request.safety, each.edits))
         return fixes
 
     def applied(self, *, unsafe: bool) -> Fixed:
         """The texts of all files with every fix that holds, the unsafe ones if asked for. Writes nothing."""
-        before = self._judged(self.judgement, unsafe)
-        return fix_project(before, self._evaluate(unsafe), self.judgement.sources.text, self.judge.is_linted)
+        before = self.judged(self.judgement, unsafe)
+        project = _Project(self, unsafe)
+        return fix_project(before, project.evaluate, self.judgement.sources.text, self.judge.is_linted, project.widen)
 
-    def _evaluate(self, unsafe: bool) -> Evaluate:
-        def evaluate(texts: Mapping[str, str]) -> Judged:
-            return self._judged(self.judge(self.judgement.sources.with_texts(texts), self.judgement), unsafe)
-
-        return evaluate
-
-    def _judged(self, judgement: Judgement, unsafe: bool) -> Judged:
+    def judged(self, judgement: Judgement, unsafe: bool) -> Judged:
         violations = [violation for cause in judgement.causes for violation in cause.violations]
         return Judged(
             recipes=judgement.recipes,
@@ -71,10 +73,40 @@ class Repair:
             finding = cause.finding
             if finding.code not in self.codes or finding.suppressed is not None:
                 continue
+            # Files that nobody asked for are looked at, too, once a fix may touch what they use.
+            if not self.judge.is_linted(finding.span.path):
+                continue
             if cause.safety == "safe" or (unsafe and cause.safety == "unsafe"):
                 needs = tuple(_needs(cause))
                 mistake = _mistake(cause.violations[0])
                 yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs)
+
+
+class _Project:
+    """The project as proofs see it: what was asked for, and everybody who uses the files that they edit."""
+
+    def __init__(self, repair: Repair, unsafe: bool) -> None:
+        self._repair = repair
+        self._unsafe = unsafe
+        self._now = repair.judgement
+        self._judge = repair.judge
+
+    def evaluate(self, texts: Mapping[str, str]) -> Judged:
+        """What it comes to with other texts."""
+        sources = self._repair.judgement.sources.with_texts(texts)
+        return self._repair.judged(self._judge(sources, self._now), self._unsafe)
+
+    def widen(self, texts: Mapping[str, str], edited: Collection[str]) -> Judged | None:
+        """The same with everybody who uses the `edited` files; None where that is nobody new."""
+        question = self._judge.question
+        known = {os.path.realpath(file.path) for file in (*question.files, *question.beside)}
+        users = [path for path in (*sorted(edited), *importers(edited)) if kind_of(path) == "python"]
+        new = [File(path, "python") for path in users if os.path.realpath(path) not in known]
+        if not new:
+            return None
+        self._judge = replace(self._judge, question=replace(question, beside=(*question.beside, *new)))
+        self._now = self._judge(self._repair.judgement.sources, self._now)
+        return self.evaluate(texts) if texts else self._repair.judged(self._now, self._unsafe)
 
 
 def _broken(violations: Iterable[Violation]) -> list[Broken]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
@@ -19,6 +19,7 @@ from mfsdp_lint.core.values import UNKNOWN, Known, Plain, Value, same
 from mfsdp_lint.fixes.editor import Editable, Old
 from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, merge
+from mfsdp_lint.fixes.ways import Broken, picture
 
 Texts = Callable[[str], str]
 """The text of a file, by its path."""
@@ -75,10 +76,42 @@ STRATEGIES: tuple[tuple[Placement, ...], ...] = (
 """For each candidate, the placements to try for every setting, in this order."""
 
 
-def plan(requests: Sequence[FixRequest], recipes: Sequence[Recipe], texts: Texts, is_linted: IsLinted) -> list[Plan]:
-    """Plans for all `requests`; `recipes` are all recipes that were read, in the very objects that the needs name."""
-    planner = _Planner(recipes, texts, is_linted)
+def plan(
+    requests: Sequence[FixRequest],
+    recipes: Sequence[Recipe],
+    texts: Texts,
+    is_linted: IsLinted,
+    others: Sequence[Broken] = (),
+) -> list[Plan]:
+    """Plans for all `requests`; `recipes` are all recipes that were read, in the very objects that the needs name.
+
+    `others` is what is broken where no fix was asked for: they need the same where they make the same mistake.
+    """
+    planner = _Planner(recipes, texts, is_linted, others)
     return [Plan(request, tuple(planner.candidates(request))) for request in requests]
+
+
+def in_place_of(
+    requests: Sequence[FixRequest], recipes: Sequence[Recipe], others: Sequence[Recipe]
+) -> list[FixRequest]:
+    """The requests with the same ways in another reading's recipes; those that it does not have are left out."""
+    kept = {id(variant) for recipe in others for variant in (*recipe.variants, *recipe.exposed)}
+    if all(id(need.variant) in kept for request in requests for need in request.needs):
+        return list(requests)
+    way_of = {id(variant): way for way, variant in picture(recipes, ()).ways.items()}
+    there = picture(others, ()).ways
+    owner = {id(variant): recipe for recipe in others for variant in (*recipe.variants, *recipe.exposed)}
+    found = []
+    for request in requests:
+        variants = [there.get(way_of[id(need.variant)]) for need in request.needs]
+        needs = [
+            replace(need, recipe=owner[id(variant)], variant=variant)
+            for need, variant in zip(request.needs, variants, strict=True)
+            if variant is not None
+        ]
+        if len(needs) == len(request.needs):
+            found.append(replace(request, needs=tuple(needs)))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +126,15 @@ class _Job:
 
 
 class _Planner:
-    def __init__(self, recipes: Sequence[Recipe], texts: Texts, is_linted: IsLinted) -> None:
+    def __init__(self, recipes: Sequence[Recipe], texts: Texts, is_linted: IsLinted, others: Sequence[Broken]) -> None:
         self._texts = texts
         self._is_linted = is_linted
         self._files: dict[str, Editable | None] = {}
         self._variants = [variant for recipe in recipes for variant in recipe.variants]
         self._readers: dict[str, dict[Span, set[int]]] = {}
+        self._others: dict[str, set[int]] = defaultdict(set)
+        for each in others:
+            self._others[each.code].add(id(each.variant))
         self._known: dict[tuple[_Job, str], list[Edit] | None] = {}
 
     def candidates(self, request: FixRequest) -> Iterator[tuple[Edit, ...]]:
@@ -227,7 +263,7 @@ class _Planner:
                     readers[written.point].add(id(variant))
             self._readers[path] = readers
         needing = {id(need.variant) for need in request.needs if path in need.set or path in need.unset}
-        return self._readers[path].get(origin.point, set()) <= needing
+        return self._readers[path].get(origin.point, set()) <= needing | self._others[request.code]
 
     def _anchor(self, need: Need) -> tuple[Origin, str] | None:
         """The first line in the linted files that turned the feature on, and the setting that it sets."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mfsdp_lint.core.finding import SEVERITIES, Edit
@@ -36,6 +36,9 @@ class Judged:
 
 Evaluate = Callable[[Mapping[str, str]], Judged]
 """Reads and judges the project with other texts for some of its files (by path)."""
+
+Widen = Callable[[Mapping[str, str], Collection[str]], Judged | None]
+"""The project with other texts, judged together with everybody who uses some files of it; None: they are in already."""
 
 
 @dataclass(frozen=True, slots=True)

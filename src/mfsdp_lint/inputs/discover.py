@@ -37,6 +37,11 @@ class Discovered:
     problems: list[Problem]
 
 
+def is_skipped(name: str) -> bool:
+    """Whether a directory of this name is not entered."""
+    return name.startswith(".") or name in SKIPPED or name.endswith(".egg-info")
+
+
 def discover(paths: Iterable[str], types: FileTypes, exclude: Sequence[str] = ()) -> Discovered:
     """Every file of these types that is named or lies under a named directory, each once.
 
@@ -134,7 +139,7 @@ class _Walk:
                     self.problems.add(Problem(path, 1, 1, reason(path, error)))
                 continue
             if stat.S_ISDIR(mode):
-                if entry.name not in SKIPPED and not entry.name.endswith(".egg-info"):
+                if not is_skipped(entry.name):
                     yield path, is_link
             elif self.types.of(path):
                 self.file(path, mode, linked or is_link)
