@@ -40,10 +40,12 @@ class Repair:
     def proved(self) -> dict[str, Fix]:
         """Fixes by fingerprint. Safe ones are proved among themselves, unsafe ones together with the safe ones."""
         fixes: dict[str, Fix] = {}
+        asked: set[str] = set()
         for unsafe in (False, True):
             before = self.judged(self.judgement, unsafe)
-            if all(request.key in fixes for request in before.requests):
+            if asked.issuperset(request.key for request in before.requests):
                 continue
+            asked.update(request.key for request in before.requests)
             project = _Project(self, unsafe)
             proof = prove_once(
                 before, project.evaluate, self.judgement.sources.text, self.judge.is_linted, project.widen

@@ -6,6 +6,7 @@ A finding is about the call without arguments, and a fix has to leave all other 
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -123,15 +124,25 @@ def _passed(machine: Machine, entry: Entry, names: Sequence[str]) -> Iterator[tu
                 yield from ((name, literal) for literal in _literal(value))
 
 
-def _calls(machine: Machine, called: str) -> Iterator[ast.Call]:
+def _calls(machine: Machine, called: str) -> list[ast.Call]:
     """Also in files that say nothing about a training run."""
-    sources = machine.finder.sources
+    found: list[ast.Call] = []
     for path in machine.finder.spellings.values():
-        text = sources.text_or_none(path)
-        if text is None or f"{called}(" not in text:
-            continue
+        text = machine.finder.sources.text_or_none(path)
+        if text is not None and f"{called}(" in text:
+            found += _calls_in(machine, path, text).get(called, ())
+    return found
+
+
+def _calls_in(machine: Machine, path: str, text: str) -> Mapping[str, list[ast.Call]]:
+    """The calls in a file, by the last word of what is called."""
+    key = ("calls", path)
+    if key not in machine.memo:
+        machine.memo[key] = calls = defaultdict(list)
         with suppress(Unreadable):
             for node in ast.walk(parse(path, text)):
                 match node:
-                    case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name == called:
-                        yield node
+                    case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                        calls[name].append(node)
+    found: Mapping[str, list[ast.Call]] = machine.memo[key]
+    return found
