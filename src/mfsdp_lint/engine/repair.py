@@ -6,10 +6,10 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from mfsdp_lint.core.finding import SEVERITIES, Fix, Safety
+from mfsdp_lint.core.finding import SEVERITIES, Fix
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.fixes.apply import Fixed, fix_project, prove_once
-from mfsdp_lint.fixes.plan import FixRequest, Need, plan
+from mfsdp_lint.fixes.plan import FixRequest, Need
 from mfsdp_lint.fixes.prove import Judged
 from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.inputs.discover import File
@@ -31,12 +31,6 @@ class Repair:
     judge: Judge
     codes: Collection[str]
 
-    def plannable(self) -> dict[str, Safety]:
-        """What there are edits for, by fingerprint; not proved."""
-        requests = self.judged(self.judgement, unsafe=True).requests
-        plans = plan(requests, self.judgement.recipes, self.judgement.sources.text, self.judge.is_linted)
-        return {each.request.key: each.request.safety for each in plans if each.candidates}
-
     def proved(self) -> dict[str, Fix]:
         """Fixes by fingerprint. Safe ones are proved among themselves, unsafe ones together with the safe ones."""
         fixes: dict[str, Fix] = {}
@@ -54,11 +48,18 @@ class Repair:
                 fixes.setdefault(each.request.key, Fix(each.request.safety, each.edits))
         return fixes
 
-    def applied(self, *, unsafe: bool) -> Fixed:
-        """The texts of all files with every fix that holds, the unsafe ones if asked for. Writes nothing."""
+    def applied(self, *, unsafe: bool, without: Collection[str] = ()) -> Fixed:
+        """The texts of all files with every fix that holds, the unsafe ones if asked for. Writes nothing.
+
+        `without` are files that cannot be edited.
+        """
         before = self.judged(self.judgement, unsafe)
         project = _Project(self, unsafe)
-        return fix_project(before, project.evaluate, self.judgement.sources.text, self.judge.is_linted, project.widen)
+
+        def may_be_edited(path: str) -> bool:
+            return self.judge.is_linted(path) and path not in without
+
+        return fix_project(before, project.evaluate, self.judgement.sources.text, may_be_edited, project.widen)
 
     def judged(self, judgement: Judgement, unsafe: bool) -> Judged:
         violations = [violation for cause in judgement.causes for violation in cause.violations]

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import IsLinted
-from mfsdp_lint.fixes.plan import FixRequest, Texts, in_place_of, plan
-from mfsdp_lint.fixes.prove import Evaluate, Judged, Proof, Unproved, Widen, prove
+from mfsdp_lint.fixes.plan import Texts, in_place_of, plan
+from mfsdp_lint.fixes.prove import Evaluate, Judged, Proof, Proved, Unproved, Widen, prove
 
 ROUNDS = 8
 """More than real projects need; one fix may uncover another finding."""
@@ -15,10 +15,11 @@ ROUNDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """What fixing came to: the changed texts by path, the findings fixed, those not and why, and the last judgement."""
+    """What fixing came to: the changed texts by path, the fixes that hold, those that do not and why, and the last
+    judgement."""
 
     texts: Mapping[str, str]
-    fixed: tuple[FixRequest, ...]
+    fixed: tuple[Proved, ...]
     unproved: tuple[Unproved, ...]
     after: Judged
 
@@ -48,7 +49,7 @@ def fix_project(
     Writes nothing. `evaluate` gets the texts of all files that differ from what they are on disk.
     """
     changed: dict[str, str] = {}
-    fixed: list[FixRequest] = []
+    fixed: list[Proved] = []
     unproved: tuple[Unproved, ...] = ()
 
     def current(path: str) -> str:
@@ -69,6 +70,6 @@ def fix_project(
         if not proof.proved:
             break
         changed.update(proof.texts)
-        fixed += [each.request for each in proof.proved]
+        fixed += proof.proved
         now = proof.after
     return Fixed(changed, tuple(fixed), unproved, now)
