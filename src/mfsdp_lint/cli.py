@@ -46,17 +46,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments and arguments[0] in ("--version", "-V"):
         print(f"mfsdp-lint {__version__}")
         return 0
+    import signal
+    from contextlib import suppress
+
+    # Asked to end, it cleans up as it does after Ctrl-C. Only where it is the program: a thread has no signals.
+    before = signal.getsignal(signal.SIGTERM)
+    with suppress(ValueError):
+        signal.signal(signal.SIGTERM, _end)
     try:
         return _run(arguments)
     except KeyboardInterrupt:
         print("mfsdp-lint: interrupted", file=sys.stderr)
         return 130
+    except _Ended:
+        print("mfsdp-lint: terminated", file=sys.stderr)
+        return 143
     except BrokenPipeError:
         # The reader (`| head`) is gone. Python would complain when it flushes stdout at exit, so it gets another.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return USAGE
     except Exception as error:
         return _internal_error(error)
+    finally:
+        with suppress(ValueError, TypeError):
+            signal.signal(signal.SIGTERM, before)
+
+
+class _Ended(BaseException):
+    """SIGTERM."""
+
+
+def _end(*_: object) -> None:
+    raise _Ended
 
 
 def _run(arguments: list[str]) -> int:

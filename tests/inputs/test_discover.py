@@ -106,11 +106,20 @@ class TestFiles:
         assert [file.path for file in results[0].files] == ["a.py", "x/b.py", "x/y/c.yaml"]
 
     def test_a_file_behind_several_links_is_read_once(self) -> None:
-        make("shared/a.py", "x/b.py")
-        Path("x/first").symlink_to("../shared")
-        Path("x/second").symlink_to("../shared")
+        make("x/.shared/a.py", "x/b.py")
+        Path("x/first").symlink_to(".shared")
+        Path("x/second").symlink_to(".shared")
         Path("x/c.py").symlink_to("b.py")
         assert found("x") == ["x/b.py", "x/first/a.py"]
+
+    def test_links_that_lead_out_of_the_paths_are_not_followed(self) -> None:
+        make("shared/a.py", "x/b.py")
+        Path("x/root").symlink_to("/")
+        Path("x/shared").symlink_to("../shared")
+        Path("x/c.py").symlink_to("../shared/a.py")
+        assert found("x") == ["x/b.py"]
+        assert found("x", "shared") == ["shared/a.py", "x/b.py"]
+        assert found("x/shared", "x/c.py") == ["x/c.py"]  # what is named is taken, once
 
     def test_circles_of_links_end(self) -> None:
         make("x/a.py", "x/y/b.py")

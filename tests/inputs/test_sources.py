@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.inputs.sources import SIZE_LIMIT, Sources, Unreadable, atomic_write
+from mfsdp_lint.inputs.sources import SIZE_LIMIT, Sources, Unreadable
 
 
 def write(folder: Path, name: str, data: bytes) -> str:
@@ -144,33 +143,3 @@ def test_text_that_the_encoding_of_the_file_lacks_is_refused(tmp_path: Path) -> 
 
 def test_a_new_file_is_utf_8(tmp_path: Path) -> None:
     assert Sources().encode(str(tmp_path / "new.yaml"), "é") == b"\xc3\xa9"
-
-
-def test_an_atomic_write_keeps_the_mode_and_the_link(tmp_path: Path) -> None:
-    path = Path(write(tmp_path, "a.py", b"old"))
-    path.chmod(0o750)
-    link = tmp_path / "link.py"
-    link.symlink_to("a.py")
-    atomic_write(str(link), b"new")
-    assert link.is_symlink()
-    assert path.read_bytes() == b"new"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o750
-
-
-def test_an_atomic_write_makes_a_new_file(tmp_path: Path) -> None:
-    atomic_write(str(tmp_path / "new.py"), b"new")
-    assert (tmp_path / "new.py").read_bytes() == b"new"
-
-
-def test_an_atomic_write_that_fails_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write(tmp_path, "a.py", b"old")
-
-    def fail(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(OSError, match="No space"):
-        atomic_write(path, b"new")
-    assert {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()} == {"a.py": b"old"}

@@ -50,17 +50,17 @@ def main(arguments: argparse.Namespace) -> int:
         _print_findings(outcome, options.output_format, color=not arguments.no_color and _terminal_shows_color())
     for remark in outcome.remarks:
         print(f"mfsdp-lint: warning: {remark}", file=sys.stderr)
-    for problem in outcome.problems:
+    for problem in (*outcome.left, *outcome.problems):
         print(f"mfsdp-lint: error: {problem}", file=sys.stderr)
     return exit_code(outcome)
 
 
 def exit_code(outcome: Outcome) -> int:
     """0: nothing of severity warning or error remains (info never fails); 1: something does, or there is a patch to
-    show; 2: something asked for could not be checked."""
+    show, or a file was not written; 2: something asked for could not be checked."""
     if outcome.problems:
         return 2
-    return int(bool(outcome.summary.errors or outcome.summary.warnings or outcome.patch))
+    return int(bool(outcome.summary.errors or outcome.summary.warnings or outcome.patch or outcome.left))
 
 
 def _terminal_shows_color() -> bool:

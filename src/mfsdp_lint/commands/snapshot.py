@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Makes the snapshot and writes it; 0. Raises UsageError."""
-    from mfsdp_lint.inputs.sources import atomic_write
+    from mfsdp_lint.inputs.writing import replace_file
     from mfsdp_lint.snapshots.making.make import NoSource, make_snapshot
     from mfsdp_lint.snapshots.snapshot import Snapshot
 
@@ -34,7 +34,7 @@ def main(arguments: argparse.Namespace) -> int:
     except NoSource as error:
         raise UsageError(str(error)) from None
     try:
-        atomic_write(arguments.output, data)
+        replace_file(arguments.output, data)
     except OSError as error:
         raise UsageError(f"{arguments.output}: cannot be written: {error.strerror or error}") from None
     made = Snapshot(data)

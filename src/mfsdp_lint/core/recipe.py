@@ -7,9 +7,9 @@ a recipe was written in.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.values import UNKNOWN, Plain, Value, join, spell
@@ -164,6 +164,23 @@ class Variant:
         return self.settings.origin(path)
 
 
+CALLED = "called with"
+"""How the first condition of a variant begins that is another call."""
+
+
+class Callers(Protocol):
+    """Who may call a recipe: what else than its defaults they may give, and what it then comes to.
+
+    Worked out when asked, for it takes a while.
+    """
+
+    def given(self) -> Sequence[Mapping[str, Plain]]:
+        """Arguments that may decide something, one set for each call that is worth looking at."""
+
+    def variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
+        """What the recipe comes to with them."""
+
+
 Kind = Literal["function", "script", "module", "overrides", "arguments"]
 """A recipe function, a script's top level, a configuration kept in a module, an override file (YAML), or the flags of a
 command line kept in a file."""
@@ -177,7 +194,8 @@ class Recipe:
     the file's path. `line` is where it begins. `partial` says that it changes a configuration that comes from
     elsewhere (an override file, a function that takes a configuration): what it leaves out is unknown, not the default.
     `front_end` is who reads it. `exposed` is what the recipe comes to when a caller turns FSDP on by a parameter that
-    leaves it off by default; `variants` are without it.
+    leaves it off by default; `variants` are without it. `callers` say what it comes to in other calls: it is not judged
+    for these, but no fix may make one worse.
     """
 
     name: str
@@ -190,6 +208,7 @@ class Recipe:
     arguments: Mapping[str, Plain] = field(default_factory=dict)
     front_end: FrontEnd = BRIDGE
     exposed: tuple[Variant, ...] = ()
+    callers: Callers | None = field(default=None, repr=False, compare=False)
 
     @property
     def label(self) -> str:

@@ -12,7 +12,7 @@ from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import Comment, Suppressed, comments, suppress
 from mfsdp_lint.readers.registry import reader_of
 from mfsdp_lint.results.held_versions import holds_for, told
-from mfsdp_lint.rules.check import Hits, hits, violations_of
+from mfsdp_lint.rules.check import Hits, Violation, hits, violations_of
 from mfsdp_lint.rules.findings import Cause, causes
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.versions.target import Target
@@ -109,6 +109,14 @@ class Judge:
             readings=readings,
             hits=fired,
         )
+
+    def violations(self, recipes: Sequence[Recipe], sources: Sources) -> list[Violation]:
+        """What further recipes break, at any of the versions."""
+        return [
+            violation
+            for target in self.question.targets
+            for violation in violations_of(hits(recipes, target, self.rules, self.is_linted, sources=sources))
+        ]
 
     def _readings(self, sources: Sources, before: Mapping[tuple[str, str], Read]) -> dict[tuple[str, str], Read]:
         """What is read for every target; those that read the same data share it."""

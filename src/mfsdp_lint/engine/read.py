@@ -24,7 +24,8 @@ class Question:
     """Everything that decides what is read, but the texts: `files` are read whole, `addresses` are single functions,
     which may be in other files, the `named` ones.
 
-    `command_line` overrides settings of every recipe. `also` are the other versions of a range, of which `target` is
+    `beside` are files that nobody asked for and that are read to see what a fix makes of them. `command_line` overrides
+    settings of every recipe. `also` are the other versions of a range, of which `target` is
     the newest; `remarks` what is worth saying of them.
     """
 
@@ -36,6 +37,7 @@ class Question:
     also: tuple[Target, ...] = ()
     named: tuple[File, ...] = ()
     remarks: tuple[str, ...] = ()
+    beside: tuple[File, ...] = ()
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -129,6 +131,7 @@ def _of_kind(kind: str, question: Question, sources: Sources, tracing: bool) -> 
         [address for address in question.addresses if address.path in mine],
         question.search_path,
         tracing,
+        [file.path for file in question.beside if file.kind == kind],
     )
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from mfsdp_lint.core.finding import SEVERITIES, Fix, Safety
+from mfsdp_lint.core.finding import SEVERITIES, Fix
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.fixes.apply import Fixed, fix_project, prove_once
-from mfsdp_lint.fixes.plan import FixRequest, Need, plan
-from mfsdp_lint.fixes.prove import Broken, Evaluate, Judged
+from mfsdp_lint.fixes.plan import FixRequest, Need
+from mfsdp_lint.fixes.prove import Judged
+from mfsdp_lint.fixes.ways import Broken
+from mfsdp_lint.inputs.discover import File
+from mfsdp_lint.inputs.importers import importers
+from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause
 
@@ -26,46 +31,44 @@ class Repair:
     judge: Judge
     codes: Collection[str]
 
-    def plannable(self) -> dict[str, Safety]:
-        """What there are edits for, by fingerprint; not proved."""
-        requests = self._judged(self.judgement, unsafe=True).requests
-        plans = plan(requests, self.judgement.recipes, self.judgement.sources.text, self.judge.is_linted)
-        return {each.request.key: each.request.safety for each in plans if each.candidates}
-
     def proved(self) -> dict[str, Fix]:
         """Fixes by fingerprint. Safe ones are proved among themselves, unsafe ones together with the safe ones."""
         fixes: dict[str, Fix] = {}
+        asked: set[str] = set()
         for unsafe in (False, True):
-            before = self._judged(self.judgement, unsafe)
-            if all(request.key in fixes for request in before.requests):
+            before = self.judged(self.judgement, unsafe)
+            if asked.issuperset(request.key for request in before.requests):
                 continue
-            proof = prove_once(before, self._evaluate(unsafe), self.judgement.sources.text, self.judge.is_linted)
+            asked.update(request.key for request in before.requests)
+            project = _Project(self, unsafe)
+            proof = prove_once(
+                before, project.evaluate, self.judgement.sources.text, self.judge.is_linted, project.widen
+            )
             for each in proof.proved:
                 fixes.setdefault(each.request.key, Fix(each.request.safety, each.edits))
         return fixes
 
-    def applied(self, *, unsafe: bool) -> Fixed:
-        """The texts of all files with every fix that holds, the unsafe ones if asked for. Writes nothing."""
-        before = self._judged(self.judgement, unsafe)
-        return fix_project(before, self._evaluate(unsafe), self.judgement.sources.text, self.judge.is_linted)
+    def applied(self, *, unsafe: bool, without: Collection[str] = ()) -> Fixed:
+        """The texts of all files with every fix that holds, the unsafe ones if asked for. Writes nothing.
 
-    def _evaluate(self, unsafe: bool) -> Evaluate:
-        def evaluate(texts: Mapping[str, str]) -> Judged:
-            return self._judged(self.judge(self.judgement.sources.with_texts(texts), self.judgement), unsafe)
+        `without` are files that cannot be edited.
+        """
+        before = self.judged(self.judgement, unsafe)
+        project = _Project(self, unsafe)
 
-        return evaluate
+        def may_be_edited(path: str) -> bool:
+            return self.judge.is_linted(path) and path not in without
 
-    def _judged(self, judgement: Judgement, unsafe: bool) -> Judged:
+        return fix_project(before, project.evaluate, self.judgement.sources.text, may_be_edited, project.widen)
+
+    def judged(self, judgement: Judgement, unsafe: bool) -> Judged:
         violations = [violation for cause in judgement.causes for violation in cause.violations]
         return Judged(
             recipes=judgement.recipes,
-            # Several versions may break a rule with different severities; the proof goes by the last one.
-            broken=[
-                Broken(_mistake(each), each.severity, each.recipe, each.variant)
-                for each in sorted(violations, key=lambda each: -SEVERITIES.index(each.severity))
-            ],
+            broken=_broken(violations),
             requests=list(self._requests(judgement, unsafe)),
             unreadable=[problem.path for problem in judgement.problems if problem.kind == "unreadable"],
+            breaks=lambda recipes: _broken(self.judge.violations(recipes, judgement.sources)),
         )
 
     def _requests(self, judgement: Judgement, unsafe: bool) -> Iterator[FixRequest]:
@@ -73,10 +76,48 @@ class Repair:
             finding = cause.finding
             if finding.code not in self.codes or finding.suppressed is not None:
                 continue
+            # Files that nobody asked for are looked at, too, once a fix may touch what they use.
+            if not self.judge.is_linted(finding.span.path):
+                continue
             if cause.safety == "safe" or (unsafe and cause.safety == "unsafe"):
                 needs = tuple(_needs(cause))
                 mistake = _mistake(cause.violations[0])
                 yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs)
+
+
+class _Project:
+    """The project as proofs see it: what was asked for, and everybody who uses the files that they edit."""
+
+    def __init__(self, repair: Repair, unsafe: bool) -> None:
+        self._repair = repair
+        self._unsafe = unsafe
+        self._now = repair.judgement
+        self._judge = repair.judge
+
+    def evaluate(self, texts: Mapping[str, str]) -> Judged:
+        """What it comes to with other texts."""
+        sources = self._repair.judgement.sources.with_texts(texts)
+        return self._repair.judged(self._judge(sources, self._now), self._unsafe)
+
+    def widen(self, texts: Mapping[str, str], edited: Collection[str]) -> Judged | None:
+        """The same with everybody who uses the `edited` files; None where that is nobody new."""
+        question = self._judge.question
+        known = {os.path.realpath(file.path) for file in (*question.files, *question.beside)}
+        users = [path for path in (*sorted(edited), *importers(edited)) if kind_of(path) == "python"]
+        new = [File(path, "python") for path in users if os.path.realpath(path) not in known]
+        if not new:
+            return None
+        self._judge = replace(self._judge, question=replace(question, beside=(*question.beside, *new)))
+        self._now = self._judge(self._repair.judgement.sources, self._now)
+        return self.evaluate(texts) if texts else self._repair.judged(self._now, self._unsafe)
+
+
+def _broken(violations: Iterable[Violation]) -> list[Broken]:
+    # Several versions may break a rule with different severities; the proof goes by the last one.
+    return [
+        Broken(_mistake(each), each.severity, each.recipe, each.variant)
+        for each in sorted(violations, key=lambda each: -SEVERITIES.index(each.severity))
+    ]
 
 
 def _mistake(violation: Violation) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Finding
@@ -11,7 +11,7 @@ from mfsdp_lint.engine.other_versions import where_it_holds
 from mfsdp_lint.engine.read import Question, question
 from mfsdp_lint.engine.unused import unused_suppressions
 from mfsdp_lint.inputs.options import Options, UsageError
-from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable, atomic_write
+from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.registry import kind_of, reader_of
 from mfsdp_lint.results.summary import Summary, summarise
 from mfsdp_lint.rules.extend import rules_for
@@ -19,15 +19,13 @@ from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.selection import selected
 
-_SHOW_EDITS = ("full", "json")
-"""Formats that show the edits of a fix, which is done only once they are proved."""
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a run comes to: the findings that remain, by place and code, and what was asked for but cannot be done.
 
-    `patch` is what `--diff` shows. `sources` are the files as they are after the run.
+    `patch` is what `--diff` shows. `left` says which files were to be written and were not. `sources` are the files as
+    they are after the run.
     """
 
     findings: tuple[Finding, ...]
@@ -36,6 +34,7 @@ class Outcome:
     problems: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     patch: bytes = b""
+    left: tuple[str, ...] = ()
 
     def text(self, path: str) -> str | None:
         """The text of a file, for the reports; None where it cannot be read."""
@@ -51,16 +50,13 @@ def run(options: Options) -> Outcome:
     judgement = judge(Sources(asked.command_line.texts))
     not_there += tuple(problem for problem in judgement.problems if problem.kind == "usage")
     problems = [f"{problem.path}: {problem.message}" for problem in not_there if problem.kind == "usage"]
-    patch = b""
-    fixed = 0
-    if options.fix or options.diff:
-        texts, fixed = _repaired(judgement, judge, codes, unsafe=options.unsafe_fixes)
-        if options.diff:
-            patch = _patch(texts, judgement.sources)
-        else:
-            problems += _write(texts, judgement.sources)
-        judgement = judge(judgement.sources.with_texts(texts), judgement) if texts else judgement
-    found = _fixable(judgement, judge, codes, edits=options.output_format in _SHOW_EDITS and not options.diff)
+    patch, fixed = b"", 0
+    left: tuple[str, ...] = ()
+    if options.diff:
+        patch = _patch(judgement, judge, codes, options)
+    elif options.fix:
+        judgement, fixed, left = _fixed(judgement, judge, codes, options)
+    found = _fixable(judgement, judge, codes)
     found = where_it_holds(found, judgement, judge)
     if options.confirm:
         found = _confirmed(found, judgement, judge, options)
@@ -82,6 +78,7 @@ def run(options: Options) -> Outcome:
         problems=tuple(problems),
         remarks=(*judgement.remarks, *(_without_editor(judgement) if options.fix or options.diff else ())),
         patch=patch,
+        left=left,
     )
 
 
@@ -98,16 +95,40 @@ def _prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], 
     return Judge(asked, selection, on), codes, rules
 
 
-def _repaired(
-    judgement: Judgement, judge: Judge, codes: frozenset[str], *, unsafe: bool
-) -> tuple[Mapping[str, str], int]:
-    """The texts that fixes change, by path, and how many findings that fixes."""
+def _patch(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options) -> bytes:
+    """What fixing would change."""
     if not judgement.causes:
-        return {}, 0
+        return b""
+    from mfsdp_lint.engine.repair import Repair
+    from mfsdp_lint.fixes.patch import make_patch
+
+    texts = Repair(*_by_every_rule(judgement, judge), codes).applied(unsafe=options.unsafe_fixes).texts
+    encode, now = judgement.sources.encode, judgement.sources.text
+    return make_patch((path, encode(path, now(path)), encode(path, text)) for path, text in sorted(texts.items()))
+
+
+def _fixed(
+    judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options
+) -> tuple[Judgement, int, tuple[str, ...]]:
+    """The judgement of the files as they are after fixing, how many findings that fixed, and which files were left."""
+    from mfsdp_lint.engine import write
+
+    write.remove_leftovers(file.path for file in judge.question.every_file)
+    if not judgement.causes:
+        return judgement, 0, ()
     from mfsdp_lint.engine.repair import Repair
 
-    fixed = Repair(*_by_every_rule(judgement, judge), codes).applied(unsafe=unsafe)
-    return fixed.texts, len(fixed.fixed)
+    repair = Repair(*_by_every_rule(judgement, judge), codes)
+    fixed = repair.applied(unsafe=options.unsafe_fixes)
+    left: dict[str, str] = {}
+    # What cannot be written is found before anything is, and done without.
+    while more := write.not_writable(fixed.texts, judgement.sources):
+        left |= more
+        fixed = repair.applied(unsafe=options.unsafe_fixes, without=left)
+    done = write.write(fixed, judgement.sources)
+    if done.texts:
+        judgement = judge(judgement.sources.with_texts(done.texts), judgement)
+    return judgement, done.fixed, (*write.left(left), *done.left)
 
 
 def _without_editor(judgement: Judgement) -> Iterator[str]:
@@ -120,30 +141,19 @@ def _without_editor(judgement: Judgement) -> Iterator[str]:
             yield f"{reader_of(kind).type.called} is not edited: its findings have no fixes"
 
 
-def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str], *, edits: bool) -> list[Finding]:
-    """The findings of a judgement, with what can be fixed, and the edits if these are to be shown."""
+def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str]) -> list[Finding]:
+    """The findings of a judgement, each with its fix where one was proved."""
     findings = [cause.finding for cause in judgement.causes]
     # A file is not at fault for what one launch makes of it, and its other launches must not change.
     if not findings or judge.question.command_line.overrides:
         return findings
     from mfsdp_lint.engine.repair import Repair
 
-    repair = Repair(*_by_every_rule(judgement, judge), codes)
-    if edits:
-        fixes = repair.proved()
-        return [
-            replace(finding, fixable=fix.safety, fix=fix) if (fix := fixes.get(finding.fingerprint)) else finding
-            for finding in findings
-        ]
-    # What holds for some versions of a range only is never proved for all of them.
-    versions = len(judge.question.targets)
-    everywhere = {
-        cause.finding.fingerprint
-        for cause in judgement.causes
-        if len({violation.target for violation in cause.violations}) == versions
-    }
-    safeties = {key: safety for key, safety in repair.plannable().items() if key in everywhere}
-    return [replace(finding, fixable=safeties.get(finding.fingerprint)) for finding in findings]
+    fixes = Repair(*_by_every_rule(judgement, judge), codes).proved()
+    return [
+        replace(finding, fixable=fix.safety, fix=fix) if (fix := fixes.get(finding.fingerprint)) else finding
+        for finding in findings
+    ]
 
 
 def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Judge, options: Options) -> list[Finding]:
@@ -169,23 +179,3 @@ def _about_files(problems: Iterable[Problem], codes: frozenset[str]) -> list[Fin
     """Findings about files themselves, each once."""
     findings = [file_finding(problem) for problem in dict.fromkeys(problems) if problem.kind != "usage"]
     return [finding for finding in findings if finding.code in codes]
-
-
-def _patch(texts: Mapping[str, str], sources: Sources) -> bytes:
-    from mfsdp_lint.fixes.patch import make_patch
-
-    return make_patch(
-        (path, sources.encode(path, sources.text(path)), sources.encode(path, text))
-        for path, text in sorted(texts.items())
-    )
-
-
-def _write(texts: Mapping[str, str], sources: Sources) -> list[str]:
-    """Writes the new texts; returns what could not be written."""
-    failed = []
-    for path, text in sorted(texts.items()):
-        try:
-            atomic_write(path, sources.encode(path, text))
-        except (OSError, Unreadable) as error:
-            failed.append(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}")
-    return failed

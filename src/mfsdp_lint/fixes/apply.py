@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import IsLinted
-from mfsdp_lint.fixes.plan import FixRequest, Texts, plan
-from mfsdp_lint.fixes.prove import Evaluate, Judged, Proof, Unproved, prove
+from mfsdp_lint.fixes.plan import Texts, in_place_of, plan
+from mfsdp_lint.fixes.prove import Evaluate, Judged, Proof, Proved, Unproved, Widen, prove
 
 ROUNDS = 8
 """More than real projects need; one fix may uncover another finding."""
@@ -15,26 +15,41 @@ ROUNDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """What fixing came to: the changed texts by path, the findings fixed, those not and why, and the last judgement."""
+    """What fixing came to: the changed texts by path, the fixes that hold, those that do not and why, and the last
+    judgement."""
 
     texts: Mapping[str, str]
-    fixed: tuple[FixRequest, ...]
+    fixed: tuple[Proved, ...]
     unproved: tuple[Unproved, ...]
     after: Judged
 
 
-def prove_once(before: Judged, evaluate: Evaluate, texts: Texts, is_linted: IsLinted) -> Proof:
-    """Plan and prove the fixes that `before` asks for, as one batch: what reports show as edits."""
-    return prove(plan(before.requests, before.recipes, texts, is_linted), before, evaluate, texts)
+def prove_once(
+    before: Judged, evaluate: Evaluate, texts: Texts, is_linted: IsLinted, widen: Widen | None = None
+) -> Proof:
+    """Plan and prove the fixes that `before` asks for, as one batch: what reports show as edits.
+
+    `widen` brings in whoever else uses the files that may be edited: nothing may become worse for them either.
+    """
+    plans = plan(before.requests, before.recipes, texts, is_linted)
+    edited = {edit.span.path for each in plans for candidate in each.candidates for edit in candidate}
+    wider = widen({}, edited) if widen and edited else None
+    if wider is not None:
+        before = replace(wider, requests=in_place_of(before.requests, before.recipes, wider.recipes))
+        others = [each for each in before.broken if not is_linted(each.recipe.path)]
+        plans = plan(before.requests, before.recipes, texts, is_linted, others)
+    return prove(plans, before, evaluate, texts)
 
 
-def fix_project(before: Judged, evaluate: Evaluate, texts: Texts, is_linted: IsLinted) -> Fixed:
+def fix_project(
+    before: Judged, evaluate: Evaluate, texts: Texts, is_linted: IsLinted, widen: Widen | None = None
+) -> Fixed:
     """Fix all that `before` and every later judgement ask for, until a round proves nothing more.
 
     Writes nothing. `evaluate` gets the texts of all files that differ from what they are on disk.
     """
     changed: dict[str, str] = {}
-    fixed: list[FixRequest] = []
+    fixed: list[Proved] = []
     unproved: tuple[Unproved, ...] = ()
 
     def current(path: str) -> str:
@@ -43,15 +58,18 @@ def fix_project(before: Judged, evaluate: Evaluate, texts: Texts, is_linted: IsL
     def evaluate_more(more: Mapping[str, str]) -> Judged:
         return evaluate({**changed, **more})
 
+    def widen_more(more: Mapping[str, str], edited: Collection[str]) -> Judged | None:
+        return widen({**changed, **more}, edited) if widen else None
+
     now = before
     for _ in range(ROUNDS):
         if not now.requests:
             return Fixed(changed, tuple(fixed), (), now)
-        proof = prove_once(now, evaluate_more, current, is_linted)
+        proof = prove_once(now, evaluate_more, current, is_linted, widen_more)
         unproved = proof.unproved
         if not proof.proved:
             break
         changed.update(proof.texts)
-        fixed += [each.request for each in proof.proved]
+        fixed += proof.proved
         now = proof.after
     return Fixed(changed, tuple(fixed), unproved, now)

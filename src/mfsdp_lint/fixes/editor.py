@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from mfsdp_lint.core.finding import Edit
@@ -11,6 +11,9 @@ from mfsdp_lint.core.values import Plain
 
 Assignments = Sequence[tuple[str, Plain]]
 """Setting paths and the values that they should have."""
+
+Old = Mapping[str, Plain]
+"""What settings are without an edit, as far as that is known."""
 
 
 class Editable(Protocol):
@@ -29,6 +32,12 @@ class Editable(Protocol):
 
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
         """Assign settings next to `anchor`, which sets `setting`, in the same configuration."""
+
+    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Origin) -> list[Edit] | None:
+        """The same only for callers who turn on what the statement `switch` sets; others keep what is there."""
+
+    def assign_after_where(self, anchor: Origin, setting: str, new: Assignments, old: Old) -> list[Edit] | None:
+        """The same only for callers who turn on what `anchor` sets; for others it is what it was."""
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """Assign settings at the end of the recipe that `scope` begins, or of the function that it stands in."""

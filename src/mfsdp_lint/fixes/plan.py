@@ -1,7 +1,8 @@
 """Where to write what a finding's remedy names: several ways, the one that reads best first.
 
 A setting is changed where its value is written, when everybody who takes it from there needs the change. Otherwise
-it is assigned right behind the line that turned on what the value is bad for, or at the end of the function. Which
+it is assigned right behind the line that turned on what the value is bad for, or at the end of the function. Where
+that line says `= fsdp`, it is for the callers to decide, and the new value may be for those alone who turn it on. Which
 of the ways really works is decided by the proof.
 """
 
@@ -9,15 +10,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
-from mfsdp_lint.core.values import Known, Plain, same
-from mfsdp_lint.fixes.editor import Editable
+from mfsdp_lint.core.values import UNKNOWN, Known, Plain, Value, same
+from mfsdp_lint.fixes.editor import Editable, Old
 from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, merge
+from mfsdp_lint.fixes.ways import Broken, picture
 
 Texts = Callable[[str], str]
 """The text of a file, by its path."""
@@ -59,21 +61,57 @@ class Plan:
     candidates: tuple[tuple[Edit, ...], ...]
 
 
-Placement = Literal["in place", "argument here", "behind", "at the end", "argument"]
+Placement = Literal[
+    "in place", "argument here", "behind", "at the end", "argument", "in place where on", "behind where on"
+]
 
 STRATEGIES: tuple[tuple[Placement, ...], ...] = (
     ("in place", "argument here", "behind", "at the end", "argument"),
     ("behind", "at the end"),
+    ("in place where on", "behind where on"),
+    ("behind where on",),
     ("in place", "at the end", "argument"),
     ("at the end",),
 )
 """For each candidate, the placements to try for every setting, in this order."""
 
 
-def plan(requests: Sequence[FixRequest], recipes: Sequence[Recipe], texts: Texts, is_linted: IsLinted) -> list[Plan]:
-    """Plans for all `requests`; `recipes` are all recipes that were read, in the very objects that the needs name."""
-    planner = _Planner(recipes, texts, is_linted)
+def plan(
+    requests: Sequence[FixRequest],
+    recipes: Sequence[Recipe],
+    texts: Texts,
+    is_linted: IsLinted,
+    others: Sequence[Broken] = (),
+) -> list[Plan]:
+    """Plans for all `requests`; `recipes` are all recipes that were read, in the very objects that the needs name.
+
+    `others` is what is broken where no fix was asked for: they need the same where they make the same mistake.
+    """
+    planner = _Planner(recipes, texts, is_linted, others)
     return [Plan(request, tuple(planner.candidates(request))) for request in requests]
+
+
+def in_place_of(
+    requests: Sequence[FixRequest], recipes: Sequence[Recipe], others: Sequence[Recipe]
+) -> list[FixRequest]:
+    """The requests with the same ways in another reading's recipes; those that it does not have are left out."""
+    kept = {id(variant) for recipe in others for variant in (*recipe.variants, *recipe.exposed)}
+    if all(id(need.variant) in kept for request in requests for need in request.needs):
+        return list(requests)
+    way_of = {id(variant): way for way, variant in picture(recipes, ()).ways.items()}
+    there = picture(others, ()).ways
+    owner = {id(variant): recipe for recipe in others for variant in (*recipe.variants, *recipe.exposed)}
+    found = []
+    for request in requests:
+        variants = [there.get(way_of[id(need.variant)]) for need in request.needs]
+        needs = [
+            replace(need, recipe=owner[id(variant)], variant=variant)
+            for need, variant in zip(request.needs, variants, strict=True)
+            if variant is not None
+        ]
+        if len(needs) == len(request.needs):
+            found.append(replace(request, needs=tuple(needs)))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +122,19 @@ class _Job:
     where: Span
     origin: Origin = field(compare=False)
     setting: str
+    switch: Origin | None = field(default=None, compare=False)
 
 
 class _Planner:
-    def __init__(self, recipes: Sequence[Recipe], texts: Texts, is_linted: IsLinted) -> None:
+    def __init__(self, recipes: Sequence[Recipe], texts: Texts, is_linted: IsLinted, others: Sequence[Broken]) -> None:
         self._texts = texts
         self._is_linted = is_linted
         self._files: dict[str, Editable | None] = {}
         self._variants = [variant for recipe in recipes for variant in recipe.variants]
         self._readers: dict[str, dict[Span, set[int]]] = {}
+        self._others: dict[str, set[int]] = defaultdict(set)
+        for each in others:
+            self._others[each.code].add(id(each.variant))
         self._known: dict[tuple[_Job, str], list[Edit] | None] = {}
 
     def candidates(self, request: FixRequest) -> Iterator[tuple[Edit, ...]]:
@@ -116,19 +158,22 @@ class _Planner:
     def _assignments(self, request: FixRequest, strategy: Sequence[Placement]) -> list[Edit] | None:
         """The edits for every setting that does not have its value yet. None when one finds no place."""
         jobs: dict[_Job, dict[str, Plain]] = defaultdict(dict)
+        old: dict[_Job, dict[str, Value]] = defaultdict(dict)
         for need in request.needs:
             for path, value in need.set.items():
                 now = need.variant.value(path)
                 if isinstance(now, Known) and same(now.value, value):
                     continue
                 found = (job for placement in strategy for job in self._jobs(placement, request, need, path))
-                job = next((job for job in found if self._edits(job, [(path, value)]) is not None), None)
+                job = next((job for job in found if self._edits(job, [(path, value)], {}) is not None), None)
                 if job is None:
                     return None
                 jobs[job][path] = value
+                old[job][path] = now if old[job].get(path, now) == now else UNKNOWN
         edits: list[Edit] = []
         for job, values in jobs.items():
-            more = self._edits(job, list(values.items()))
+            known = {path: value.value for path, value in old[job].items() if isinstance(value, Known)}
+            more = self._edits(job, list(values.items()), known)
             if more is None:
                 return None
             edits += more
@@ -164,28 +209,35 @@ class _Planner:
                 yield _Job("argument", own.span, own, "")
             case "argument here" if own and own.how == "default" and self._beside(own, anchor):
                 yield _Job("argument", own.span, own, "")
-            case "behind" if anchor:
+            case "in place where on" if origin and self._editable(origin) and origin.how != "default" and anchor:
+                if self._beside(origin, anchor):
+                    yield _Job(placement, origin.point, origin, path, anchor[0])
+            case "behind" | "behind where on" if anchor:
                 yield _Job(placement, anchor[0].span, anchor[0], anchor[1])
             case "at the end":
                 for scope in filter(None, (anchor and anchor[0], self._recipe_origin(need.recipe))):
                     yield _Job(placement, scope.span, scope, "")
 
-    def _edits(self, job: _Job, new: Sequence[tuple[str, Plain]]) -> list[Edit] | None:
+    def _edits(self, job: _Job, new: Sequence[tuple[str, Plain]], old: Old) -> list[Edit] | None:
         """What a job comes to, worked out once: recipes that share a helper ask for the same."""
-        key = job, repr(new)
+        key = job, repr((new, old))
         if key not in self._known:
-            self._known[key] = self._made(job, new)
+            self._known[key] = self._made(job, new, old)
         return self._known[key]
 
-    def _made(self, job: _Job, new: Sequence[tuple[str, Plain]]) -> list[Edit] | None:
+    def _made(self, job: _Job, new: Sequence[tuple[str, Plain]], old: Old) -> list[Edit] | None:
         file = self._file(job.where.path)
         if file is None:
             return None
         match job.placement:
             case "in place":
                 return file.replace_value(job.origin, *new[0])
+            case "in place where on":
+                return file.replace_value_where(job.origin, *new[0], job.switch) if job.switch else None
             case "behind":
                 return file.assign_after(job.origin, job.setting, new)
+            case "behind where on":
+                return file.assign_after_where(job.origin, job.setting, new, old)
             case "at the end":
                 return file.assign_at_end(job.origin, new)
         return file.add_arguments(job.origin, new)
@@ -211,7 +263,7 @@ class _Planner:
                     readers[written.point].add(id(variant))
             self._readers[path] = readers
         needing = {id(need.variant) for need in request.needs if path in need.set or path in need.unset}
-        return self._readers[path].get(origin.point, set()) <= needing
+        return self._readers[path].get(origin.point, set()) <= needing | self._others[request.code]
 
     def _anchor(self, need: Need) -> tuple[Origin, str] | None:
         """The first line in the linted files that turned the feature on, and the setting that it sets."""

@@ -8,42 +8,37 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mfsdp_lint.core.finding import SEVERITIES, Edit, Severity
-from mfsdp_lint.core.recipe import Origin, Recipe, Variant
-from mfsdp_lint.core.values import Known, Value, same
+from mfsdp_lint.core.finding import SEVERITIES, Edit
+from mfsdp_lint.core.recipe import CALLED, Origin, Recipe, Variant
+from mfsdp_lint.core.values import Known, Plain, Value, same
 from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, apply_all, merge
 from mfsdp_lint.fixes.plan import FixRequest, Plan, Texts
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """What one variant of one recipe breaks; `code` tells it from everything else that the variant may break."""
-
-    code: str
-    severity: Severity
-    recipe: Recipe
-    variant: Variant
+from mfsdp_lint.fixes.ways import Breaks, Broken, Picture, Way, in_other_calls, pairs, picture
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
     """What reading and judging the project gave: the recipes, what they break, which files cannot be read.
 
-    `requests` are the findings that should be fixed, of the safety that is wanted.
+    `requests` are the findings that should be fixed, of the safety that is wanted. `breaks` judges further recipes.
     """
 
     recipes: Sequence[Recipe]
     broken: Sequence[Broken]
     requests: Sequence[FixRequest] = ()
     unreadable: Sequence[str] = ()
+    breaks: Breaks = lambda recipes: ()
 
 
 Evaluate = Callable[[Mapping[str, str]], Judged]
 """Reads and judges the project with other texts for some of its files (by path)."""
+
+Widen = Callable[[Mapping[str, str], Collection[str]], Judged | None]
+"""The project with other texts, judged together with everybody who uses some files of it; None: they are in already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +70,6 @@ class Proof:
 NO_PLACE = "there is no place where the value could be written with certainty"
 OVERLAP = "another fix changes the same text"
 TOO_MANY = "the proof took too many attempts"
-
-Way = tuple[str, str, tuple[str, ...], int]
-"""One way through one recipe, told without line numbers: path, qualified name, conditions, and which of equal ones."""
 
 
 def prove(plans: Sequence[Plan], before: Judged, evaluate: Evaluate, texts: Texts) -> Proof:
@@ -119,8 +111,10 @@ class _Search:
         self._hopeless: set[int] = set(self._reasons)
         self._overlapping: set[int] = set()
         self._best = _Trial({}, {}, {}, before)
-        self._ways = _ways(before.recipes)
-        self._way_of = {id(variant): way for way, variant in self._ways.items()}
+        self._picture = picture(before.recipes, before.broken)
+        self._way_of = {id(variant): way for way, variant in self._picture.ways.items()}
+        self._calls: dict[int, tuple[Sequence[Mapping[str, Plain]], Recipe]] = {}
+        """The other calls of recipes (by id), and what these are in them before any change."""
 
     def run(self) -> Proof:
         active = list(self._choice)
@@ -217,14 +211,8 @@ class _Search:
 
     def _judge(self, trial: _Trial) -> None:
         """Fill in what went wrong, and who may be to blame."""
-        after = _ways(trial.after.recipes)
-        touching: dict[Way, list[int]] = defaultdict(list)
-        named: dict[Way, set[str]] = defaultdict(set)
-        for index in trial.chosen:
-            for need in self._plans[index].request.needs:
-                way = self._way_of[id(need.variant)]
-                touching[way].append(index)
-                named[way].update(need.set, need.unset)
+        before, after = self._pictures(trial.after)
+        touching, named = self._touching(trial, before)
 
         def blame(indices: Iterable[int], reason: str) -> None:
             found = list(indices)
@@ -237,30 +225,72 @@ class _Search:
 
         for path in [path for path in trial.after.unreadable if path not in self._before.unreadable]:
             blame(_editing(trial.chosen, path), f"{path} could not be read any more")
-        for way in self._ways.keys() ^ after.keys():
+        for way in before.ways.keys() ^ after.ways.keys():
             found = [index for other, each in touching.items() if other[:2] == way[:2] for index in each]
             reason = f"{way[1]} would take other ways through its code"
-            blame(found or _editing(trial.chosen, way[0]), reason)
+            blame(found or _editing(trial.chosen, way[0]) or trial.chosen, reason)
         self._judge_own(trial, after)
-        for way in self._ways.keys() & after.keys():
-            for path in _differences(self._ways[way], after[way]):
+        for way in before.ways.keys() & after.ways.keys():
+            for path in _differences(before.ways[way], after.ways[way]):
                 if path not in named[way]:
-                    wrote = _wrote(trial.chosen, after[way].origin(path))
-                    blame(wrote or self._nearest(trial, touching, way, path), f"{path} would change in {way[1]}")
-        self._judge_new(trial, after, touching, blame)
+                    wrote = _wrote(trial.chosen, after.ways[way].origin(path))
+                    reason = f"{path} would change in {_said(way)}"
+                    blame(wrote or self._nearest(trial, touching, way, path), reason)
+        self._judge_new(trial, before, after, touching, blame)
 
-    def _judge_own(self, trial: _Trial, after: Mapping[Way, Variant]) -> None:
+    def _pictures(self, after: Judged) -> tuple[Picture, Picture]:
+        """What there is before and after; of recipes that were read anew also in calls with other arguments."""
+        then, now = [], []
+        for recipe, changed in pairs(self._before.recipes, after.recipes):
+            if recipe.callers is None:
+                continue
+            if id(recipe) not in self._calls:
+                # What works today counts, so that the text as it is says which calls are looked at.
+                calls = recipe.callers.given()
+                self._calls[id(recipe)] = calls, in_other_calls(recipe, calls)
+            calls, earlier = self._calls[id(recipe)]
+            then.append(earlier)
+            now.append(in_other_calls(changed, calls))
+        return (
+            self._picture | picture(then, self._before.breaks(then)),
+            picture(after.recipes, after.broken) | picture(now, after.breaks(now)),
+        )
+
+    def _touching(self, trial: _Trial, before: Picture) -> tuple[dict[Way, list[int]], dict[Way, set[str]]]:
+        """Which fixes are for each way, and which settings they may change there.
+
+        A fix is for those that it was asked for, and for whoever else made the same mistake.
+        """
+        touching: dict[Way, list[int]] = defaultdict(list)
+        named: dict[Way, set[str]] = defaultdict(set)
+        asked: dict[str, list[int]] = defaultdict(list)
+        own: set[tuple[Way, str]] = set()
+        for index in trial.chosen:
+            request = self._plans[index].request
+            asked[request.code].append(index)
+            for need in request.needs:
+                way = self._way_of[id(need.variant)]
+                own.add((way, request.code))
+                touching[way].append(index)
+                named[way].update(need.set, need.unset)
+        for way, code in before.broken:
+            if (way, code) not in own and code in asked:
+                touching[way] += asked[code]
+                named[way].update(*(self._names_of(index) for index in asked[code]))
+        return touching, named
+
+    def _judge_own(self, trial: _Trial, after: Picture) -> None:
         """Every finding must be gone, and every setting must be what its fix says."""
-        still = {(way, code) for way, code, _ in _broken(trial.after, after)}
         for index in trial.chosen:
             request = self._plans[index].request
             for need in request.needs:
                 way = self._way_of[id(need.variant)]
-                if way not in after:
+                variant = after.ways.get(way)
+                if variant is None:
                     continue
-                wrong = [path for path, value in need.set.items() if not _equal(after[way].value(path), Known(value))]
-                wrong += [path for path in need.unset if not _unset(after[way].value(path))]
-                if (way, request.code) in still or wrong:
+                wrong = [path for path, value in need.set.items() if not _equal(variant.value(path), Known(value))]
+                wrong += [path for path in need.unset if not _unset(variant.value(path))]
+                if (way, request.code) in after.broken or wrong:
                     reason = (
                         f"{wrong[0]} would not take effect in {way[1]}" if wrong else f"it would remain in {way[1]}"
                     )
@@ -270,21 +300,21 @@ class _Search:
     def _judge_new(
         self,
         trial: _Trial,
-        after: Mapping[Way, Variant],
+        before: Picture,
+        after: Picture,
         touching: Mapping[Way, list[int]],
         blame: Callable[[Iterable[int], str], None],
     ) -> None:
         """No new finding may be as severe as the one that is fixed, and none may come to recipes that have no fix."""
-        known = {(way, code): severity for way, code, severity in _broken(self._before, self._ways)}
-        for way, code, severity in _broken(trial.after, after):
-            earlier = known.get((way, code))
+        for (way, code), severity in after.broken.items():
+            earlier = before.broken.get((way, code))
             rank = SEVERITIES.index(severity)
             if earlier is not None and SEVERITIES.index(earlier) <= rank:
                 continue
             fixes = touching.get(way, [])
             culprits = [index for index in fixes if SEVERITIES.index(self._plans[index].request.severity) >= rank]
             if culprits or not fixes:
-                blame(culprits or self._nearest(trial, touching, way), f"{code} would appear in {way[1]}")
+                blame(culprits or self._nearest(trial, touching, way), f"{code} would appear in {_said(way)}")
 
     def _nearest(self, trial: _Trial, touching: Mapping[Way, list[int]], way: Way, path: str = "") -> list[int]:
         """The fixes that may have to do with a way that they are not for: those of the same recipe, else those in its
@@ -299,23 +329,16 @@ class _Search:
         return named
 
     def _names(self, index: int, path: str) -> bool:
-        return any(path in need.set or path in need.unset for need in self._plans[index].request.needs)
+        return path in self._names_of(index)
+
+    def _names_of(self, index: int) -> set[str]:
+        """The settings that a fix is about."""
+        return {path for need in self._plans[index].request.needs for path in (*need.set, *need.unset)}
 
 
-def _ways(recipes: Sequence[Recipe]) -> dict[Way, Variant]:
-    found: dict[Way, Variant] = {}
-    for recipe in recipes:
-        for variant in (*recipe.variants, *recipe.exposed):
-            number = 0
-            while (way := (recipe.path, recipe.qualified_name, variant.when, number)) in found:
-                number += 1
-            found[way] = variant
-    return found
-
-
-def _broken(judged: Judged, ways: Mapping[Way, Variant]) -> list[tuple[Way, str, Severity]]:
-    way_of = {id(variant): way for way, variant in ways.items()}
-    return [(way_of[id(each.variant)], each.code, each.severity) for each in judged.broken]
+def _said(way: Way) -> str:
+    """The recipe, and the call if it is not the usual one."""
+    return " ".join((way[1], *(each for each in way[2][:1] if each.startswith(CALLED))))
 
 
 def _editing(chosen: Mapping[int, tuple[Edit, ...]], path: str) -> list[int]:

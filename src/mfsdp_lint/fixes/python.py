@@ -8,28 +8,22 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.fixes import items, roots, spelling
-from mfsdp_lint.fixes.editor import Assignments
+from mfsdp_lint.fixes import conditions, items, roots, spelling, written
+from mfsdp_lint.fixes.editor import Assignments, Old
 from mfsdp_lint.fixes.statements import (
     PythonFile,
     Scope,
-    Statement,
     blocks,
     delete,
     insert_after,
     insert_before,
     parse,
 )
-
-if TYPE_CHECKING:
-    from mfsdp_lint.fixes.concrete import Range, Write
 
 
 def open_python(path: str, text: str) -> PythonEdits | None:
@@ -56,6 +50,14 @@ class PythonEdits:
         """On the lines behind the statement."""
         return assign_after(self.file, anchor, setting, new)
 
+    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Origin) -> list[Edit] | None:
+        """A conditional expression in the place of a literal."""
+        return conditions.replace_value_where(self.file, origin, path, value, switch)
+
+    def assign_after_where(self, anchor: Origin, setting: str, new: Assignments, old: Old) -> list[Edit] | None:
+        """Conditional expressions on the lines behind the statement."""
+        return conditions.assign_after_where(self.file, anchor, setting, new, old)
+
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """In front of the `return` that ends the function which begins there, or has the line in it."""
         function = _function_at(self.file, scope.span.line) or scope_of(self.file, scope)
@@ -67,30 +69,26 @@ class PythonEdits:
 
 
 def replace_value(file: PythonFile, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
-    """Write another value in the place where `origin` says that the setting's value stands."""
-    import libcst as cst
+    """Write another value in the place where `origin` says that the setting's value stands.
 
-    from mfsdp_lint.fixes.concrete import read
-
-    place = _statement(file, origin)
-    concrete = read(file, place) if place else None
-    if concrete is None:
+    Of a parameter that is the default: replaced where it is used, it would be one that nobody can set any more.
+    """
+    place = written.statement_of(file, origin)
+    old = written.value_at(file, place, origin.point, path) if place else None
+    if place is None or old is None:
         return None
-    replaceable = (cst.SimpleString, cst.ConcatenatedString, cst.Name, cst.Attribute, cst.Integer, cst.Float)
-    point = file.document.range(origin.point)
-    exact = [node for node in concrete.nodes() if isinstance(node, replaceable) and concrete.places[node] == point]
-    if exact:
-        old: cst.CSTNode = exact[0]
-    else:
-        write = _write(concrete.writes(), path.rpartition(".")[2], point)
-        if write is None:
+    start, end = old
+    default = written.default_of(place.scope, file.document.text[start:end])
+    if default is not None:
+        if not isinstance(default, ast.Constant):
             return None
-        old = write.value
-        number = isinstance(old, cst.UnaryOperation) and isinstance(old.expression, cst.Integer | cst.Float)
-        if not (isinstance(old, replaceable) or number):
-            return None
-    quote = old.quote[0] if isinstance(old, cst.SimpleString) else spelling.usual_quote(file)
-    return [file.document.edit(*concrete.places[old], spelling.spell(value, quote))]
+        start, end = file.range(default)
+    quote = file.document.text[end - 1 : end]
+    return [
+        file.document.edit(
+            start, end, spelling.spell(value, quote if quote in ("'", '"') else spelling.usual_quote(file))
+        )
+    ]
 
 
 def add_arguments(file: PythonFile, origin: Origin, new: Assignments) -> list[Edit] | None:
@@ -99,7 +97,7 @@ def add_arguments(file: PythonFile, origin: Origin, new: Assignments) -> list[Ed
 
     from mfsdp_lint.fixes.concrete import read
 
-    place = _statement(file, origin)
+    place = written.statement_of(file, origin)
     concrete = read(file, place) if place else None
     if concrete is None:
         return None
@@ -123,11 +121,11 @@ def delete_write(file: PythonFile, origin: Origin, path: str) -> list[Edit] | No
     """Take out what `origin` says set the setting: the statement, or the one entry or argument of it."""
     from mfsdp_lint.fixes.concrete import is_update, read
 
-    place = _statement(file, origin)
+    place = written.statement_of(file, origin)
     concrete = read(file, place) if place else None
     if place is None or concrete is None:
         return None
-    write = _write(concrete.writes(), path.rpartition(".")[2], file.document.range(origin.point))
+    write = written.write_of(concrete.writes(), path.rpartition(".")[2], file.document.range(origin.point))
     if write is None:
         return None
     if write.where == concrete.whole:
@@ -145,7 +143,7 @@ def delete_write(file: PythonFile, origin: Origin, path: str) -> list[Edit] | No
 
 def assign_after(file: PythonFile, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
     """Assign settings on the lines behind `anchor`, the statement that sets `setting`, by the same configuration."""
-    place = _statement(file, anchor)
+    place = written.statement_of(file, anchor)
     if place is None:
         return None
     lines: list[str] = []
@@ -170,28 +168,8 @@ def assign_at_end(file: PythonFile, scope: Scope, new: Assignments) -> list[Edit
 
 def scope_of(file: PythonFile, origin: Origin) -> Scope | None:
     """The function that `origin` lies in."""
-    place = _statement(file, origin)
+    place = written.statement_of(file, origin)
     return place.scope if place else None
-
-
-def _statement(file: PythonFile, origin: Origin) -> Statement | None:
-    return file.statement_at(file.document.range(origin.point)[0])
-
-
-def _write(writes: Iterable[Write], name: str, point: Range) -> Write | None:
-    """The write of `name` that a place speaks of: the smallest around it, or the only one inside it.
-
-    A piece that is exactly the place counts under any name: the argument `fsdp=True` of a helper.
-    """
-    every = list(writes)
-    named = [write for write in every if write.name == name]
-    around = [write for write in named if write.where[0] <= point[0] and point[1] <= write.where[1]]
-    if around:
-        return min(around, key=lambda write: write.where[1] - write.where[0])
-    inside = [write for write in named if point[0] <= write.where[0] and write.where[1] <= point[1]]
-    if len(inside) == 1:
-        return inside[0]
-    return next((write for write in every if write.item and write.where == point), None)
 
 
 def _function_at(file: PythonFile, line: int) -> Scope | None:

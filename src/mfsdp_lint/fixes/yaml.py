@@ -16,7 +16,7 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import items
-from mfsdp_lint.fixes.editor import Assignments
+from mfsdp_lint.fixes.editor import Assignments, Old
 from mfsdp_lint.fixes.edits import Text
 from mfsdp_lint.readers.yaml.model_args import MODEL_ARGS
 
@@ -114,6 +114,14 @@ class YamlEdits:
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
         """In the same document, beside the other settings of their sections."""
         return assign(self.file, anchor, setting, new)
+
+    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Origin) -> list[Edit] | None:
+        """There are no conditions."""
+        return None
+
+    def assign_after_where(self, anchor: Origin, setting: str, new: Assignments, old: Old) -> list[Edit] | None:
+        """There are no conditions."""
+        return None
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """In the only document."""

@@ -37,19 +37,26 @@ class Discovered:
     problems: list[Problem]
 
 
+def is_skipped(name: str) -> bool:
+    """Whether a directory of this name is not entered."""
+    return name.startswith(".") or name in SKIPPED or name.endswith(".egg-info")
+
+
 def discover(paths: Iterable[str], types: FileTypes, exclude: Sequence[str] = ()) -> Discovered:
     """Every file of these types that is named or lies under a named directory, each once.
 
     A file that is named is always taken. Under a directory, hidden entries, SKIPPED, virtual environments and what
     matches a glob of `exclude` are left out; a glob without a slash is compared with every name on the way, one with
-    a slash with the path from the working directory. Links are followed once; where a file can be reached in several
-    ways, the path without links, then the shortest, is kept.
+    a slash with the path from the working directory. Links are followed once, and only to what lies under one of the
+    paths: who asked for a folder has not asked for the disk. Where a file can be reached in several ways, the path
+    without links, then the shortest, is kept.
 
     A path that is not there, or a named file of another kind, is a problem of kind "usage"; a link that leads
     nowhere and what cannot be opened, one of kind "unreadable".
     """
-    walk = _Walk(types, tuple(pattern.removeprefix("./").removesuffix("/**").rstrip("/") for pattern in exclude))
-    for path in sorted(set(paths)):
+    every = sorted(set(paths))
+    walk = _Walk(types, every, tuple(pattern.removeprefix("./").removesuffix("/**").rstrip("/") for pattern in exclude))
+    for path in every:
         walk.argument(path)
     found = [(path, types.of(path)) for _, _, path in walk.found.values()]
     return Discovered(sorted(File(path, type_.name) for path, type_ in found if type_), sorted(walk.problems))
@@ -58,8 +65,9 @@ def discover(paths: Iterable[str], types: FileTypes, exclude: Sequence[str] = ()
 class _Walk:
     """One walk over all arguments."""
 
-    def __init__(self, types: FileTypes, exclude: tuple[str, ...]) -> None:
+    def __init__(self, types: FileTypes, paths: Sequence[str], exclude: tuple[str, ...]) -> None:
         self.types = types
+        self.roots = {os.path.realpath(path) for path in paths if "\0" not in path}
         self.exclude = exclude
         self.found: dict[str, tuple[bool, int, str]] = {}
         """By real path: through a link?, length, and the path; the smallest is kept."""
@@ -127,6 +135,8 @@ class _Walk:
             if self.excluded(path):
                 continue
             is_link = entry.is_symlink()
+            if is_link and self.leads_out(path):
+                continue
             try:
                 mode = entry.stat().st_mode
             except OSError as error:
@@ -134,10 +144,22 @@ class _Walk:
                     self.problems.add(Problem(path, 1, 1, reason(path, error)))
                 continue
             if stat.S_ISDIR(mode):
-                if entry.name not in SKIPPED and not entry.name.endswith(".egg-info"):
+                if not is_skipped(entry.name):
                     yield path, is_link
             elif self.types.of(path):
                 self.file(path, mode, linked or is_link)
+
+    def leads_out(self, link: str) -> bool:
+        """Whether a link ends somewhere that nobody asked for; one that ends nowhere is told elsewhere."""
+        there = os.path.realpath(link)
+        if there in self.roots or not os.path.exists(there):
+            return False
+        above = os.path.dirname(there)
+        while above not in self.roots:
+            if above == os.path.dirname(above):
+                return True
+            above = os.path.dirname(above)
+        return False
 
     def excluded(self, path: str) -> bool:
         if not self.exclude:

@@ -118,6 +118,18 @@ class Sources:
             message = f"cannot be written in the file's encoding, {decoded.encoding}"
             raise Unreadable(path, line, column, message) from None
 
+    def still_on_disk(self, path: str) -> bool:
+        """Whether a file is there as it was read."""
+        now = Sources()
+        key = self._key(path)
+        read = self._cache.get(key)
+        if not isinstance(read, _Decoded):
+            return False
+        try:
+            return now._decoded(path) == read
+        except Unreadable:
+            return False
+
     def exists(self, path: str) -> bool:
         """Whether there is such a file (not a directory), readable or not."""
         return self._key(path) in self._overlay or os.path.isfile(path)
@@ -150,32 +162,6 @@ class Sources:
             # As a new exception: the path as asked for this time, and no traceback of the first time.
             raise Unreadable(path, found.line, found.column, found.message)
         return found
-
-
-def atomic_write(path: str, data: bytes) -> None:
-    """Replace a file's content in one step: readers see the old bytes or the new ones, whatever happens between.
-
-    A symbolic link stays and its target is replaced; the file keeps its mode. Raises OSError, and then nothing
-    has changed.
-    """
-    target = os.path.realpath(path)
-    try:
-        mode = stat.S_IMODE(os.stat(target).st_mode)
-    except FileNotFoundError:
-        mode = 0o644
-    # In the same directory, because a rename is atomic only within a file system.
-    temporary = os.path.join(os.path.dirname(target), f".mfsdp-lint-{os.urandom(6).hex()}.tmp")
-    descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, mode)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def reason(path: str, error: OSError | ValueError) -> str:

@@ -42,6 +42,16 @@ def replace_file(path: str, data: bytes, still_as_read: Callable[[], bool] = lam
         raise
 
 
+def check_writable(path: str) -> None:
+    """Raises OSError (NotWritten among them) for a file that `replace_file` would leave alone."""
+    target = os.path.realpath(path)
+    before = _status(target)
+    if not os.access(os.path.dirname(target), os.W_OK | os.X_OK):
+        raise NotWritten("its folder is read-only")
+    if before is not None and before.st_uid != os.geteuid() != 0:
+        raise NotWritten("it belongs to another user")
+
+
 def remove_unfinished(folders: Iterable[str]) -> None:
     """Removes what killed runs left in these folders; files of a run that is under way stay."""
     for folder in folders:

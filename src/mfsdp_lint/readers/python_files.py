@@ -26,6 +26,7 @@ class PythonFiles:
             knowledge,
             asked.search_path,
             addresses=asked.addresses,
+            beside=asked.beside,
             tracing=asked.tracing,
             before=before if isinstance(before, Before) else None,
         )

@@ -24,6 +24,7 @@ class Knowledge(Protocol):
 @dataclass(frozen=True, slots=True)
 class ToRead:
     """What a reader is asked to read, all files of its kind at once: `paths` whole, `addresses` as single functions.
+    `beside` are files that were not asked for and whose recipes are wanted as well, to see what becomes of them.
 
     `knowledge` loads what is known of the target's release; `search_path` are folders with source. With `tracing`,
     origins know the calls that led to them, which takes longer.
@@ -36,6 +37,7 @@ class ToRead:
     addresses: Sequence[Address] = ()
     search_path: Sequence[str] = ()
     tracing: bool = False
+    beside: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import gc
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
@@ -15,6 +15,8 @@ from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.python.entries import class_recipes, entries
 from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
+from mfsdp_lint.readers.python.entries.callers import FunctionCallers
+from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.readers.python.entries.evidence import leads_to_configuration
 from mfsdp_lint.readers.python.entries.exposed import with_exposed
 from mfsdp_lint.readers.python.entries.incremental import Before, Different, Key, Tried, key_of, together
@@ -59,10 +61,13 @@ def read_python(
     search_path: Sequence[str] = (),
     *,
     addresses: Sequence[Address] = (),
+    beside: Sequence[str] = (),
     tracing: bool = False,
     before: Before | None = None,
 ) -> PythonRead:
     """The recipes of Python files, and those that addresses name.
+
+    `beside` are files that were not asked for and whose recipes are told as well. They change nothing of the others.
 
     `knowledge` is what is known of upstream packages whose source is not at hand; `search_path` are folders with such
     source. A file that cannot be read or parsed is listed and does not stop the others. With `tracing`, origins know
@@ -72,21 +77,27 @@ def read_python(
 
     def machine() -> Machine:
         finder = ModuleFinder(sources, search_path)
-        finder.spell([*paths, *(address.path for address in addresses)])
+        finder.spell([*paths, *(address.path for address in addresses), *beside])
         return Machine(finder, knowledge, tracing)
 
     with without_collection():
         if before is not None and not addresses:
             with suppress(Different):
-                return with_room(lambda: _read(machine(), paths, (), before))
-        return with_room(lambda: _read(machine(), paths, addresses, None))
+                return with_room(lambda: _read(machine(), paths, (), beside, before))
+        return with_room(lambda: _read(machine(), paths, addresses, beside, None))
 
 
-def _read(machine: Machine, paths: Sequence[str], addresses: Sequence[Address], before: Before | None) -> PythonRead:
+def _read(
+    machine: Machine,
+    paths: Sequence[str],
+    addresses: Sequence[Address],
+    beside: Sequence[str],
+    before: Before | None,
+) -> PythonRead:
     sources = machine.finder.sources
     kept = {} if before is None else before.unchanged(sources)
-    modules, unreadable = _load(machine.finder, paths)
-    reading = _Reading(machine, modules, kept)
+    modules, unreadable = _load(machine.finder, [*paths, *beside])
+    reading = _Reading(machine, modules, kept, frozenset(beside))
     recipes = reading.recipes()
     users = machine.finder.users if before is None else together(before.users, machine.finder.users)
     unfollowed = tuple(reading.unfollowed()) if before is None else ()
@@ -107,7 +118,7 @@ def _add_addressed(machine: Machine, addresses: Sequence[Address], read: PythonR
             recipe = entries.run(machine, entry, spans)
             if recipe is None:
                 raise NotThere(f"{address.function} {NOT_KNOWN}")
-            read.recipes.append(with_exposed(machine, entry, recipe, spans))
+            read.recipes.append(_in_other_calls(machine, entry, recipe, spans))
         except NotThere as error:
             read.missing.append(Problem(address.path, 1, 1, str(error), "usage"))
         except Unreadable as error:
@@ -133,11 +144,21 @@ def _load(finder: ModuleFinder, paths: Sequence[str]) -> tuple[list[Module], lis
     return modules, unreadable
 
 
-class _Reading:
-    """The entry points of all files, run in their order; `kept` are those of files that need no reading again."""
+def _in_other_calls(machine: Machine, entry: Entry, recipe: Recipe, spans: Spans) -> Recipe:
+    """The recipe with what can be told of calls that give it other arguments."""
+    recipe = with_exposed(machine, entry, recipe, spans)
+    return recipe if entry.function is None else replace(recipe, callers=FunctionCallers(machine, entry, spans))
 
-    def __init__(self, machine: Machine, modules: Sequence[Module], kept: Mapping[str, list[Tried]]) -> None:
+
+class _Reading:
+    """The entry points of all files, run in their order; `kept` are those of files that need no reading again, and
+    `beside` are the files that were not asked for."""
+
+    def __init__(
+        self, machine: Machine, modules: Sequence[Module], kept: Mapping[str, list[Tried]], beside: frozenset[str]
+    ) -> None:
         self.machine = machine
+        self.beside = beside
         self.spans = Spans(machine)
         self.kept = kept
         self.modules = {each.path: each for each in modules}
@@ -170,7 +191,7 @@ class _Reading:
             if tried.path in self.kept:
                 raise Different
             self._run(tried)
-        if tried.recipe is not None:
+        if tried.recipe is not None and tried.path not in self.beside:
             self.called |= tried.called
         return tried.recipe
 
@@ -201,7 +222,7 @@ class _Reading:
         tried.ran = True
         tried.called = frozenset(key_of(each) for each in machine.called if each is not entry.function)
         if recipe is not None:
-            tried.recipe = with_exposed(machine, entry, recipe, self.spans)
+            tried.recipe = _in_other_calls(machine, entry, recipe, self.spans)
         elif machine.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
 

@@ -69,7 +69,7 @@ def _candidates(machine: Machine, entry: Entry) -> Iterator[tuple[str, Plain]]:
         values = tuple(_values(machine, function, name, default, annotated[name]))
         if values and reaches(machine, function, name):
             yield from ((name, value) for value in values if value != default)
-    for name in _declared_keywords(machine, function):
+    for name in declared_keywords(machine, function):
         if name not in annotated and name not in (entry.arguments or {}) and reaches(machine, function, name):
             yield name, True
 
@@ -78,14 +78,15 @@ def _values(
     machine: Machine, function: Function, name: str, default: object, annotation: ast.expr | None
 ) -> Iterator[Plain]:
     """True for a switch, by its default or annotation; for a choice by name, the texts that it is compared with."""
-    if default is False or (_is_boolean(annotation) and (default is None or default is MISSING)):
+    if default is False or (is_boolean(annotation) and (default is None or default is MISSING)):
         yield True
     elif default is None or isinstance(default, str):
         texts = dict.fromkeys(text for node in _comparisons(machine, function) for text in _compared(node, name))
         yield from texts or ((True,) if default is None and annotation is None else ())
 
 
-def _is_boolean(annotation: ast.AST | None) -> bool:
+def is_boolean(annotation: ast.AST | None) -> bool:
+    """Whether an annotation says that a parameter is a switch."""
     return annotation is not None and any(
         (isinstance(node, ast.Name) and node.id == "bool")
         or (isinstance(node, ast.Constant) and isinstance(node.value, str) and "bool" in node.value)
@@ -117,7 +118,7 @@ def _compared(node: ast.AST, name: str) -> Iterator[str]:
                 yield inner.value
 
 
-def _declared_keywords(machine: Machine, function: Function) -> Iterator[str]:
+def declared_keywords(machine: Machine, function: Function) -> Iterator[str]:
     """The boolean keywords that `**kwargs: Unpack[SomeTypedDict]` declares."""
     match function.node.args.kwarg:
         case ast.arg(annotation=ast.Subscript(value=ast.Name(id="Unpack") | ast.Attribute(attr="Unpack"), slice=inner)):
@@ -134,5 +135,5 @@ def _declared_keywords(machine: Machine, function: Function) -> Iterator[str]:
         return
     for cls in mro(machine, declared):
         for node in cls.node.body if isinstance(cls, ClassObject) and cls.node is not None else ():
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and _is_boolean(node.annotation):
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and is_boolean(node.annotation):
                 yield node.target.id

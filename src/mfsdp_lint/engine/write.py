@@ -1,0 +1,115 @@
+"""Write what fixes came to: every file whole, fixes that span files together, and nobody's own change lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from mfsdp_lint.fixes.apply import Fixed
+from mfsdp_lint.fixes.prove import Proved
+from mfsdp_lint.inputs.sources import Sources, Unreadable
+from mfsdp_lint.inputs.writing import NotWritten, check_writable, remove_unfinished, replace_file
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The texts that are on disk now, how many findings that fixes, and which files were left, each with the reason."""
+
+    texts: Mapping[str, str]
+    fixed: int
+    left: tuple[str, ...]
+
+
+CHANGED = "changed by somebody else since it was read"
+
+
+def not_writable(paths: Iterable[str], sources: Sources) -> dict[str, str]:
+    """The files that cannot be written, and why; asked before the first one is."""
+    return {path: reason for path in paths if (reason := _hindrance(path, sources))}
+
+
+def remove_leftovers(paths: Iterable[str]) -> None:
+    """Removes what runs that were killed left beside these files."""
+    remove_unfinished({os.path.dirname(os.path.realpath(path)) for path in paths})
+
+
+def write(fixed: Fixed, sources: Sources) -> Written:
+    """Writes the new texts, group by group; a group of which one file cannot be written is left as it was."""
+    texts: dict[str, str] = {}
+    left: list[str] = []
+    for group in _groups(fixed):
+        failed = _write_group(group, fixed.texts, sources)
+        if failed is None:
+            texts |= {path: fixed.texts[path] for path in group}
+            continue
+        left.append(_said(*failed))
+        left += [_said(path, f"what it needs in {failed[0]} was not written") for path in group if path != failed[0]]
+    on_disk = sum(_paths(proved) <= texts.keys() for proved in fixed.fixed)
+    return Written(texts, on_disk, tuple(left))
+
+
+def _groups(fixed: Fixed) -> list[list[str]]:
+    """The changed files; those that one fix changes together are one group."""
+    group_of = {path: {path} for path in fixed.texts}
+    for proved in fixed.fixed:
+        together = set().union(*(group_of[path] for path in _paths(proved)))
+        group_of |= dict.fromkeys(together, together)
+    return sorted({id(group): sorted(group) for group in group_of.values()}.values())
+
+
+def _paths(proved: Proved) -> set[str]:
+    return {edit.span.path for edit in proved.edits}
+
+
+def _write_group(group: Collection[str], texts: Mapping[str, str], sources: Sources) -> tuple[str, str] | None:
+    """The file that could not be written, and why; then the others are what they were."""
+    done: list[str] = []
+    for path, reason in not_writable(group, sources).items():
+        return path, reason
+    for path in group:
+        try:
+            replace_file(path, sources.encode(path, texts[path]), partial(sources.still_on_disk, path))
+        except (OSError, Unreadable) as error:
+            _restore(done, texts, sources)
+            return path, _reason(error)
+        done.append(path)
+    return None
+
+
+def _restore(paths: Iterable[str], texts: Mapping[str, str], sources: Sources) -> None:
+    """Take back what was written a moment ago, unless somebody has changed it since."""
+    for path in paths:
+        old = sources.encode(path, sources.text(path))
+        try:
+            replace_file(path, old, partial(_holds, path, texts[path]))
+        except OSError:
+            continue
+
+
+def _holds(path: str, text: str) -> bool:
+    return Sources().text_or_none(path) == text
+
+
+def _hindrance(path: str, sources: Sources) -> str:
+    try:
+        check_writable(path)
+    except OSError as error:
+        return _reason(error)
+    return "" if sources.still_on_disk(path) else CHANGED
+
+
+def _reason(error: OSError | Unreadable) -> str:
+    if isinstance(error, Unreadable):
+        return error.message
+    return str(error) if isinstance(error, NotWritten) else error.strerror or str(error)
+
+
+def _said(path: str, reason: str) -> str:
+    return f"{path}: not written: {reason}"
+
+
+def left(blocked: Mapping[str, str]) -> Iterator[str]:
+    """What is said of files that were not even tried."""
+    return (_said(path, reason) for path, reason in sorted(blocked.items()))

@@ -1,0 +1,76 @@
+"""Ways through recipes, and how they are told from each other in readings of different texts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mfsdp_lint.core.finding import Severity
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.values import Plain
+
+Way = tuple[str, str, tuple[str, ...], int]
+"""One way through one recipe, told without line numbers: path, qualified name, conditions, and which of equal ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """What one variant of one recipe breaks; `code` tells it from everything else that the variant may break."""
+
+    code: str
+    severity: Severity
+    recipe: Recipe
+    variant: Variant
+
+
+Breaks = Callable[[Sequence[Recipe]], Sequence[Broken]]
+"""What recipes break."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """All ways through some recipes, and what each of them breaks."""
+
+    ways: dict[Way, Variant]
+    broken: dict[tuple[Way, str], Severity]
+
+    def __or__(self, other: Picture) -> Picture:
+        return Picture(self.ways | other.ways, self.broken | other.broken)
+
+
+def picture(recipes: Sequence[Recipe], broken: Iterable[Broken]) -> Picture:
+    """The ways through recipes; of several things said of a way under one code the last one counts."""
+    ways: dict[Way, Variant] = {}
+    for recipe in recipes:
+        for variant in (*recipe.variants, *recipe.exposed):
+            number = 0
+            while (way := (recipe.path, recipe.qualified_name, variant.when, number)) in ways:
+                number += 1
+            ways[way] = variant
+    way_of = {id(variant): way for way, variant in ways.items()}
+    return Picture(ways, {(way_of[id(each.variant)], each.code): each.severity for each in broken})
+
+
+def in_other_calls(recipe: Recipe, calls: Sequence[Mapping[str, Plain]]) -> Recipe:
+    """A recipe as it is for those who call it with other arguments. Their conditions tell the ways from its own."""
+    given = calls if recipe.callers else ()
+    variants = (variant for arguments in given if recipe.callers for variant in recipe.callers.variants(arguments))
+    return replace(recipe, variants=tuple(variants), exposed=())
+
+
+def pairs(before: Sequence[Recipe], after: Sequence[Recipe]) -> Iterator[tuple[Recipe, Recipe]]:
+    """The recipes that were read anew, each with what it was; those that are the same objects are left out."""
+    same = {id(recipe) for recipe in before} & {id(recipe) for recipe in after}
+    waiting: dict[tuple[str, str, str], list[Recipe]] = defaultdict(list)
+    for recipe in after:
+        if id(recipe) not in same:
+            waiting[_name(recipe)].append(recipe)
+    for recipe in before:
+        if id(recipe) not in same and waiting[_name(recipe)]:
+            # Several versions give several readings, in their order.
+            yield recipe, waiting[_name(recipe)].pop(0)
+
+
+def _name(recipe: Recipe) -> tuple[str, str, str]:
+    return recipe.path, recipe.qualified_name, recipe.label

@@ -1,0 +1,68 @@
+"""The piece of a Python file that gives a setting its value: found from an origin."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.fixes.statements import PythonFile, Scope, Statement
+
+if TYPE_CHECKING:
+    from mfsdp_lint.fixes.concrete import Range, Write
+
+
+def statement_of(file: PythonFile, origin: Origin) -> Statement | None:
+    """The simple statement that an origin lies in."""
+    return file.statement_at(file.document.range(origin.point)[0])
+
+
+def write_of(writes: Iterable[Write], name: str, point: Range) -> Write | None:
+    """The write of `name` that a place speaks of: the smallest around it, or the only one inside it.
+
+    A piece that is exactly the place counts under any name: the argument `fsdp=True` of a helper.
+    """
+    every = list(writes)
+    named = [write for write in every if write.name == name]
+    around = [write for write in named if write.where[0] <= point[0] and point[1] <= write.where[1]]
+    if around:
+        return min(around, key=lambda write: write.where[1] - write.where[0])
+    inside = [write for write in named if point[0] <= write.where[0] and write.where[1] <= point[1]]
+    if len(inside) == 1:
+        return inside[0]
+    return next((write for write in every if write.item and write.where == point), None)
+
+
+def value_at(file: PythonFile, place: Statement, where: Span, path: str) -> Range | None:
+    """The offsets of a literal or a name that says a setting's value; None where that is not certain."""
+    import libcst as cst
+
+    from mfsdp_lint.fixes.concrete import read
+
+    concrete = read(file, place)
+    if concrete is None:
+        return None
+    plain = (cst.SimpleString, cst.ConcatenatedString, cst.Name, cst.Attribute, cst.Integer, cst.Float)
+    point = file.document.range(where)
+    if any(isinstance(node, plain) and concrete.places[node] == point for node in concrete.nodes()):
+        return point
+    write = write_of(concrete.writes(), path.rpartition(".")[2], point)
+    if write is None:
+        return None
+    old = write.value
+    number = isinstance(old, cst.UnaryOperation) and isinstance(old.expression, cst.Integer | cst.Float)
+    return concrete.places[old] if isinstance(old, plain) or number else None
+
+
+def default_of(scope: Scope, name: str) -> ast.expr | None:
+    """The default of a function's parameter; None for what is no parameter, or has none."""
+    if isinstance(scope, ast.Module):
+        return None
+    given = scope.args
+    positional = [*given.posonlyargs, *given.args]
+    pairs = [
+        *zip(reversed(positional), reversed(given.defaults), strict=False),
+        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+    ]
+    return next((default for parameter, default in pairs if parameter.arg == name), None)

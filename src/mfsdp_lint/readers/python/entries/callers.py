@@ -1,0 +1,148 @@
+"""Other calls of a recipe: the arguments that may decide something, and what the recipe comes to with them.
+
+A finding is about the call without arguments, and a fix has to leave all other calls as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from mfsdp_lint.core.recipe import CALLED, Variant
+from mfsdp_lint.core.values import Plain, spell
+from mfsdp_lint.inputs.sources import Unreadable
+from mfsdp_lint.readers.python.entries import entries
+from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters, positional_given
+from mfsdp_lint.readers.python.entries.exposed import declared_keywords, is_boolean
+from mfsdp_lint.readers.python.export.origins import Spans
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.modules import parse
+from mfsdp_lint.readers.python.state.room import with_room
+from mfsdp_lint.readers.python.values.objects import MISSING
+
+MOST_CALLS = 40
+"""Callers that configure a run are recipes themselves, and looked at as such. Of what others give this is enough."""
+
+
+ANYTHING_ELSE = "anything else"
+"""Stands for all texts that a function has no word for."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionCallers:
+    """The callers of a function (see `Callers`)."""
+
+    machine: Machine
+    entry: Entry
+    spans: Spans
+
+    def given(self) -> Sequence[Mapping[str, Plain]]:
+        """One parameter at a time: both sides of a switch, what a choice is compared with, what callers write."""
+        found = with_room(lambda: list(dict.fromkeys(_values(self.machine, self.entry))))
+        return [{name: value} for name, _, value in found[:MOST_CALLS]]
+
+    def variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
+        """Every path through the function; none where it yields no configuration that can be known."""
+        machine = self.machine
+        called = machine.called.copy()
+        entry = replace(self.entry, arguments={**(self.entry.arguments or {}), **arguments})
+        recipe = with_room(lambda: entries.run(machine, entry, self.spans))
+        machine.called = called
+        said = tuple(f"{CALLED} {name}={spell(value)}" for name, value in arguments.items())
+        return tuple(replace(each, when=(*said, *each.when)) for each in (recipe.variants if recipe else ()))
+
+
+_Value = str | int | float | bool | None
+
+
+def _values(machine: Machine, entry: Entry) -> Iterator[tuple[str, type, _Value]]:
+    """The values of every parameter but its default, each with its type: True is not 1 here."""
+    assert entry.function is not None
+    parameters = entry.function.node.args
+    annotations = {each.arg: each.annotation for each in (*parameters.args, *parameters.kwonlyargs)}
+    names = [name for name in open_parameters(entry) if name not in (entry.arguments or {})]
+    passed = list(_passed(machine, entry, names))
+    for name in names:
+        default = entry.function.defaults.get(name, MISSING)
+        values: list[_Value] = []
+        if isinstance(default, bool) or is_boolean(annotations.get(name)):
+            values += (True, False)
+        compared = [value for node in ast.walk(entry.function.node) for value in _compared(node, name)]
+        values += (value for each in compared for value in (each, *_others(each)))
+        values += [value for other, value in passed if other == name]
+        yield from ((name, type(value), value) for value in values if not _same(value, default))
+    for name in declared_keywords(machine, entry.function):
+        if name not in annotations and name not in (entry.arguments or {}):
+            yield from ((name, bool, value) for value in (True, False))
+
+
+def _same(value: _Value, default: object) -> bool:
+    return type(value) is type(default) and value == default
+
+
+def _compared(node: ast.AST, name: str) -> Iterator[_Value]:
+    """The literals that a parameter is compared with."""
+    match node:
+        case ast.Compare(left=left, comparators=comparators):
+            sides: list[ast.AST] = [left, *comparators]
+        case ast.Match(subject=subject, cases=cases):
+            sides = [subject, *(case.pattern for case in cases)]
+        case _:
+            return
+    if any(isinstance(inner, ast.Name) and inner.id == name for side in sides for inner in ast.walk(side)):
+        for side in sides:
+            for inner in ast.walk(side):
+                yield from _literal(inner)
+
+
+def _others(compared: _Value) -> Iterator[_Value]:
+    """Values for which a comparison may come out the other way."""
+    if isinstance(compared, str) or compared is None:
+        yield ANYTHING_ELSE
+    elif not isinstance(compared, bool):
+        yield from (compared - 1, compared + 1)
+
+
+def _literal(node: ast.AST) -> Iterator[_Value]:
+    if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, (str, int, float))):
+        yield node.value
+
+
+def _passed(machine: Machine, entry: Entry, names: Sequence[str]) -> Iterator[tuple[str, _Value]]:
+    """The literals that calls of a function of this name give to its parameters, in all files that are looked at."""
+    assert entry.function is not None
+    called = entry.function.name
+    positional = [each.arg for each in (*entry.function.node.args.posonlyargs, *entry.function.node.args.args)]
+    positional = positional[positional_given(entry) :]
+    for call in _calls(machine, called):
+        pairs = [*zip(positional, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
+        for name, value in pairs:
+            if name in names:
+                yield from ((name, literal) for literal in _literal(value))
+
+
+def _calls(machine: Machine, called: str) -> list[ast.Call]:
+    """Also in files that say nothing about a training run."""
+    found: list[ast.Call] = []
+    for path in machine.finder.spellings.values():
+        text = machine.finder.sources.text_or_none(path)
+        if text is not None and f"{called}(" in text:
+            found += _calls_in(machine, path, text).get(called, ())
+    return found
+
+
+def _calls_in(machine: Machine, path: str, text: str) -> Mapping[str, list[ast.Call]]:
+    """The calls in a file, by the last word of what is called."""
+    key = ("calls", path)
+    if key not in machine.memo:
+        machine.memo[key] = calls = defaultdict(list)
+        with suppress(Unreadable):
+            for node in ast.walk(parse(path, text)):
+                match node:
+                    case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                        calls[name].append(node)
+    found: Mapping[str, list[ast.Call]] = machine.memo[key]
+    return found

@@ -1,0 +1,130 @@
+"""Callers with other arguments, and files that were not passed: what works for them today works after a fix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.cli import main
+
+HEAD = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n\n\n"
+MAKE = (
+    "    cfg = llama3_8b_pretrain_config()\n"
+    "    cfg.checkpoint.pretrained_checkpoint = None\n"
+    "    cfg.checkpoint.load = None\n"
+    '    cfg.checkpoint.save = "/results"\n'
+    "    cfg.ddp.average_in_collective = False\n"
+)
+BAD = '    cfg.checkpoint.ckpt_format = "torch_dist"\n'
+SET = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n'
+
+Fix = Callable[..., dict[str, str]]
+
+
+@pytest.fixture
+def fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Fix:
+    """Fixes the files that are passed (all, unless said), and gives those that changed; a second run changes none."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("")
+
+    def fix(files: dict[str, str], *passed: str, option: str = "--fix") -> dict[str, str]:
+        for path, text in files.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text)
+        assert main(["--target-bridge", "0.3.1", option, *(passed or files)]) in (0, 1)
+        after = {path: (tmp_path / path).read_text() for path in files}
+        main(["--target-bridge", "0.3.1", option, *(passed or files)])
+        assert {path: (tmp_path / path).read_text() for path in files} == after
+        capsys.readouterr()
+        return {path: text for path, text in after.items() if text != files[path]}
+
+    return fix
+
+
+@pytest.mark.parametrize("default", ["True", "False"])
+def test_the_other_side_of_a_switch_keeps_its_format(fix: Fix, default: str) -> None:
+    text = HEAD + f"def r(fsdp={default}):\n{MAKE}    cfg.dist.use_megatron_fsdp = fsdp\n%s    return cfg\n"
+    line = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor" if fsdp else "torch_dist"\n'
+    assert fix({"a.py": text % ""}) == {"a.py": text % line}
+
+
+def test_a_written_format_becomes_conditional_where_it_stands(fix: Fix) -> None:
+    text = HEAD + f"def r(fsdp=True):\n{MAKE}%s    cfg.dist.use_megatron_fsdp = fsdp\n    return cfg\n"
+    line = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor" if fsdp else "torch_dist"\n'
+    assert fix({"a.py": text % BAD}) == {"a.py": text % line}
+
+
+def test_in_the_branch_that_turns_it_on(fix: Fix) -> None:
+    text = (
+        HEAD + f"def r(fsdp=True):\n{MAKE}    if fsdp:\n        cfg.dist.use_megatron_fsdp = True\n%s    return cfg\n"
+    )
+    assert fix({"a.py": text % ""}) == {"a.py": text % f"    {SET}"}
+
+
+def test_a_choice_that_is_compared_with(fix: Fix) -> None:
+    text = (
+        HEAD + f'def r(wrapper="mfsdp"):\n{MAKE}    cfg.dist.use_megatron_fsdp = wrapper == "mfsdp"\n%s    return cfg\n'
+    )
+    line = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor" if wrapper == "mfsdp" else "torch_dist"\n'
+    assert fix({"a.py": text % ""}) == {"a.py": text % line}
+
+
+def test_what_a_caller_in_the_tree_passes(fix: Fix) -> None:
+    text = HEAD + f"def r(ranks=8):\n{MAKE}    cfg.dist.use_megatron_fsdp = bool(ranks)\n    return cfg\n"
+    assert fix({"a.py": text, "main.py": "from a import r\n\n\ndef go():\n    print(r(0))\n"}) == {}
+
+
+def test_a_parameters_default_is_changed_and_not_its_use(fix: Fix) -> None:
+    text = (
+        HEAD
+        + f'def r(ckpt_format="%s"):\n{MAKE}    cfg.dist.use_megatron_fsdp = True\n'
+        + "    cfg.checkpoint.ckpt_format = ckpt_format\n    return cfg\n"
+    )
+    assert fix({"a.py": text % "torch_dist"}) == {"a.py": text % "fsdp_dtensor"}
+
+
+COMMON = HEAD + f"def _common():\n{MAKE}{BAD}    return cfg\n"
+
+
+def recipe(name: str, fsdp: bool, module: str = "common") -> str:
+    return (
+        f"from {module} import _common\n\n\n"
+        f"def {name}():\n    cfg = _common()\n    cfg.dist.use_megatron_fsdp = {fsdp}\n    return cfg\n"
+    )
+
+
+def behind(text: str) -> str:
+    return text.replace("fsdp = True\n", f"fsdp = True\n{SET}")
+
+
+def test_a_helper_that_a_file_not_passed_uses_stays(fix: Fix) -> None:
+    files = {"common.py": COMMON, "a.py": recipe("a", True), "s.py": recipe("s", False)}
+    assert fix(files, "common.py", "a.py") == {"a.py": behind(files["a.py"])}
+
+
+def test_whoever_uses_it_at_second_hand_counts(fix: Fix) -> None:
+    files = {
+        "common.py": COMMON,
+        "a.py": recipe("a", True),
+        "again.py": "from common import _common\n",
+        "deep/er/s.py": recipe("s", False, "again"),
+    }
+    assert fix(files, "common.py", "a.py") == {"a.py": behind(files["a.py"])}
+
+
+def test_a_file_not_passed_that_needs_the_same_is_no_obstacle_and_not_edited(fix: Fix) -> None:
+    files = {"common.py": COMMON, "a.py": recipe("a", True), "s.py": recipe("s", True)}
+    assert fix(files, "common.py", "a.py") == {"common.py": COMMON.replace('"torch_dist"', '"fsdp_dtensor"')}
+
+
+def test_a_file_that_nobody_wrote_by_hand_does_not_count(fix: Fix) -> None:
+    files = {"common.py": COMMON, "a.py": recipe("a", True), "build/s.py": recipe("s", False)}
+    assert set(fix(files, "common.py", "a.py")) == {"common.py"}
+
+
+def test_other_functions_of_a_file_of_which_one_was_asked_for(fix: Fix) -> None:
+    more = "\n\ndef a():\n    cfg = _common()\n    cfg.dist.use_megatron_fsdp = True\n    return cfg\n"
+    fine = "\n\ndef s():\n    return _common()\n"
+    assert fix({"c.py": COMMON + more + fine}, "c.py::a") == {"c.py": behind(COMMON + more + fine)}
