@@ -131,6 +131,8 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
             return None
         machine.begin(prefix)
         try:
+            if entry.kind != "script":
+                _import(machine, entry.module)
             root, given = _configuration(machine, entry)
         except (Raised, RecursionError):
             root, given = None, []
@@ -158,6 +160,15 @@ def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
     return Recipe(
         entry.name, entry.qualified_name, entry.module.path, entry.line, entry.kind, tuple(variants), partial, arguments
     )
+
+
+def _import(machine: Machine, module: Module) -> None:
+    """The process in which a function runs has imported its module: the variables that this sets are set."""
+    ensure_ran(machine, module)
+    if module.environment is not None:
+        environment = machine.path.environment
+        environment.fields.update(module.environment.fields)
+        environment.writes.update(module.environment.writes)
 
 
 def _variant(machine: Machine, root: Object, spans: Spans) -> Variant:

@@ -38,6 +38,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Native,
     Object,
+    Option,
     Partial,
     SetObject,
     Super,
@@ -55,7 +56,7 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
     if isinstance(value, Unknown):
         settled = machine.settle(value)
         if settled is not value:
-            return get_attribute(machine, settled, name, node, frame)
+            return _of_option(machine, value, settled, name, node, frame)
         text = f"{value.text}.{name}" if value.text else name
         return _of_either(machine, value, name, text) if EITHER in value.fields else part_of(machine, value, name, text)
     if isinstance(value, Module):
@@ -75,6 +76,15 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
     if isinstance(value, (*CONSTANTS, tuple, frozenset, ListObject, DictObject)):
         return _builtin_attribute(machine, value, name)
     return machine.unknown(name)
+
+
+def _of_option(machine: Machine, value: Unknown, settled: Object, name: str, node: Any, frame: Frame) -> Object:
+    """An attribute of what an unknown value turned out to be; what an option's method gives is the option's as well."""
+    if type(value) is Option and settled is None:
+        # Whoever starts the program has to give it: without it, it stops here.
+        return part_of(machine, value, name, f"{value.text}.{name}")
+    found = get_attribute(machine, settled, name, node, frame)
+    return Bound(found.function, value) if type(value) is Option and type(found) is Bound else found
 
 
 def part_of(machine: Machine, value: Unknown, key: Any, text: str) -> Object:

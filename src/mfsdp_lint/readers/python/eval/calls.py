@@ -54,7 +54,13 @@ def _call_model(
         return model(machine, arguments, keywords, node, frame)
     arguments = [machine.settle(value) for value in arguments]
     keywords = {key: machine.settle(value) for key, value in keywords.items()}
-    return derived(model(machine, arguments, keywords, node, frame), *options)
+    try:
+        return derived(model(machine, arguments, keywords, node, frame), *options)
+    except Raised:
+        if all(option.default is not None for option in options):
+            raise
+        # Whoever starts the program has to give what has no default.
+        return machine.unknown(", ".join(option.text for option in options), not_none=True)
 
 
 def _call_native(
@@ -95,7 +101,7 @@ def _call_bound(
 ) -> Object:
     function, owner = bound.function, bound.owner
     if isinstance(function, str):
-        return method(machine, owner, function, arguments, keywords, node, frame)
+        return derived(method(machine, owner, function, arguments, keywords, node, frame), owner, *arguments)
     if isinstance(function, External):
         return _object_method(machine, function.name, owner, arguments, node, frame)
     return call(machine, function, [owner, *arguments], keywords, node, frame)

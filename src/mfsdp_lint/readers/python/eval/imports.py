@@ -32,7 +32,9 @@ def ensure_ran(machine: Machine, module: Module) -> None:
     module.fields.setdefault("__file__", f"<DIR>/{os.path.basename(module.path)}")
     frame = Frame(module)
     frame.fields = module.fields
-    run_isolated(machine, module.tree.body, frame)
+    with machine.aside():
+        machine.path.environment = module.environment = DictObject({}, machine.tick())
+        run_isolated(machine, module.tree.body, frame)
 
 
 def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | None = None) -> Object:

@@ -13,15 +13,14 @@ from mfsdp_lint.readers.python.library.computing import computes, settled
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.variables import is_set, variable
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,
-    Choice,
     DictObject,
     Object,
-    Unknown,
     is_symbolic,
 )
 
@@ -93,26 +92,20 @@ def _depends_on_machine(
 
 @models("os.environ.get", "os.getenv")
 def _getenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    name = machine.settle(arguments[0]) if arguments else None
-    default = arguments[1] if len(arguments) > 1 else keywords.get("default")
-    return environment_value(machine, name, default)
+    name = machine.settle(arguments[0]) if arguments else keywords.get("key")
+    return variable(machine, name, arguments[1] if len(arguments) > 1 else keywords.get("default"))
 
 
-def environment_value(machine: Machine, name: Object, default: Object = None) -> Object:
-    """A variable of the environment: what the program itself has set, else unknown (the default may hold or not)."""
-    if not isinstance(name, str):
-        return machine.unknown("environment")
-    found = machine.path.environment.fields.get(name, MISSING)
-    if found is MISSING:
-        machine.asked_environment += 1
-        found = machine.variables.get(name)
-        if found is None:
-            found = machine.variables[name] = machine.unknown(f"${name}")
-        if isinstance(found, Unknown) and default is not None:
-            return machine.unknown(f"${name}", not_none=True)
-    if found is None:
-        return default
-    return found
+@models("os.environ.__getitem__")
+def _entry(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    return variable(machine, machine.settle(arguments[0]) if arguments else None)
+
+
+@models("os.environ.__contains__")
+def _contains(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    return is_set(machine, machine.settle(arguments[0]) if arguments else None)
 
 
 @models("os.environ.setdefault")
@@ -122,26 +115,19 @@ def _setdefault(
     name = machine.settle(arguments[0]) if arguments else None
     if not isinstance(name, str) or len(arguments) != 2:
         return machine.unknown("environment")
-    found = machine.path.environment.fields.get(name, MISSING)
-    if found is not MISSING and not isinstance(found, (Choice, Unknown)) and found is not None:
-        return found
-    # Where the program itself has not set it, the process may have been started with it.
-    value = arguments[1] if found is None else machine.unknown(f"${name}", not_none=True)
-    set_entry(machine, machine.path.environment, name, value, node, frame, node.args[1] if _both(node) else None)
+    value = variable(machine, name, arguments[1])
+    focus = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None
+    if machine.path.environment.fields.get(name) is not value:
+        set_entry(machine, machine.path.environment, name, value, node, frame, focus)
     return value
-
-
-def _both(node: Any) -> bool:
-    return isinstance(node, ast.Call) and len(node.args) == 2
 
 
 @models("os.putenv", "os.environ.__setitem__")
 def _setenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    if len(arguments) == 2 and isinstance(arguments[0], str):
+    if len(arguments) == 2:
         focus = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None
         set_entry(machine, machine.path.environment, arguments[0], arguments[1], node, frame, focus)
-        return arguments[1]
-    return machine.unknown("environment")
+    return None
 
 
 @models("os.environ.update")
@@ -151,20 +137,24 @@ def _update_environment(
     return method(machine, machine.path.environment, "update", arguments, keywords, node, frame)
 
 
-@models("os.environ.pop", "os.unsetenv")
+@models("os.environ.pop", "os.unsetenv", "os.environ.__delitem__")
 def _unsetenv(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    if arguments and isinstance(arguments[0], str):
-        set_entry(machine, machine.path.environment, arguments[0], None, node, frame)
-    return machine.unknown("environment")
+    name = machine.settle(arguments[0]) if arguments else None
+    found = variable(machine, name, arguments[1] if len(arguments) > 1 else MISSING)
+    set_entry(machine, machine.path.environment, name, None, node, frame)
+    return found
 
 
 @models("os.environ.copy")
 def _copy_environment(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    made = DictObject({}, machine.tick())
+    made = DictObject(dict(machine.path.environment.fields), machine.tick())
+    for name in [name for name, value in made.fields.items() if value is None]:
+        del made.fields[name]
+    made.writes.update({name: machine.path.environment.writes.get(name) for name in made.fields})
     made.writes[HAZY] = True
     return made
 

@@ -13,14 +13,16 @@ class Module:
 
     `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
     top level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did
-    not run yet. `asked_for` says that it is one of the files to lint, `upstream` names the release whose source it
-    belongs to, `yields` are the lines that say so (None: any may), without which no function is a generator.
+    not run yet; `environment` the variables of the process that its top level sets. `asked_for` says that it is one of
+    the files to lint, `upstream` names the release whose source it belongs to, `yields` are the lines that say so
+    (None: any may), without which no function is a generator.
     """
 
     __slots__ = (
         "asked_for",
         "born",
         "decorated",
+        "environment",
         "fields",
         "is_package",
         "name",
@@ -45,6 +47,7 @@ class Module:
         self.upstream: str | None = None
         self.asked_for = False
         self.decorated: list[str] = []
+        self.environment: Any = None
 
     def __repr__(self) -> str:
         return f"Module({self.name})"

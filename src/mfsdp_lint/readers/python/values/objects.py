@@ -56,9 +56,10 @@ class Unknown:
 
 
 class Option(Unknown):
-    """What an option of the command line gives, or what was worked out from that: by default `default`, if known.
+    """What an option of the command line, or a variable of the environment, gives, or what was worked out from that.
 
-    The command line may change it. `text` names the option, `--tp-size`.
+    By default that is `default`, if known; whoever starts the program may change it. `text` names the option,
+    `--tp-size`, or the variable, `$TP_SIZE`.
     """
 
     __slots__ = ("default",)
@@ -71,9 +72,11 @@ class Option(Unknown):
 def derived(value: Object, *operands: Object) -> Object:
     """A constant that was worked out from these: still an option's where one of them is."""
     for operand in operands:
-        if type(operand) is Option and isinstance(value, CONSTANTS):
-            names = dict.fromkeys(each.text for each in operands if type(each) is Option)
-            return Option(0, ", ".join(names), value)
+        if type(operand) is Option and isinstance(value, (*CONSTANTS, Option)):
+            given = [each for each in (value, *operands) if type(each) is Option]
+            names = dict.fromkeys(name for each in given for name in each.text.split(", "))
+            known = value.default if type(value) is Option else value
+            return Option(0, ", ".join(names), known, known is not None)
     return value
 
 
