@@ -283,6 +283,7 @@ def _from_script(machine: Machine, entry: Entry) -> Object:
     main.ran = True
     main.born = machine.tick()
     main.fields["__name__"] = "__main__"
+    main.fields["__file__"] = source.fields.get("__file__", MISSING)
     frame = Frame(main, born=main.born)
     frame.fields = main.fields
     try:

@@ -15,6 +15,7 @@ from mfsdp_lint.readers.python.eval.classes import (
     opaque,
 )
 from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.eval.path_objects import path_attribute
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.joining import join
@@ -40,6 +41,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Option,
     Partial,
+    PathObject,
     SetObject,
     Super,
     Unknown,
@@ -57,6 +59,8 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
         settled = machine.settle(value)
         if settled is not value:
             return _of_option(machine, value, settled, name, node, frame)
+        if type(value) is PathObject and (found := path_attribute(machine, value, name)) is not MISSING:
+            return found
         text = f"{value.text}.{name}" if value.text else name
         return _of_either(machine, value, name, text) if EITHER in value.fields else part_of(machine, value, name, text)
     if isinstance(value, Module):

@@ -35,9 +35,10 @@ from mfsdp_lint.readers.python.values.objects import (
 
 HANDS_ON = {
     "builtins.dict", "builtins.setattr", "object.__setattr__", "dataclasses.replace", "copy.replace",
-    "functools.partial", "types.SimpleNamespace", "argparse.Namespace", "typing.cast",
+    "functools.partial", "types.SimpleNamespace", "argparse.Namespace", "typing.cast", "json.loads", "yaml.safe_load",
+    "ast.literal_eval",
 }  # fmt: skip
-"""Modelled functions that pass their arguments on as they are."""
+"""Modelled functions that pass their arguments on as they are, or know by themselves what comes of options."""
 
 
 def _call_model(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
@@ -20,7 +21,10 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Unknown,
+    is_symbolic,
 )
+
+_FOLDER = re.compile(r"<DIR:\d+>")
 
 DTYPES = {
     "float32", "float", "float16", "half", "bfloat16", "float64", "double", "int8", "uint8", "int16", "int32",
@@ -42,6 +46,8 @@ def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
     if isinstance(value, CONSTANTS):
         if not is_small(value):
             return NOT_NONE
+        if is_symbolic(value):
+            return Known(_FOLDER.sub("<DIR>", value))  # type: ignore[arg-type]
         return Known(value)  # type: ignore[arg-type]
     if isinstance(value, Unknown):
         known = value.not_none or machine.path.facts.fields.get(("not none", id(value))) is True

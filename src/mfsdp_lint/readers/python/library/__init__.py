@@ -6,8 +6,10 @@ depends on the machine the program would run on. A function that is not modelled
 
 from mfsdp_lint.readers.python.library import (
     command_line,
+    data,
     decorators,
     environment,
+    files,
     objects,
     records,
     sequences,
@@ -18,8 +20,10 @@ from mfsdp_lint.readers.python.library import (
 
 __all__ = [
     "command_line",
+    "data",
     "decorators",
     "environment",
+    "files",
     "objects",
     "records",
     "sequences",

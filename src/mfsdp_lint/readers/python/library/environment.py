@@ -9,7 +9,9 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.containers import set_entry
 from mfsdp_lint.readers.python.eval.methods import method
+from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.library.computing import computes, settled
+from mfsdp_lint.readers.python.state.folders import folder_of, located, normal, parent
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.outcomes import Raised
@@ -17,27 +19,33 @@ from mfsdp_lint.readers.python.state.variables import is_set, variable
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
+    CWD,
     MISSING,
     SYMBOLS,
     DictObject,
     Object,
+    PathObject,
     is_symbolic,
 )
 
-CWD = "<CWD>"
-"""The folder a program is started in, as a symbol."""
 
-
-@models("os.getcwd", "os.getcwdb", "pathlib.Path.cwd")
+@models("os.getcwd", "os.getcwdb")
 def _getcwd(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return CWD
+
+
+@models("pathlib.Path.cwd")
+def _path_cwd(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    return PathObject(machine.tick(), CWD)
 
 
 @models("os.path.join")
 def _path_join(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    parts = settled(machine, arguments)
+    parts = [text_of_path(each) if type(each) is PathObject else each for each in settled(machine, arguments)]
     rooted = [index for index, part in enumerate(parts) if isinstance(part, str) and part.startswith(SYMBOLS)]
     parts = parts[rooted[-1] :] if rooted else parts
     if not all(isinstance(part, str) for part in parts):
@@ -54,7 +62,7 @@ def _of_path(function: Callable[[str], Any]) -> Model:
     def model(
         machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
     ) -> Object:
-        arguments = settled(machine, arguments)
+        arguments = [text_of_path(each) if type(each) is PathObject else each for each in settled(machine, arguments)]
         if not (len(arguments) == 1 and isinstance(arguments[0], str) and arguments[0].startswith(SYMBOLS)):
             return computed(machine, arguments, keywords, node, frame)
         found = function(f"/{arguments[0]}")
@@ -71,8 +79,6 @@ def _of_path(function: Callable[[str], Any]) -> Model:
 
 _PATH_FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "basename": posixpath.basename,
-    "dirname": posixpath.dirname,
-    "normpath": posixpath.normpath,
     "splitext": posixpath.splitext,
     "isabs": posixpath.isabs,
     "split": posixpath.split,
@@ -81,13 +87,42 @@ for _name, _function in _PATH_FUNCTIONS.items():
     models(f"os.path.{_name}")(_of_path(_function))
 
 
-@models(
-    "os.path.exists", "os.path.isdir", "os.path.isfile", "os.path.abspath", "os.path.expanduser", "os.path.realpath"
-)
+def _in_tree(found: Callable[[Machine, str], str], otherwise: Model) -> Model:
+    """The model of a function of one path that is known where the path leads from a folder of the tree."""
+
+    def model(
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+    ) -> Object:
+        arguments = [text_of_path(each) if type(each) is PathObject else each for each in settled(machine, arguments)]
+        if len(arguments) == 1 and isinstance(arguments[0], str) and folder_of(machine, arguments[0]) is not None:
+            return found(machine, arguments[0])
+        return otherwise(machine, arguments, keywords, node, frame)
+
+    return model
+
+
 def _depends_on_machine(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     return machine.unknown(ast.unparse(node) if isinstance(node, ast.AST) else "", not_none=True)
+
+
+models("os.path.dirname")(_in_tree(parent, _of_path(posixpath.dirname)))
+models("os.path.normpath")(_in_tree(normal, _of_path(posixpath.normpath)))
+models("os.path.abspath", "os.path.expanduser", "os.path.realpath")(_in_tree(normal, _depends_on_machine))
+
+
+@models("os.path.exists", "os.path.isfile")
+def _exists(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    """A file of the tree is there; one that is not may be made by somebody."""
+    text = text_of_path(machine.settle(arguments[0])) if arguments else None
+    places = () if text is None else located(machine, text, frame.module)
+    if len([place for place in places if machine.finder.sources.exists(place)]) == 1:
+        return True
+    return _depends_on_machine(machine, arguments, keywords, node, frame)
+
+
+models("os.path.isdir")(_depends_on_machine)
 
 
 @models("os.environ.get", "os.getenv")
@@ -157,11 +192,6 @@ def _copy_environment(
     made.writes.update({name: machine.path.environment.writes.get(name) for name in made.fields})
     made.writes[HAZY] = True
     return made
-
-
-@models("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath")
-def _path(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return machine.unknown("path", not_none=True)
 
 
 @models("sys.exit", "builtins.exit", "builtins.quit", "os._exit")

@@ -16,11 +16,12 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Option,
+    PathObject,
     Unknown,
     is_constant,
 )
 
-SHARED = frozenset((str, int, float, bool, type(None), bytes, Function, EnumMember, External, Option))
+SHARED = frozenset((str, int, float, bool, type(None), bytes, Function, EnumMember, External, Option, PathObject))
 """Kinds of values that a copy of an object shares with it."""
 
 

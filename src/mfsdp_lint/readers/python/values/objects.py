@@ -69,6 +69,16 @@ class Option(Unknown):
         self.default = default
 
 
+class PathObject(Unknown):
+    """A `pathlib.Path` of a known text."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, born: int, path: str) -> None:
+        super().__init__(born, "path", True)
+        self.path = path
+
+
 def derived(value: Object, *operands: Object) -> Object:
     """A constant that was worked out from these: still an option's where one of them is."""
     for operand in operands:
@@ -304,10 +314,12 @@ def is_constant(value: Object) -> bool:
     return isinstance(value, (tuple, frozenset)) and all(is_constant(item) for item in value)
 
 
-SYMBOLS = ("<CWD>", "<DIR>")
-"""What stands in a text for the folder a program is started in, and for the folder of its file."""
+CWD = "<CWD>"
+"""What stands in a text for the folder that a program is started in."""
+SYMBOLS = (CWD, "<DIR:")
+"""How the symbols in a text begin; `<DIR:3>` stands for a folder of the tree that is read (see state/folders.py)."""
 
 
 def is_symbolic(*values: Object) -> bool:
     """Whether a text has a part that stands for something only known when the program runs."""
-    return any(isinstance(value, str) and "<" in value and ("<CWD>" in value or "<DIR>" in value) for value in values)
+    return any(isinstance(value, str) and "<" in value and (CWD in value or "<DIR:" in value) for value in values)
