@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec
 from mfsdp_lint.readers.python.values.identity import identical
 from mfsdp_lint.readers.python.values.modules import Module
@@ -192,7 +193,7 @@ class Knowledge:
                 return unfollowed(machine, full, arguments, keywords, node, frame)
             return apply(self, machine, function, described, arguments, keywords, node, frame)
 
-        function.unwrapped = Native(full, call)
+        function.unwrapped = Native(full, LIBRARY.get(full, call))
         return function
 
     def _class(self, machine: Machine, module: Module, name: str, described: Any) -> ClassObject:

@@ -25,6 +25,7 @@ from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
+    ConfigTree,
     DictObject,
     Function,
     Instance,
@@ -254,7 +255,7 @@ def _yields_configuration(machine: Machine, value: Object) -> bool:
 
 def _changed_from_outside(value: Object) -> bool:
     """An unknown object into which settings were written: a configuration that comes from elsewhere."""
-    if not isinstance(value, Unknown):
+    if not isinstance(value, Unknown) or isinstance(value, ConfigTree):
         return False
     return any(
         name in SECTIONS and isinstance(part, (Unknown, DictObject)) and bool(part.writes)

@@ -20,6 +20,7 @@ from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -30,6 +31,7 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
     Choice,
+    ConfigTree,
     Descriptor,
     DictObject,
     EnumMember,
@@ -61,6 +63,8 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
             return _of_option(machine, value, settled, name, node, frame)
         if type(value) is PathObject and (found := path_attribute(machine, value, name)) is not MISSING:
             return found
+        if type(value) is ConfigTree and f"omegaconf.DictConfig.{name}" in LIBRARY:
+            return Partial(Native(name, LIBRARY[f"omegaconf.DictConfig.{name}"]), [value], {})
         text = f"{value.text}.{name}" if value.text else name
         return _of_either(machine, value, name, text) if EITHER in value.fields else part_of(machine, value, name, text)
     if isinstance(value, Module):

@@ -24,6 +24,7 @@ from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Choice,
+    ConfigTree,
     DictObject,
     EnumMember,
     External,
@@ -138,6 +139,8 @@ def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame
     if isinstance(holder, (ListObject, tuple, str, bytes, range)):
         return _sequence_entry(machine, holder, key)
     if isinstance(holder, Unknown):
+        if type(holder) is ConfigTree and isinstance(key, str):
+            return get_attribute(machine, holder, key, node, frame)
         if is_constant(key):
             return part_of(machine, holder, ("entry", key), f"{holder.text}[{key!r}]")
         return machine.unknown()
@@ -152,6 +155,9 @@ def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame
             return join(machine, list(enum_members(machine, holder).values()) or [machine.unknown()])
         return holder
     if isinstance(holder, External):
+        if holder.name == "sys.argv" and isinstance(key, slice) and (key.start or 0) > 0:
+            # Nothing is given on the command line, unless whoever starts the program gives something.
+            return ListObject([], machine.tick())
         return variable(machine, key) if is_environment(holder) else External(holder.name)
     if isinstance(holder, Instance):
         return call(machine, get_attribute(machine, holder, "__getitem__", None, frame), [key], {}, node, frame)
@@ -277,7 +283,9 @@ def set_entry(
     elif isinstance(holder, Unknown):
         for one in holder.fields.get(EITHER, ()):
             havoc(machine, one)
-        if is_constant(key):
+        if type(holder) is ConfigTree and isinstance(key, str):
+            write(machine, holder, key, value, node, frame, focus, "assigned")
+        elif is_constant(key):
             write(machine, holder, ("entry", key), value, node, frame, focus, "assigned")
         else:
             havoc(machine, holder)

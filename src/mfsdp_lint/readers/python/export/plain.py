@@ -8,6 +8,7 @@ from typing import Any
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
 from mfsdp_lint.readers.python.eval.containers import uncertain
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.dtypes import DTYPES
 from mfsdp_lint.readers.python.values.limits import is_small
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
@@ -25,14 +26,6 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 _FOLDER = re.compile(r"<DIR:\d+>")
-
-DTYPES = {
-    "float32", "float", "float16", "half", "bfloat16", "float64", "double", "int8", "uint8", "int16", "int32",
-    "int64", "bool",
-    "float8_e4m3fn", "float8_e5m2",
-}  # fmt: skip
-"""torch's dtype names (torch 2.13.0, torch/__init__.pyi)."""
-
 
 FUNCTIONS = {"torch.nn.functional.relu", "torch.nn.functional.sigmoid", "torch.nn.functional.silu"}
 """Gates and activations that are known by the name they are used by; gelu's own is another (torch 2.13.0)."""

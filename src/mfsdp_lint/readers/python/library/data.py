@@ -37,7 +37,8 @@ def to_object(machine: Machine, placed: Placed, option: Option | None, node: Any
         return ListObject(items, machine.tick())
     if isinstance(placed.value, dict):
         made = DictObject({}, machine.tick())
-        made.made = machine.note(placed.origin or node, frame, None, "default", None, None)
+        said: Any = placed.origin or node
+        made.made = machine.note(said, frame, None, "default", None, None)
         for key, item in placed.value.items():
             value = to_object(machine, item, option, node, frame)
             made.fields[key] = value

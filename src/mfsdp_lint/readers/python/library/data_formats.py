@@ -135,7 +135,7 @@ class _Yaml:
 
     def placed(self, node: Node) -> Placed:
         target = node.target if isinstance(node, Alias) else node
-        if target is None:
+        if target is None or isinstance(target, Alias):
             return NOT_KNOWN
         origin = self.origin(target)
         match target:
@@ -193,7 +193,8 @@ class _Yaml:
         """The tag of a scalar; the nodes have those of OmegaConf's loader, which knows more floats and no dates."""
         if self.omegaconf or node.style or node.tag not in ("float", "str"):
             return node.tag
-        found = str(_RESOLVER.resolve(yaml.ScalarNode, node.text, (True, False))).rpartition(":")[2]
+        resolved = _RESOLVER.resolve(yaml.ScalarNode, node.text, (True, False))  # type: ignore[no-untyped-call]
+        found = str(resolved).rpartition(":")[2]
         return found if found in ("str", "timestamp") else node.tag
 
 

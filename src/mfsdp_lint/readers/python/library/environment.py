@@ -45,7 +45,7 @@ def _path_cwd(
 def _path_join(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    parts = [text_of_path(each) if type(each) is PathObject else each for each in settled(machine, arguments)]
+    parts: list[Any] = [each.path if type(each) is PathObject else each for each in settled(machine, arguments)]
     rooted = [index for index, part in enumerate(parts) if isinstance(part, str) and part.startswith(SYMBOLS)]
     parts = parts[rooted[-1] :] if rooted else parts
     if not all(isinstance(part, str) for part in parts):
@@ -62,7 +62,7 @@ def _of_path(function: Callable[[str], Any]) -> Model:
     def model(
         machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
     ) -> Object:
-        arguments = [text_of_path(each) if type(each) is PathObject else each for each in settled(machine, arguments)]
+        arguments = [each.path if type(each) is PathObject else each for each in settled(machine, arguments)]
         if not (len(arguments) == 1 and isinstance(arguments[0], str) and arguments[0].startswith(SYMBOLS)):
             return computed(machine, arguments, keywords, node, frame)
         found = function(f"/{arguments[0]}")
@@ -93,7 +93,7 @@ def _in_tree(found: Callable[[Machine, str], str], otherwise: Model) -> Model:
     def model(
         machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
     ) -> Object:
-        arguments = [text_of_path(each) if type(each) is PathObject else each for each in settled(machine, arguments)]
+        arguments = [each.path if type(each) is PathObject else each for each in settled(machine, arguments)]
         if len(arguments) == 1 and isinstance(arguments[0], str) and folder_of(machine, arguments[0]) is not None:
             return found(machine, arguments[0])
         return otherwise(machine, arguments, keywords, node, frame)

@@ -8,6 +8,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.objects import (
     Choice,
+    ConfigTree,
     DictObject,
     EnumMember,
     External,
@@ -76,7 +77,7 @@ class Template:
             made = DictObject({}, machine.tick())
             made.made = value.made
         else:
-            made = Unknown(machine.tick(), value.text, value.not_none)
+            made = (ConfigTree if kind is ConfigTree else Unknown)(machine.tick(), value.text, value.not_none)
         copies[id(self)] = made
         made.fields = fields = self.fields.copy()
         made.writes = self.writes.copy()
@@ -122,6 +123,8 @@ def deep_copy(machine: Machine, value: Object, copies: dict[int, Object] | None 
             result.fields[COPY_OF] = value
             copies[id(value)] = result
             return result
+    elif kind is ConfigTree:
+        result = ConfigTree(machine.tick(), value.text, True)
     elif isinstance(value, ListObject):
         result = kind([], machine.tick())
         copies[id(value)] = result

@@ -40,6 +40,10 @@ EQUAL: Final = Marker("equal")
 ALIKE: Final = Marker("alike")
 """The answer to `subject == 0` or `== 1`: the subject, and the constant's truth, which is all that is learnt."""
 
+# Under `fields` of a tree of OmegaConf:
+WHOLE: Final = Marker("whole")
+"""True where it has no other entries than it shows. What is forgotten of a tree takes this along."""
+
 # Under `fields` of an unknown value, what was asked of it:
 NOT: Final = Marker("not")
 """Its negation."""

@@ -79,6 +79,12 @@ class PathObject(Unknown):
         self.path = path
 
 
+class ConfigTree(Unknown):
+    """A configuration of OmegaConf: its entries are among its fields; a write tells that somebody changed one."""
+
+    __slots__ = ()
+
+
 def derived(value: Object, *operands: Object) -> Object:
     """A constant that was worked out from these: still an option's where one of them is."""
     for operand in operands:
