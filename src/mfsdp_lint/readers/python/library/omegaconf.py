@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
-from mfsdp_lint.readers.python.library import hydra_overrides
 from mfsdp_lint.readers.python.library.config_trees import (
     apply,
     as_dictionary,
@@ -23,6 +22,7 @@ from mfsdp_lint.readers.python.library.config_trees import (
 from mfsdp_lint.readers.python.library.data import loaded, to_object, without_places
 from mfsdp_lint.readers.python.library.data_formats import NoData, from_omegaconf
 from mfsdp_lint.readers.python.library.files import read
+from mfsdp_lint.readers.python.library.hydra_overrides import NoOverride, parse
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -288,8 +288,8 @@ def _process(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Obj
 def _override(machine: Machine, tree: ConfigTree, texts: list[str], node: Any, frame: Frame) -> None:
     for text in texts:
         try:
-            each = hydra_overrides.parse(text)
-        except hydra_overrides.NoOverride as error:
+            each = parse(text)
+        except NoOverride as error:
             raise Raised("OverridesError", str(error)) from None
         value = tree_of(machine, to_object(machine, each.value, None, node, frame))
         write = _said(machine, text, value, node, frame)
