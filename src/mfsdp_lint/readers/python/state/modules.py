@@ -65,6 +65,7 @@ class ModuleFinder:
         self.spellings: dict[str, str] = {}
         self._absolute: dict[str, str] = {}
         self._roots: dict[str, tuple[str, ...]] = {}
+        self._added: dict[str, list[str]] = {}
         self._tops: dict[tuple[str, str], tuple[str, ...]] = {}
         self._found: dict[tuple[str, str], str | None] = {}
         self._entries: dict[str, frozenset[str]] = {}
@@ -168,8 +169,19 @@ class ModuleFinder:
                 for above in self._upwards(folder)
                 for source in SOURCE_FOLDERS
             ]
-            self._roots[folder] = (*near, *self.search_path)
+            self._roots[folder] = (*self._added.get(folder, ()), *near, *self.search_path)
         return self._roots[folder]
+
+    def add_root(self, folder: str, root: str) -> None:
+        """Have the files in a folder find top-level modules in another one as well: they put it on `sys.path`."""
+        added = self._added.setdefault(folder, [])
+        if root in added:
+            return
+        added.insert(0, root)
+        self._roots.pop(folder, None)
+        for known in (self._tops, self._found):
+            for key in [key for key in known if key[0] == folder]:
+                del known[key]
 
     def _upwards(self, folder: str) -> Iterator[str]:
         here = folder
