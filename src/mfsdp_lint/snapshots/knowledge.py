@@ -33,6 +33,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 from mfsdp_lint.snapshots.build import Arguments, Builder, apply
 from mfsdp_lint.snapshots.forwarding import Forwarding
+from mfsdp_lint.snapshots.public_names import having, releases
 from mfsdp_lint.snapshots.snapshot import PROVIDERS, Node, Snapshot
 from mfsdp_lint.versions.target import Target
 
@@ -90,6 +91,12 @@ class Knowledge:
         """A name of an upstream module, a submodule included; None where nothing is known of it."""
         module = self.module(machine, module_name)
         return None if module is None or name not in module.fields else resolve_global(machine, module, name)
+
+    def lacks(self, module_name: str, name: str | None = None) -> bool:
+        """Whether the release surely has no module of this name, or the module no such name."""
+        if self.snapshot is None or module_name.partition(".")[0] != PACKAGE:
+            return False
+        return self.snapshot.bridge not in releases(having(module_name, name))
 
     @cached_property
     def snapshot(self) -> Snapshot | None:

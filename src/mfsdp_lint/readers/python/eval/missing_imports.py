@@ -30,9 +30,11 @@ def import_guarded(machine: Machine, node: ast.Import | ast.ImportFrom, frame: F
     Raises Raised where it surely fails.
     """
     if isinstance(node, ast.Import):
-        open_names = [alias for alias in node.names if not _is_there(machine, alias.name, frame.module)]
-        if not open_names:
+        answers = [_is_there(machine, alias.name, frame.module) for alias in node.names]
+        if all(answers):
             return False
+        if False in answers:
+            raise Raised("ModuleNotFoundError", ast.unparse(node))
         for alias in node.names:
             name = alias.name if alias.asname else alias.name.partition(".")[0]
             machine.put(frame, alias.asname or name, External(name))
@@ -49,14 +51,16 @@ def import_guarded(machine: Machine, node: ast.Import | ast.ImportFrom, frame: F
     return True
 
 
-def _is_there(machine: Machine, name: str, module: Module) -> bool:
-    """Whether a module is known to be installed, or at hand."""
+def _is_there(machine: Machine, name: str, module: Module) -> bool | None:
+    """Whether a module is installed, or at hand; None where that is not known."""
     top = name.partition(".")[0]
     if top in STDLIB or top in INSTALLED or machine.finder.find(name, module.path) is not None:
         return True
-    if machine.knowledge is not None and machine.knowledge.module(machine, name) is not None:
+    if top != "megatron" or machine.knowledge is None:
+        return True if top == "megatron" else None
+    if machine.knowledge.module(machine, name) is not None:
         return True
-    return top == "megatron" and machine.knowledge is None
+    return False if machine.knowledge.lacks(name) else None
 
 
 def _has_name(machine: Machine, node: ast.ImportFrom, name: str, module: Module) -> bool | None:
@@ -71,10 +75,12 @@ def _has_name(machine: Machine, node: ast.ImportFrom, name: str, module: Module)
     source = machine.finder.resolve(full, module.path)
     if source is not None:
         return _module_has(machine, source, name) or machine.finder.find(f"{full}.{name}", module.path) is not None
+    if machine.knowledge is not None and (machine.knowledge.lacks(full) or machine.knowledge.lacks(full, name)):
+        return False
     if f"{full}.{name}" in LIBRARY or machine.finder.find(f"{full}.{name}", module.path) is not None:
         return True
     if full.partition(".")[0] != "megatron" or machine.knowledge is None:
-        return True if _is_there(machine, full, module) else None
+        return _is_there(machine, full, module)
     # A release may have names that nothing is known of.
     return True if machine.knowledge.member(machine, full, name) is not None else None
 
