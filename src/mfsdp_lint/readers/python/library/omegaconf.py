@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.comparisons import equal
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.library.config_trees import (
     apply,
@@ -293,24 +294,26 @@ def _override(machine: Machine, tree: ConfigTree, texts: list[str], node: Any, f
             raise Raised("OverridesError", str(error)) from None
         value = tree_of(machine, to_object(machine, each.value, None, node, frame))
         write = _said(machine, text, value, node, frame)
-        if each.sign == "~":
-            _delete(machine, tree, each.key)
-        elif (
-            each.sign == "+" and _is_there(machine, tree, each.key) and not isinstance(value, (ConfigTree, ListObject))
-        ):
+        mergeable = isinstance(value, (ConfigTree, ListObject))
+        if each.sign == "+" and not mergeable and _is_there(machine, tree, each.key):
             raise Raised("OverridesError", f"Could not append to config. An item is already at '{each.key}'")
-        put_below(machine, tree, each.key, value, write, node, frame, struct=True, force=bool(each.sign))
+        if each.sign == "~":
+            _delete(machine, tree, each.key, value)
+        else:
+            put_below(machine, tree, each.key, value, write, node, frame, struct=True, force=bool(each.sign))
 
 
-def _delete(machine: Machine, tree: ConfigTree, key: str) -> None:
+def _delete(machine: Machine, tree: ConfigTree, key: str, value: Object) -> None:
+    """Take an entry away, if it has the value: what is not in the tree stays what it is in the object."""
     *above, last = key.split(".")
     for part in above:
-        inner = machine.settle(tree.fields.get(part, MISSING))
+        inner = machine.settle(tree.fields.get(part))
         if not isinstance(inner, ConfigTree):
             raise Raised("OverridesError", f"Could not delete from config. '{key}' does not exist.")
         tree = inner
-    if last not in tree.fields and is_whole(tree):
-        raise Raised("OverridesError", f"Could not delete from config. '{key}' does not exist.")
+    found = machine.settle(tree.fields.get(last))
+    if (found is None and is_whole(tree)) or (value is not None and equal(machine, found, value) is False):
+        raise Raised("OverridesError", f"Could not delete from config: '{key}'")
     machine.drop(tree, last)
 
 
