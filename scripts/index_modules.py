@@ -1,4 +1,4 @@
-"""Which public names of Megatron-Bridge which release has: makes src/mfsdp_lint/detect/modules.json.
+"""Which public names of Megatron-Bridge which release has: makes src/mfsdp_lint/snapshots/data/modules.json.
 
     python scripts/index_modules.py CLONE
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from mfsdp_lint.versions.releases import RELEASES
 
 ROOT = "src/megatron/bridge/"
-OUTPUT = Path(__file__).parents[1] / "src/mfsdp_lint/detect/modules.json"
+OUTPUT = Path(__file__).parents[1] / "src/mfsdp_lint/snapshots/data/modules.json"
 
 
 def main(clone: str) -> None:

@@ -50,8 +50,8 @@ class Origin:
     one has the larger number. `earlier` is the write that this one replaced. `value` is what was written, where a
     reader keeps that. Only where calls are traced: `calls` led to the write, the innermost first, and `because` names
     what made its value unknown ("get_size()", a parameter). `option` names the option of the program's own command line
-    ("--tp-size") that the value comes from: it is, or follows from, the option's default, and whoever starts the
-    program may change it.
+    ("--tp-size"), or the variable of the environment ("$TP_SIZE"), that the value comes from: it is, or follows from,
+    its default, and whoever starts the program may change it.
     """
 
     span: Span

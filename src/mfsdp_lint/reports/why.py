@@ -139,7 +139,7 @@ def _outcome(story: Story, step: Step, value: Value, before: Value) -> str:
     if isinstance(before, (Known, OneOf)):
         told += ", as before" if before == value else f", was {_worded(before)}"
     if step.origin.option:
-        told += f"; from the default of {printable(step.origin.option)}, changeable from the command line"
+        told += f"; from the default of {printable(step.origin.option)}, changeable from {_outside(step.origin.option)}"
     return told
 
 
@@ -150,6 +150,14 @@ def _because(origin: Origin) -> str:
         return f": {printable(origin.option)} gives it, on the command line"
     what = printable(origin.because)
     return f": {what} cannot be followed" if what.endswith("()") else f": {what} is not known"
+
+
+def _outside(names: str) -> str:
+    """Where options, and variables, are given."""
+    given = names.split(", ")
+    variables = any(name.startswith("$") for name in given)
+    options = not all(name.startswith("$") for name in given)
+    return " and ".join(["the command line"] * options + ["the environment"] * variables)
 
 
 def _worded(value: Value) -> str:

@@ -17,6 +17,7 @@ from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec
 from mfsdp_lint.readers.python.values.identity import identical
 from mfsdp_lint.readers.python.values.modules import Module
@@ -33,6 +34,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 from mfsdp_lint.snapshots.build import Arguments, Builder, apply
 from mfsdp_lint.snapshots.forwarding import Forwarding
+from mfsdp_lint.snapshots.public_names import having, releases
 from mfsdp_lint.snapshots.snapshot import PROVIDERS, Node, Snapshot
 from mfsdp_lint.versions.target import Target
 
@@ -90,6 +92,12 @@ class Knowledge:
         """A name of an upstream module, a submodule included; None where nothing is known of it."""
         module = self.module(machine, module_name)
         return None if module is None or name not in module.fields else resolve_global(machine, module, name)
+
+    def lacks(self, module_name: str, name: str | None = None) -> bool:
+        """Whether the release surely has no module of this name, or the module no such name."""
+        if self.snapshot is None or module_name.partition(".")[0] != PACKAGE:
+            return False
+        return self.snapshot.bridge not in releases(having(module_name, name))
 
     @cached_property
     def snapshot(self) -> Snapshot | None:
@@ -195,7 +203,7 @@ class Knowledge:
                 return unfollowed(machine, full, arguments, keywords, node, frame)
             return apply(self, machine, function, described, arguments, keywords, node, frame)
 
-        function.unwrapped = Native(full, call)
+        function.unwrapped = Native(full, LIBRARY.get(full, call))
         return function
 
     def _class(self, machine: Machine, module: Module, name: str, described: Any) -> ClassObject:

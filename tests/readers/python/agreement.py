@@ -99,7 +99,7 @@ def execute(program: Program, turn: int) -> Facts | None:
     outside.perhaps = lambda function: function() if turn % 2 else None
     outside.chosen = lambda subjects: subjects[turn % 2]
     outside.shake = lambda subject: _shaken(subject, turn)
-    variables = {"NCCL_A": "set"} if turn % 2 and not program.decided else {}
+    variables = {"NCCL_A": "set"} if turn % 2 and not program.decided and not program.asks_environment else {}
     with (
         mock.patch.dict(sys.modules, {"outside_world": outside, "sample": types.ModuleType("sample")}),
         mock.patch.dict(os.environ, variables, clear=True),

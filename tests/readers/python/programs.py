@@ -118,8 +118,12 @@ class Program:
     @property
     def decided(self) -> bool:
         """Whether nothing of the program is unknown."""
-        asked = any(word in self.text for word in ("environ.get", "environ.setdefault", "getenv"))
-        return not self.unknown and not self.probed and not asked
+        return not self.unknown and not self.probed
+
+    @property
+    def asks_environment(self) -> bool:
+        """Whether it falls back to a default where a variable is not set: what is said of it holds for the default."""
+        return any(word in self.text for word in ("environ.get", "environ.setdefault", "environ.pop", "getenv"))
 
 
 def write(pick: Pick) -> Program:

@@ -31,6 +31,7 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
     Choice,
+    ConfigTree,
     DictObject,
     Function,
     Instance,
@@ -199,6 +200,8 @@ def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | No
             return None
         machine.begin(prefix)
         try:
+            if entry.kind != "script":
+                _import(machine, entry.module)
             root, given = _configuration(machine, entry)
         except (Raised, RecursionError) as error:
             root, given = None, []
@@ -230,6 +233,15 @@ def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | No
     return Recipe(
         entry.name, entry.qualified_name, entry.module.path, entry.line, entry.kind, tuple(variants), partial, arguments
     )
+
+
+def _import(machine: Machine, module: Module) -> None:
+    """The process in which a function runs has imported its module: the variables that this sets are set."""
+    ensure_ran(machine, module)
+    if module.environment is not None:
+        environment = machine.path.environment
+        environment.fields.update(module.environment.fields)
+        environment.writes.update(module.environment.writes)
 
 
 def _variant(machine: Machine, root: Object, spans: Spans) -> Variant:
@@ -335,7 +347,7 @@ def _yields_configuration(machine: Machine, value: Object) -> bool:
 
 def _changed_from_outside(value: Object) -> bool:
     """An unknown object into which settings were written: a configuration that comes from elsewhere."""
-    if not isinstance(value, Unknown):
+    if not isinstance(value, Unknown) or isinstance(value, ConfigTree):
         return False
     return any(
         name in SECTIONS and isinstance(part, (Unknown, DictObject)) and bool(part.writes)
@@ -364,6 +376,7 @@ def _from_script(machine: Machine, entry: Entry) -> Object:
     main.ran = True
     main.born = machine.tick()
     main.fields["__name__"] = "__main__"
+    main.fields["__file__"] = source.fields.get("__file__", MISSING)
     frame = Frame(main, born=main.born)
     frame.fields = main.fields
     try:

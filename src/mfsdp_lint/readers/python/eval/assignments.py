@@ -16,7 +16,7 @@ from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST
 from mfsdp_lint.readers.python.values.markers import HAZY
-from mfsdp_lint.readers.python.values.objects import DictObject, External, Instance, ListObject, Object, Unknown
+from mfsdp_lint.readers.python.values.objects import DictObject, Instance, ListObject, Object, Unknown
 
 
 def run_assign(machine: Machine, node: ast.Assign, frame: Frame) -> Signal:
@@ -35,17 +35,11 @@ def assign(machine: Machine, target: ast.expr, value: Object, node: Any, frame: 
     elif isinstance(target, ast.Subscript):
         holder = evaluate(machine, target.value, frame)
         key = evaluate(machine, target.slice, frame)
-        if _is_environment(machine, holder):
-            holder = machine.path.environment
         set_entry(machine, holder, key, value, node, frame, focus)
     elif isinstance(target, (ast.Tuple, ast.List)):
         _unpack(machine, target, value, node, frame)
     elif isinstance(target, ast.Starred):
         assign(machine, target.value, value, node, frame)
-
-
-def _is_environment(machine: Machine, holder: Object) -> bool:
-    return isinstance(holder, External) and holder.name == "os.environ"
 
 
 def assign_name(machine: Machine, name: str, value: Object, frame: Frame) -> None:
@@ -145,10 +139,7 @@ def run_delete(machine: Machine, node: ast.Delete, frame: Frame) -> Signal:
                 machine.drop(owner, target.attr)
         elif isinstance(target, ast.Subscript):
             holder = evaluate(machine, target.value, frame)
-            if _is_environment(machine, holder):
-                machine.put(machine.path.environment, evaluate(machine, target.slice, frame), None)
-            else:
-                delete_entry(machine, holder, evaluate(machine, target.slice, frame))
+            delete_entry(machine, holder, evaluate(machine, target.slice, frame))
     return None
 
 

@@ -15,10 +15,12 @@ from mfsdp_lint.readers.python.eval.classes import (
     opaque,
 )
 from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.eval.path_objects import path_attribute
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -29,6 +31,7 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
     Choice,
+    ConfigTree,
     Descriptor,
     DictObject,
     EnumMember,
@@ -38,7 +41,9 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Native,
     Object,
+    Option,
     Partial,
+    PathObject,
     SetObject,
     Super,
     Unknown,
@@ -55,7 +60,11 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
     if isinstance(value, Unknown):
         settled = machine.settle(value)
         if settled is not value:
-            return get_attribute(machine, settled, name, node, frame)
+            return _of_option(machine, value, settled, name, node, frame)
+        if type(value) is PathObject and (found := path_attribute(machine, value, name)) is not MISSING:
+            return found
+        if type(value) is ConfigTree and f"omegaconf.DictConfig.{name}" in LIBRARY:
+            return Partial(Native(name, LIBRARY[f"omegaconf.DictConfig.{name}"]), [value], {})
         text = f"{value.text}.{name}" if value.text else name
         return _of_either(machine, value, name, text) if EITHER in value.fields else part_of(machine, value, name, text)
     if isinstance(value, Module):
@@ -75,6 +84,15 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
     if isinstance(value, (*CONSTANTS, tuple, frozenset, ListObject, DictObject)):
         return _builtin_attribute(machine, value, name)
     return machine.unknown(name)
+
+
+def _of_option(machine: Machine, value: Unknown, settled: Object, name: str, node: Any, frame: Frame) -> Object:
+    """An attribute of what an unknown value turned out to be; what an option's method gives is the option's as well."""
+    if type(value) is Option and settled is None:
+        # Whoever starts the program has to give it: without it, it stops here.
+        return part_of(machine, value, name, f"{value.text}.{name}")
+    found = get_attribute(machine, settled, name, node, frame)
+    return Bound(found.function, value) if type(value) is Option and type(found) is Bound else found
 
 
 def part_of(machine: Machine, value: Unknown, key: Any, text: str) -> Object:

@@ -36,9 +36,10 @@ from mfsdp_lint.readers.python.values.objects import (
 
 HANDS_ON = {
     "builtins.dict", "builtins.setattr", "object.__setattr__", "dataclasses.replace", "copy.replace",
-    "functools.partial", "types.SimpleNamespace", "argparse.Namespace", "typing.cast",
+    "functools.partial", "types.SimpleNamespace", "argparse.Namespace", "typing.cast", "json.loads", "yaml.safe_load",
+    "ast.literal_eval",
 }  # fmt: skip
-"""Modelled functions that pass their arguments on as they are."""
+"""Modelled functions that pass their arguments on as they are, or know by themselves what comes of options."""
 
 
 def _call_model(
@@ -58,6 +59,11 @@ def _call_model(
         arguments = [machine.settle(value) for value in arguments]
         keywords = {key: machine.settle(value) for key, value in keywords.items()}
         return derived(model(machine, arguments, keywords, node, frame), *options)
+    except Raised:
+        if all(option.default is not None for option in options):
+            raise
+        # Whoever starts the program has to give what has no default.
+        return machine.unknown(", ".join(option.text for option in options), not_none=True)
     except (IndexError, TypeError, ValueError):
         # Other arguments than the model knows: by name, in the way of another version, or in error.
         for value in (*arguments, *keywords.values()):
@@ -103,7 +109,7 @@ def _call_bound(
 ) -> Object:
     function, owner = bound.function, bound.owner
     if isinstance(function, str):
-        return method(machine, owner, function, arguments, keywords, node, frame)
+        return derived(method(machine, owner, function, arguments, keywords, node, frame), owner, *arguments)
     if isinstance(function, External):
         return _object_method(machine, function.name, owner, arguments, node, frame)
     return call(machine, function, [owner, *arguments], keywords, node, frame)

@@ -10,7 +10,8 @@ from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.containers import iterate
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.state.truth import negated
+from mfsdp_lint.readers.python.state.truth import negated, truth
+from mfsdp_lint.readers.python.state.variables import is_environment, is_set
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import ABOUT, ALIKE, EQUAL, HAZY, QUESTION
@@ -27,6 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     SetObject,
     Unknown,
+    derived,
     is_constant,
     is_symbolic,
 )
@@ -37,6 +39,12 @@ ORDER = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE
 def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, node: ast.AST, frame: Frame) -> Object:
     """`left <op> right`: True, False, or an Unknown that stands for the answer."""
     left, right = machine.settle(left), machine.settle(right)
+    if is_environment(right) and isinstance(op, (ast.In, ast.NotIn)):
+        found = is_set(machine, left)
+        known = truth(machine, found)
+        if known is None:
+            return found if isinstance(op, ast.In) else negated(machine, found)
+        return derived(known is isinstance(op, ast.In), found)
     match op:
         case ast.Is() | ast.IsNot():
             answer = same_object(left, right)

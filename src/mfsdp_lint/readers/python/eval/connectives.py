@@ -13,12 +13,13 @@ from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import EITHER
-from mfsdp_lint.readers.python.values.objects import Choice, DictObject, Instance, ListObject, Object, Unknown
+from mfsdp_lint.readers.python.values.objects import Choice, DictObject, Instance, ListObject, Object, Unknown, derived
 
 
 def connected(machine: Machine, nodes: list[ast.expr], is_and: bool, frame: Frame) -> Object:
     """`a and b and …` or `a or b or …`; operands are evaluated only where Python reaches them."""
     open_values: list[Object] = []
+    passed: list[Object] = []
     value: Object = None
     for position, item in enumerate(nodes):
         mark, started = len(machine.path.journal), machine.clock
@@ -38,10 +39,12 @@ def connected(machine: Machine, nodes: list[ast.expr], is_and: bool, frame: Fram
         if known is None:
             open_values.append(value)
         elif known is not is_and:
-            return value if not open_values else _either(machine, open_values, value, is_and)
+            return derived(value, *passed) if not open_values else _either(machine, open_values, value, is_and)
+        else:
+            passed.append(value)
     if open_values and open_values[-1] is value:
         open_values.pop()
-    return value if not open_values else _either(machine, open_values, value, is_and)
+    return derived(value, *passed) if not open_values else _either(machine, open_values, value, is_and)
 
 
 def _has_effect(machine: Machine, mark: int, started: int) -> bool:

@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.joining import OBJECT_LIMIT, join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.variables import is_environment, variable
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import is_object
@@ -23,6 +24,7 @@ from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Choice,
+    ConfigTree,
     DictObject,
     EnumMember,
     External,
@@ -138,6 +140,8 @@ def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame
     if isinstance(holder, (ListObject, tuple, str, bytes, range)):
         return _sequence_entry(machine, holder, key)
     if isinstance(holder, Unknown):
+        if type(holder) is ConfigTree and isinstance(key, str):
+            return get_attribute(machine, holder, key, node, frame)
         if is_constant(key):
             return part_of(machine, holder, ("entry", key), f"{holder.text}[{key!r}]")
         return machine.unknown()
@@ -152,7 +156,10 @@ def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame
             return join(machine, list(enum_members(machine, holder).values()) or [machine.unknown()])
         return holder
     if isinstance(holder, External):
-        return External(holder.name) if not holder.name.startswith("os.environ") else machine.unknown(holder.name)
+        if holder.name == "sys.argv" and isinstance(key, slice) and (key.start or 0) > 0:
+            # Nothing is given on the command line, unless whoever starts the program gives something.
+            return ListObject([], machine.tick())
+        return variable(machine, key) if is_environment(holder) else External(holder.name)
     if isinstance(holder, Instance):
         return call(machine, get_attribute(machine, holder, "__getitem__", None, frame), [key], {}, node, frame)
     if isinstance(holder, (int, float, complex, type(None))):
@@ -262,6 +269,8 @@ def set_entry(
 ) -> None:
     """`holder[key] = value`, with the statement that does it as the origin."""
     holder, key = machine.settle(holder), plain_key(machine, key)
+    if is_environment(holder):
+        holder = machine.path.environment
     if isinstance(holder, DictObject):
         if hashable(key):
             write(machine, holder, key, value, node, frame, focus, "assigned")
@@ -277,7 +286,9 @@ def set_entry(
     elif isinstance(holder, Unknown):
         for one in holder.fields.get(EITHER, ()):
             havoc(machine, one)
-        if is_constant(key):
+        if type(holder) is ConfigTree and isinstance(key, str):
+            write(machine, holder, key, value, node, frame, focus, "assigned")
+        elif is_constant(key):
             write(machine, holder, ("entry", key), value, node, frame, focus, "assigned")
         else:
             havoc(machine, holder)
@@ -318,7 +329,9 @@ def _set_item(machine: Machine, holder: ListObject, key: Object, value: Object) 
 def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
     """`del holder[key]`."""
     holder, key = machine.settle(holder), plain_key(machine, key)
-    if isinstance(holder, DictObject):
+    if is_environment(holder):
+        machine.put(machine.path.environment, key, None)
+    elif isinstance(holder, DictObject):
         if not hashable(key):
             havoc(machine, holder)
         elif key in holder.fields:

@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.values.objects import (
     External,
     ListObject,
     Object,
+    PathObject,
     SetObject,
     derived,
     is_constant,
@@ -26,6 +27,8 @@ def as_text(machine: Machine, value: Object) -> str | None:
     value = machine.settle(value)
     if isinstance(value, CONSTANTS):
         return str(value) if is_small(value) else None
+    if type(value) is PathObject:
+        return value.path
     if isinstance(value, External) and value.name.startswith("torch."):
         return value.name
     if isinstance(value, tuple) and is_constant(value):

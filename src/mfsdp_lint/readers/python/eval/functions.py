@@ -90,6 +90,7 @@ def follow(
         and len(machine.path.taken) == forks
         and not isinstance(result, (GeneratorCall, Coroutine))
         and not machine.touched_older(mark, born)
+        and not (machine.asked_environment > asked and machine.path.environment.fields)
         and (machine.unfollowed == unfollowed_before or not _uncertain(result) or own(result, born))
     ):
         machine.memo[key] = (template(result, born), called, machine.asked_environment > asked)

@@ -139,7 +139,7 @@ PARENTS = {
     "UnboundLocalError": {"NameError"},
     "UnicodeDecodeError": {"ValueError"},
     "UnicodeEncodeError": {"ValueError"},
-    "FileNotFoundError": {"OSError"},
+    "FileNotFoundError": {"OSError", "IOError", "EnvironmentError"},
 }
 
 
@@ -203,6 +203,8 @@ def _enter(machine: Machine, node: Any, items: list[ast.withitem], frame: Frame)
     if isinstance(manager, Instance) and isinstance(manager.cls, ClassObject):
         value = call(machine, get_attribute(machine, manager, "__enter__", None, frame), [], {}, node, frame)
         leave = get_attribute(machine, manager, "__exit__", None, frame)
+    elif isinstance(manager, Unknown) and isinstance(manager.fields.get("__enter__"), Native):
+        value = call(machine, manager.fields["__enter__"], [], {}, node, frame)
     if first.optional_vars is not None:
         assign(machine, first.optional_vars, value, node, frame)
     if leave is None:

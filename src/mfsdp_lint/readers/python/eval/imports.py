@@ -9,6 +9,7 @@ import os
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.blocks import run_isolated
+from mfsdp_lint.readers.python.state.folders import symbol
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import relative_target, submodule
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -29,10 +30,14 @@ def ensure_ran(machine: Machine, module: Module) -> None:
         return
     module.ran = True
     module.fields.setdefault("__name__", module.name)
-    module.fields.setdefault("__file__", f"<DIR>/{os.path.basename(module.path)}")
+    module.fields.setdefault(
+        "__file__", f"{symbol(machine, os.path.dirname(module.path))}/{os.path.basename(module.path)}"
+    )
     frame = Frame(module)
     frame.fields = module.fields
-    run_isolated(machine, module.tree.body, frame)
+    with machine.aside():
+        machine.path.environment = module.environment = DictObject({}, machine.tick())
+        run_isolated(machine, module.tree.body, frame)
 
 
 def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | None = None) -> Object:

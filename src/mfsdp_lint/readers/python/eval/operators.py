@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.containers import absorbed
+from mfsdp_lint.readers.python.eval.path_objects import make_path
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
@@ -19,6 +20,7 @@ from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     ListObject,
     Object,
+    PathObject,
     SetObject,
 )
 
@@ -47,6 +49,8 @@ def binary(machine: Machine, kind: type, left: Object, right: Object) -> Object:
     left, right = plain(machine.settle(left)), plain(machine.settle(right))
     if isinstance(left, Choice) or isinstance(right, Choice):
         return _binary_over(machine, kind, left, right)
+    if kind is ast.Div and (type(left) is PathObject or type(right) is PathObject):
+        return make_path(machine, [left, right])
     if isinstance(left, ListObject) and not isinstance(left, SetObject):
         return _list_operation(machine, kind, left, right)
     if (

@@ -13,6 +13,7 @@ from mfsdp_lint.readers.python.eval.handlers import run_assert, run_raise, run_t
 from mfsdp_lint.readers.python.eval.imports import bind_import
 from mfsdp_lint.readers.python.eval.loops import run_for, run_while
 from mfsdp_lint.readers.python.eval.matching import run_match
+from mfsdp_lint.readers.python.eval.missing_imports import import_guarded
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import RUNNERS, Signal, evaluate, run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin
@@ -45,7 +46,8 @@ def _unreadable(machine: Machine, node: Unreadable, frame: Frame) -> Signal:
 
 
 def _import(machine: Machine, node: Any, frame: Frame) -> Signal:
-    bind_import(machine, node, frame)
+    if machine.path.written is None or not import_guarded(machine, node, frame):
+        bind_import(machine, node, frame)
     return None
 
 

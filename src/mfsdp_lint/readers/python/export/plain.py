@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
 from mfsdp_lint.readers.python.eval.containers import uncertain
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.dtypes import DTYPES
 from mfsdp_lint.readers.python.values.limits import is_small
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
@@ -20,15 +22,10 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Unknown,
+    is_symbolic,
 )
 
-DTYPES = {
-    "float32", "float", "float16", "half", "bfloat16", "float64", "double", "int8", "uint8", "int16", "int32",
-    "int64", "bool",
-    "float8_e4m3fn", "float8_e5m2",
-}  # fmt: skip
-"""torch's dtype names (torch 2.13.0, torch/__init__.pyi)."""
-
+_FOLDER = re.compile(r"<DIR:\d+>")
 
 FUNCTIONS = {"torch.nn.functional.relu", "torch.nn.functional.sigmoid", "torch.nn.functional.silu"}
 """Gates and activations that are known by the name they are used by; gelu's own is another (torch 2.13.0)."""
@@ -42,7 +39,7 @@ def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
     if isinstance(value, CONSTANTS):
         if not is_small(value):
             return NOT_NONE
-        return Known(value)
+        return Known(_FOLDER.sub("<DIR>", value)) if isinstance(value, str) and is_symbolic(value) else Known(value)
     if isinstance(value, Unknown):
         known = value.not_none or machine.path.facts.fields.get(("not none", id(value))) is True
         return NOT_NONE if known or (value.fields and _written(value)) else UNKNOWN

@@ -91,7 +91,7 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False) ->
         return _namespace(machine, defaults, given)
 
     def parse_known(machine: Machine, given: list[Object], *_: Any) -> Object:
-        rest: Any = None
+        rest: Any = None if given and given[0] is not None else []
         return (_namespace(machine, defaults, given), ListObject(rest, machine.tick()))
 
     made = machine.unknown("parser", not_none=True)

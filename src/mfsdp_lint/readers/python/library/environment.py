@@ -9,37 +9,44 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.containers import set_entry
 from mfsdp_lint.readers.python.eval.methods import method
+from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.library.computing import computes, settled
+from mfsdp_lint.readers.python.state.folders import folder_of, located, normal, parent
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.variables import is_set, variable
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
+    CWD,
     MISSING,
     SYMBOLS,
-    Choice,
     DictObject,
     Object,
-    Unknown,
+    PathObject,
     all_are,
     is_symbolic,
 )
 
-CWD = "<CWD>"
-"""The folder a program is started in, as a symbol."""
 
-
-@models("os.getcwd", "os.getcwdb", "pathlib.Path.cwd")
+@models("os.getcwd", "os.getcwdb")
 def _getcwd(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return CWD
+
+
+@models("pathlib.Path.cwd")
+def _path_cwd(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    return PathObject(machine.tick(), CWD)
 
 
 @models("os.path.join")
 def _path_join(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    parts = settled(machine, arguments)
+    parts: list[Any] = [each.path if type(each) is PathObject else each for each in settled(machine, arguments)]
     rooted = [index for index, part in enumerate(parts) if isinstance(part, str) and part.startswith(SYMBOLS)]
     parts = parts[rooted[-1] :] if rooted else parts
     if not all_are(parts, str):
@@ -56,7 +63,7 @@ def _of_path(function: Callable[[str], Any]) -> Model:
     def model(
         machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
     ) -> Object:
-        arguments = settled(machine, arguments)
+        arguments = [each.path if type(each) is PathObject else each for each in settled(machine, arguments)]
         if not (len(arguments) == 1 and isinstance(arguments[0], str) and arguments[0].startswith(SYMBOLS)):
             return computed(machine, arguments, keywords, node, frame)
         found = function(f"/{arguments[0]}")
@@ -73,8 +80,6 @@ def _of_path(function: Callable[[str], Any]) -> Model:
 
 _PATH_FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "basename": posixpath.basename,
-    "dirname": posixpath.dirname,
-    "normpath": posixpath.normpath,
     "splitext": posixpath.splitext,
     "isabs": posixpath.isabs,
     "split": posixpath.split,
@@ -83,37 +88,60 @@ for _name, _function in _PATH_FUNCTIONS.items():
     models(f"os.path.{_name}")(_of_path(_function))
 
 
-@models(
-    "os.path.exists", "os.path.isdir", "os.path.isfile", "os.path.abspath", "os.path.expanduser", "os.path.realpath"
-)
+def _in_tree(found: Callable[[Machine, str], str], otherwise: Model) -> Model:
+    """The model of a function of one path that is known where the path leads from a folder of the tree."""
+
+    def model(
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+    ) -> Object:
+        arguments = [each.path if type(each) is PathObject else each for each in settled(machine, arguments)]
+        if len(arguments) == 1 and isinstance(arguments[0], str) and folder_of(machine, arguments[0]) is not None:
+            return found(machine, arguments[0])
+        return otherwise(machine, arguments, keywords, node, frame)
+
+    return model
+
+
 def _depends_on_machine(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     return machine.unknown(ast.unparse(node) if isinstance(node, ast.AST) else "", not_none=True)
 
 
+models("os.path.dirname")(_in_tree(parent, _of_path(posixpath.dirname)))
+models("os.path.normpath")(_in_tree(normal, _of_path(posixpath.normpath)))
+models("os.path.abspath", "os.path.expanduser", "os.path.realpath")(_in_tree(normal, _depends_on_machine))
+
+
+@models("os.path.exists", "os.path.isfile")
+def _exists(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    """A file of the tree is there; one that is not may be made by somebody."""
+    text = text_of_path(machine.settle(arguments[0])) if arguments else None
+    places = () if text is None else located(machine, text, frame.module)
+    if len([place for place in places if machine.finder.sources.exists(place)]) == 1:
+        return True
+    return _depends_on_machine(machine, arguments, keywords, node, frame)
+
+
+models("os.path.isdir")(_depends_on_machine)
+
+
 @models("os.environ.get", "os.getenv")
 def _getenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    name = machine.settle(arguments[0]) if arguments else None
-    default = arguments[1] if len(arguments) > 1 else keywords.get("default")
-    return environment_value(machine, name, default)
+    name = machine.settle(arguments[0]) if arguments else keywords.get("key")
+    return variable(machine, name, arguments[1] if len(arguments) > 1 else keywords.get("default"))
 
 
-def environment_value(machine: Machine, name: Object, default: Object = None) -> Object:
-    """A variable of the environment: what the program itself has set, else unknown (the default may hold or not)."""
-    if not isinstance(name, str):
-        return machine.unknown("environment")
-    found = machine.path.environment.fields.get(name, MISSING)
-    if found is MISSING:
-        machine.asked_environment += 1
-        found = machine.variables.get(name)
-        if found is None:
-            found = machine.variables[name] = machine.unknown(f"${name}")
-        if isinstance(found, Unknown) and default is not None:
-            return machine.unknown(f"${name}", not_none=True)
-    if found is None:
-        return default
-    return found
+@models("os.environ.__getitem__")
+def _entry(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    return variable(machine, machine.settle(arguments[0]) if arguments else None)
+
+
+@models("os.environ.__contains__")
+def _contains(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    return is_set(machine, machine.settle(arguments[0]) if arguments else None)
 
 
 @models("os.environ.setdefault")
@@ -123,26 +151,19 @@ def _setdefault(
     name = machine.settle(arguments[0]) if arguments else None
     if not isinstance(name, str) or len(arguments) != 2:
         return machine.unknown("environment")
-    found = machine.path.environment.fields.get(name, MISSING)
-    if found is not MISSING and not isinstance(found, (Choice, Unknown)) and found is not None:
-        return found
-    # Where the program itself has not set it, the process may have been started with it.
-    value = arguments[1] if found is None else machine.unknown(f"${name}", not_none=True)
-    set_entry(machine, machine.path.environment, name, value, node, frame, node.args[1] if _both(node) else None)
+    value = variable(machine, name, arguments[1])
+    focus = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None
+    if machine.path.environment.fields.get(name) is not value:
+        set_entry(machine, machine.path.environment, name, value, node, frame, focus)
     return value
-
-
-def _both(node: Any) -> bool:
-    return isinstance(node, ast.Call) and len(node.args) == 2
 
 
 @models("os.putenv", "os.environ.__setitem__")
 def _setenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    if len(arguments) == 2 and isinstance(arguments[0], str):
+    if len(arguments) == 2:
         focus = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None
         set_entry(machine, machine.path.environment, arguments[0], arguments[1], node, frame, focus)
-        return arguments[1]
-    return machine.unknown("environment")
+    return None
 
 
 @models("os.environ.update")
@@ -152,27 +173,26 @@ def _update_environment(
     return method(machine, machine.path.environment, "update", arguments, keywords, node, frame)
 
 
-@models("os.environ.pop", "os.unsetenv")
+@models("os.environ.pop", "os.unsetenv", "os.environ.__delitem__")
 def _unsetenv(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    if arguments and isinstance(arguments[0], str):
-        set_entry(machine, machine.path.environment, arguments[0], None, node, frame)
-    return machine.unknown("environment")
+    name = machine.settle(arguments[0]) if arguments else None
+    found = variable(machine, name, arguments[1] if len(arguments) > 1 else MISSING)
+    set_entry(machine, machine.path.environment, name, None, node, frame)
+    return found
 
 
 @models("os.environ.copy")
 def _copy_environment(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    made = DictObject({}, machine.tick())
+    made = DictObject(dict(machine.path.environment.fields), machine.tick())
+    for name in [name for name, value in made.fields.items() if value is None]:
+        del made.fields[name]
+    made.writes.update({name: machine.path.environment.writes.get(name) for name in made.fields})
     made.writes[HAZY] = True
     return made
-
-
-@models("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath")
-def _path(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return machine.unknown("path", not_none=True)
 
 
 @models("sys.exit", "builtins.exit", "builtins.quit", "os._exit")

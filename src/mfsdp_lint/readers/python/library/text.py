@@ -33,6 +33,19 @@ for _name in ("ceil", "floor", "sqrt", "log", "log2", "log10", "gcd", "isqrt", "
     models(f"math.{_name}")(computes(getattr(math, _name)))
 
 
+_TRUE, _FALSE = ("y", "yes", "t", "true", "on", "1"), ("n", "no", "f", "false", "off", "0")
+"""CPython 3.11, distutils/util.py."""
+
+
+def _strtobool(text: str) -> int:
+    if text.lower() not in (*_TRUE, *_FALSE):
+        raise ValueError(f"invalid truth value {text!r}")
+    return int(text.lower() in _TRUE)
+
+
+models("distutils.util.strtobool", "setuptools._distutils.util.strtobool")(computes(_strtobool))
+
+
 @models("builtins.pow")
 def _pow(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return binary(machine, ast.Pow, *arguments) if len(arguments) == 2 else machine.unknown("", not_none=True)

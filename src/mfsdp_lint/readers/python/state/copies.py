@@ -8,6 +8,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.objects import (
     Choice,
+    ConfigTree,
     DictObject,
     EnumMember,
     External,
@@ -16,11 +17,12 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Option,
+    PathObject,
     Unknown,
     is_constant,
 )
 
-SHARED = frozenset((str, int, float, bool, type(None), bytes, Function, EnumMember, External, Option))
+SHARED = frozenset((str, int, float, bool, type(None), bytes, Function, EnumMember, External, Option, PathObject))
 """Kinds of values that a copy of an object shares with it."""
 
 
@@ -76,7 +78,7 @@ class Template:
             made.made = value.made
         else:
             assert isinstance(value, Unknown)
-            made = Unknown(machine.tick(), value.text, value.not_none)
+            made = (ConfigTree if type(value) is ConfigTree else Unknown)(machine.tick(), value.text, value.not_none)
         copies[id(self)] = made
         made.fields = fields = self.fields.copy()
         made.writes = self.writes.copy()
@@ -114,7 +116,9 @@ def deep_copy(machine: Machine, value: Object, copies: dict[int, Object] | None 
     elif isinstance(value, DictObject):
         result = DictObject({}, machine.tick())
         result.made = value.made
-    elif isinstance(value, Unknown):
+    elif type(value) is ConfigTree:
+        result = ConfigTree(machine.tick(), value.text, True)
+    elif type(value) is Unknown:
         not_none = value.not_none or machine.path.facts.fields.get(("not none", id(value))) is True
         result = Unknown(machine.tick(), value.text, not_none)
         if not value.fields:

@@ -65,9 +65,14 @@ class ModuleFinder:
         self.spellings: dict[str, str] = {}
         self._absolute: dict[str, str] = {}
         self._roots: dict[str, tuple[str, ...]] = {}
+        self._added: dict[str, list[str]] = {}
         self._tops: dict[tuple[str, str], tuple[str, ...]] = {}
         self._found: dict[tuple[str, str], str | None] = {}
         self._entries: dict[str, frozenset[str]] = {}
+        self.folders: dict[str, int] = {}
+        """The folders that programs speak of, numbered (see folders.py)."""
+        self.texts: dict[str, str] = {}
+        """The texts that programs read from files, and the files."""
         self.users: dict[str, set[str]] = {}
         """The files that reached each file by their imports."""
 
@@ -127,27 +132,28 @@ class ModuleFinder:
         key = (folder, top)
         if key not in self._tops:
             self._tops[key] = tuple(
-                root for root in self.roots(folder) if top in self._list(root) or f"{top}.py" in self._list(root)
+                root for root in self.roots(folder) if top in self.entries(root) or f"{top}.py" in self.entries(root)
             )
         return self._tops[key]
 
     def _in_root(self, root: str, parts: list[str]) -> str | None:
         folder = root
         for part in parts[:-1]:
-            if part not in self._list(folder):
+            if part not in self.entries(folder):
                 return None
             folder = os.path.join(folder, part)
         last = parts[-1]
-        entries = self._list(folder)
+        entries = self.entries(folder)
         if last in entries:
             package = os.path.join(folder, last, "__init__.py")
-            if "__init__.py" in self._list(os.path.join(folder, last)):
+            if "__init__.py" in self.entries(os.path.join(folder, last)):
                 return os.path.normpath(package)
         if f"{last}.py" in entries:
             return os.path.normpath(os.path.join(folder, f"{last}.py"))
         return None
 
-    def _list(self, folder: str) -> frozenset[str]:
+    def entries(self, folder: str) -> frozenset[str]:
+        """The names in a folder."""
         if folder not in self._entries:
             try:
                 self._entries[folder] = frozenset(os.listdir(folder or "."))
@@ -163,15 +169,26 @@ class ModuleFinder:
                 for above in self._upwards(folder)
                 for source in SOURCE_FOLDERS
             ]
-            self._roots[folder] = (*near, *self.search_path)
+            self._roots[folder] = (*self._added.get(folder, ()), *near, *self.search_path)
         return self._roots[folder]
+
+    def add_root(self, folder: str, root: str) -> None:
+        """Have the files in a folder find top-level modules in another one as well: they put it on `sys.path`."""
+        added = self._added.setdefault(folder, [])
+        if root in added:
+            return
+        added.insert(0, root)
+        self._roots.pop(folder, None)
+        for known in (self._tops, self._found):
+            for key in [key for key in known if key[0] == folder]:
+                del known[key]
 
     def _upwards(self, folder: str) -> Iterator[str]:
         here = folder
         absolute = os.path.abspath(folder)
         while True:
             yield here
-            if any(marker in self._list(here) for marker in PROJECT_MARKERS):
+            if any(marker in self.entries(here) for marker in PROJECT_MARKERS):
                 return
             parent = os.path.dirname(absolute)
             if parent == absolute:
@@ -187,7 +204,7 @@ class ModuleFinder:
         parents = self._import_roots(path, tree)
         above = os.path.dirname(path)
         while True:
-            if above in parents or (not parents and "__init__.py" not in self._list(above)):
+            if above in parents or (not parents and "__init__.py" not in self.entries(above)):
                 break
             parent = os.path.dirname(above)
             if parent == above:

@@ -40,6 +40,10 @@ EQUAL: Final = Marker("equal")
 ALIKE: Final = Marker("alike")
 """The answer to `subject == 0` or `== 1`: the subject, and the constant's truth, which is all that is learnt."""
 
+# Under `fields` of a tree of OmegaConf:
+WHOLE: Final = Marker("whole")
+"""True where it has no other entries than it shows. What is forgotten of a tree takes this along."""
+
 # Under `fields` of an unknown value, what was asked of it:
 NOT: Final = Marker("not")
 """Its negation."""
@@ -52,8 +56,6 @@ TASK: Final = Marker("task")
 another task. Its keyword arguments are the other fields."""
 OPTIONS: Final = Marker("options")
 """A parser of a command line: what its options come to, by their attributes."""
-WHOLE: Final = Marker("whole")
-"""It has just the attributes that it shows."""
 
 IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE))
 """What says what an unknown value is, and not what it holds."""

@@ -13,9 +13,10 @@ class Module:
 
     `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
     top level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did
-    not run yet, `defined` the functions that decorators were given, by their definitions. `asked_for` says that it is
-    one of the files to lint, `upstream` names the release whose source it belongs to, `yields` are the lines that say
-    so (None: any may), without which no function is a generator.
+    not run yet, `defined` the functions that decorators were given, by their definitions; `environment` the variables
+    of the process that its top level sets. `asked_for` says that it is one of the files to lint, `upstream` names the
+    release whose source it belongs to, `yields` are the lines that say so (None: any may), without which no function is
+    a generator.
     """
 
     __slots__ = (
@@ -23,6 +24,7 @@ class Module:
         "born",
         "decorated",
         "defined",
+        "environment",
         "fields",
         "is_package",
         "name",
@@ -48,6 +50,7 @@ class Module:
         self.asked_for = False
         self.decorated: list[str] = []
         self.defined: dict[Any, Any] = {}
+        self.environment: Any = None
 
     def __repr__(self) -> str:
         return f"Module({self.name})"

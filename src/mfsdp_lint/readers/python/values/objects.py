@@ -87,9 +87,10 @@ class Unknown:
 
 
 class Option(Unknown):
-    """What an option of the command line gives, or what was worked out from that: by default `default`, if known.
+    """What an option of the command line, or a variable of the environment, gives, or what was worked out from that.
 
-    The command line may change it. `text` names the option, `--tp-size`.
+    By default that is `default`, if known; whoever starts the program may change it. `text` names the option,
+    `--tp-size`, or the variable, `$TP_SIZE`.
     """
 
     __slots__ = ("default",)
@@ -99,12 +100,30 @@ class Option(Unknown):
         self.default = default
 
 
+class PathObject(Unknown):
+    """A `pathlib.Path` of a known text."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, born: int, path: str) -> None:
+        super().__init__(born, "path", True)
+        self.path = path
+
+
+class ConfigTree(Unknown):
+    """A configuration of OmegaConf: its entries are among its fields; a write tells that somebody changed one."""
+
+    __slots__ = ()
+
+
 def derived(value: Object, *operands: Object) -> Object:
     """A constant that was worked out from these: still an option's where one of them is."""
     for operand in operands:
-        if type(operand) is Option and isinstance(value, CONSTANTS):
-            names = dict.fromkeys(each.text for each in operands if type(each) is Option)
-            return Option(0, ", ".join(names), value)
+        if type(operand) is Option and isinstance(value, (*CONSTANTS, Option)):
+            given = [each for each in (value, *operands) if type(each) is Option]
+            names = dict.fromkeys(name for each in given for name in each.text.split(", "))
+            known = value.default if type(value) is Option else value
+            return Option(0, ", ".join(names), known, known is not None)
     return value
 
 
@@ -340,10 +359,12 @@ def all_are(values: Sequence[Object], kind: type[Kind]) -> TypeGuard[Sequence[Ki
     return all(isinstance(value, kind) for value in values)
 
 
-SYMBOLS = ("<CWD>", "<DIR>")
-"""What stands in a text for the folder a program is started in, and for the folder of its file."""
+CWD = "<CWD>"
+"""What stands in a text for the folder that a program is started in."""
+SYMBOLS = (CWD, "<DIR:")
+"""How the symbols in a text begin; `<DIR:3>` stands for a folder of the tree that is read (see state/folders.py)."""
 
 
 def is_symbolic(*values: Object) -> bool:
     """Whether a text has a part that stands for something only known when the program runs."""
-    return any(isinstance(value, str) and "<" in value and ("<CWD>" in value or "<DIR>" in value) for value in values)
+    return any(isinstance(value, str) and "<" in value and (CWD in value or "<DIR:" in value) for value in values)

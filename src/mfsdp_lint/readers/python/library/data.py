@@ -1,0 +1,125 @@
+"""Data that a program loads from files of the tree or from texts: `yaml.safe_load`, `json.load`, `literal_eval`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mfsdp_lint.readers.python.library.data_formats import NoData, from_json, from_literal, from_toml, from_yaml
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import Model, models
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.objects import (
+    DictObject,
+    ListObject,
+    Native,
+    Object,
+    Option,
+    Unknown,
+    is_symbolic,
+)
+from mfsdp_lint.readers.python.values.places import Placed
+
+Read = Callable[[str, str], Placed]
+
+
+def to_object(machine: Machine, placed: Placed, option: Option | None, node: Any, frame: Frame) -> Object:
+    """A loaded value as the evaluator has it; entries of dictionaries are written where they stand in the data.
+
+    `option` is what the text came from, if whoever starts the program may change it.
+    """
+    if placed.open:
+        return machine.unknown("data")
+    if isinstance(placed.value, list):
+        items = [to_object(machine, item, option, node, frame) for item in placed.value]
+        return ListObject(items, machine.tick())
+    if isinstance(placed.value, dict):
+        made = DictObject({}, machine.tick())
+        said: Any = placed.origin or node
+        made.made = machine.note(said, frame, None, "default", None, None)
+        for key, item in placed.value.items():
+            value = to_object(machine, item, option, node, frame)
+            made.fields[key] = value
+            made.writes[key] = machine.note(item.origin or node, frame, None, "assigned", value, None)
+        return made
+    return placed.value if option is None else Option(machine.tick(), option.text, placed.value)
+
+
+def loaded(
+    machine: Machine, source: Object, read: Callable[[str, str], list[Placed]], node: Any, frame: Frame
+) -> list[Object] | None:
+    """The documents of a text or of a file that was opened; None where they are not known.
+
+    Raises Raised where the loader refuses the text.
+    """
+    stream = source.fields.get("read") if isinstance(source, Unknown) else None
+    if isinstance(stream, Native):
+        source = call(machine, stream, [], {}, node, frame)
+    text = machine.settle(source)
+    if isinstance(text, bytes):
+        text = text.decode(errors="replace")
+    if not isinstance(text, str) or is_symbolic(text):
+        return None
+    path = machine.finder.texts.get(text)
+    try:
+        found = read(path or "", text)
+    except NoData as error:
+        raise Raised("ValueError", str(error)) from None
+    option = source if type(source) is Option else None
+    machine.charge(len(text))
+    return [to_object(machine, each if path else without_places(each), option, node, frame) for each in found]
+
+
+def without_places(placed: Placed) -> Placed:
+    """A value whose text is no file: where its parts stand is not known."""
+    value = placed.value
+    if isinstance(value, dict):
+        value = {key: without_places(item) for key, item in value.items()}
+    elif isinstance(value, list):
+        value = [without_places(item) for item in value]
+    return Placed(value, None, placed.open)
+
+
+def _loader(read: Read) -> Model:
+    def model(
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+    ) -> Object:
+        source = arguments[0] if arguments else next(iter(keywords.values()), None)
+        hooked = any("hook" in name or name == "cls" for name in keywords)
+        found = None if hooked else loaded(machine, source, lambda path, text: [read(path, text)], node, frame)
+        return machine.unknown("data") if found is None else found[0]
+
+    return model
+
+
+def _yaml(path: str, text: str) -> Placed:
+    documents = from_yaml(path, text)
+    if len(documents) > 1:
+        raise NoData("expected a single document")
+    return documents[0] if documents else Placed(None)
+
+
+models("json.load", "json.loads", "orjson.loads")(_loader(from_json))
+models("tomllib.load", "tomllib.loads", "tomli.load", "tomli.loads", "toml.load", "toml.loads")(_loader(from_toml))
+models("ast.literal_eval")(_loader(from_literal))
+models("yaml.safe_load", "yaml.full_load")(_loader(_yaml))
+
+
+@models("yaml.load")
+def _yaml_load(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    """With any loader but the safe ones, data can be anything."""
+    loader = arguments[1] if len(arguments) > 1 else keywords.get("Loader")
+    if getattr(loader, "name", "").rpartition(".")[2] not in ("SafeLoader", "CSafeLoader", "FullLoader", "CFullLoader"):
+        return machine.unknown("data")
+    return _loader(_yaml)(machine, arguments[:1], {}, node, frame)
+
+
+@models("yaml.safe_load_all")
+def _yaml_documents(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    return ListObject(loaded(machine, arguments[0], from_yaml, node, frame), machine.tick())

@@ -1,0 +1,349 @@
+"""OmegaConf, and what Megatron-Bridge does with it: overrides from files, lists and Python.
+
+Upstream's functions are those of megatron/bridge/training/utils/omegaconf_utils.py, 0.2.0 to 0.6.0.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.comparisons import equal
+from mfsdp_lint.readers.python.eval.path_objects import text_of_path
+from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.library.config_trees import (
+    apply,
+    as_dictionary,
+    is_whole,
+    make_tree,
+    merge,
+    put_below,
+    tree_of,
+)
+from mfsdp_lint.readers.python.library.data import loaded, to_object, without_places
+from mfsdp_lint.readers.python.library.data_formats import NoData, from_omegaconf
+from mfsdp_lint.readers.python.library.files import read
+from mfsdp_lint.readers.python.library.hydra_overrides import NoOverride, parse
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import Model, models
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.truth import truth
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY, WHOLE
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Choice,
+    ConfigTree,
+    DictObject,
+    ListObject,
+    Object,
+    Unknown,
+    Write,
+    all_are,
+)
+
+Arguments = dict[str, Object]
+
+
+def _takes(*names: str) -> Callable[[Callable[[Machine, Arguments, Any, Frame], Object]], Model]:
+    """A model that has its arguments by name; what was not given is missing from them."""
+
+    def wrap(function: Callable[[Machine, Arguments, Any, Frame], Object]) -> Model:
+        def model(
+            machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+        ) -> Object:
+            if len(arguments) > len(names):
+                raise Raised("TypeError", "too many arguments")
+            given = {**dict(zip(names, arguments, strict=False)), **keywords}
+            return function(machine, {name: machine.settle(value) for name, value in given.items()}, node, frame)
+
+        return model
+
+    return wrap
+
+
+def _fresh(machine: Machine, source: Object, node: Any, frame: Frame) -> Object:
+    """A new tree with the entries of an object, a dictionary, or another tree."""
+    if isinstance(source, ConfigTree):
+        return deep_copy(machine, source)
+    found = tree_of(machine, source)
+    return found if isinstance(found, (ConfigTree, ListObject)) else machine.unknown("config", not_none=True)
+
+
+@models("omegaconf.OmegaConf.create", "omegaconf.OmegaConf.structured", "omegaconf.DictConfig")
+@_takes("obj", "parent", "flags")
+def _create(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
+    source = given.get("obj", given.get("content", MISSING))
+    if source is MISSING:
+        return make_tree(machine)
+    if isinstance(source, str):
+        found = _from_text(machine, source, node, frame)
+        return found if isinstance(found, ConfigTree) else make_tree(machine) if found is None else machine.unknown()
+    return _fresh(machine, source, node, frame)
+
+
+@models("omegaconf.OmegaConf.merge", "omegaconf.OmegaConf.unsafe_merge")
+def _merge(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    sources = [machine.settle(argument) for argument in arguments]
+    made = _fresh(machine, sources[0], node, frame) if sources else machine.unknown("config")
+    for source in sources[1:]:
+        if isinstance(made, ConfigTree):
+            merge(machine, made, source, node, frame)
+    return made
+
+
+@models("omegaconf.OmegaConf.from_dotlist")
+@_takes("dotlist")
+def _from_dotlist(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
+    texts = _texts(given.get("dotlist"))
+    return machine.unknown("config", not_none=True) if texts is None else _of_dotlist(machine, texts, node, frame)
+
+
+@models("omegaconf.OmegaConf.from_cli")
+@_takes("args_list")
+def _from_cli(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
+    """What the command line says: nothing, unless it is given here."""
+    texts = _texts(given["args_list"]) if given.get("args_list") is not None else []
+    return machine.unknown("config", not_none=True) if texts is None else _of_dotlist(machine, texts, node, frame)
+
+
+def _of_dotlist(machine: Machine, texts: list[str], node: Any, frame: Frame) -> ConfigTree:
+    made = make_tree(machine)
+    for text in texts:
+        key, equals, written = text.partition("=")
+        value = _from_text(machine, written, node, frame) if equals else None
+        put_below(machine, made, key, value, _said(machine, text, value, node, frame), node, frame)
+    return made
+
+
+def _from_text(machine: Machine, text: str, node: Any, frame: Frame) -> Object:
+    try:
+        documents = from_omegaconf("", text)
+    except NoData as error:
+        raise Raised("ValueError", str(error)) from None
+    found = to_object(machine, without_places(documents[0]), None, node, frame) if documents else None
+    return tree_of(machine, found)
+
+
+@models("omegaconf.OmegaConf.load")
+@_takes("file_")
+def _load(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
+    source = given.get("file_")
+    text: Object = source
+    if text_of_path(source) is not None:
+        text = read(machine, source, frame)
+    found = None if text is None else loaded(machine, text, from_omegaconf, node, frame)
+    if found is None:
+        return machine.unknown("config", not_none=True)
+    return tree_of(machine, found[0]) if found else make_tree(machine)
+
+
+@models("omegaconf.OmegaConf.to_container", "omegaconf.OmegaConf.to_object")
+@_takes("cfg", "resolve", "throw_on_missing", "enum_to_str", "structured_config_mode")
+def _to_container(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
+    tree = given.get("cfg")
+    return as_dictionary(machine, tree) if isinstance(tree, ConfigTree) else machine.unknown("config")
+
+
+@models("omegaconf.OmegaConf.update")
+@_takes("cfg", "key", "value", "merge", "force_add")
+def _update(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
+    tree, key = given.get("cfg"), given.get("key")
+    if isinstance(tree, ConfigTree) and isinstance(key, str):
+        value = given.get("value")
+        focus = node.args[2] if isinstance(node, ast.Call) and len(node.args) > 2 else None
+        write = machine.note(node, frame, focus, "assigned", value, None)
+        put_below(machine, tree, key, tree_of(machine, value), write, node, frame)
+    else:
+        havoc(machine, tree)
+    return None
+
+
+@models("omegaconf.OmegaConf.select")
+@_takes("cfg", "key", "default", "throw_on_resolution_failure", "throw_on_missing")
+def _select(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
+    tree, key = given.get("cfg"), given.get("key")
+    if not isinstance(tree, ConfigTree) or not isinstance(key, str):
+        return machine.unknown("config")
+    found: Object = tree
+    for part in key.split("."):
+        if not isinstance(found, ConfigTree):
+            return machine.unknown(key)
+        whole, found = is_whole(found), machine.settle(found.fields.get(part, MISSING))
+        if found is MISSING:
+            return given.get("default") if whole else machine.unknown(key)
+    return given.get("default") if found is None else found
+
+
+@models(
+    "omegaconf.OmegaConf.set_struct", "omegaconf.OmegaConf.set_readonly", "omegaconf.OmegaConf.resolve",
+    "omegaconf.OmegaConf.register_new_resolver", "omegaconf.OmegaConf.save",
+)  # fmt: skip
+def _nothing(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    return None
+
+
+@models("omegaconf.OmegaConf.to_yaml", "omegaconf.open_dict", "omegaconf.read_write", "omegaconf.OmegaConf.is_config")
+def _unknown(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    return machine.unknown("", not_none=True)
+
+
+def _method(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    """A method that is not modelled: it may change the tree."""
+    havoc(machine, arguments[0])
+    return machine.unknown("config")
+
+
+models(*(f"omegaconf.DictConfig.{name}" for name in ("update", "pop", "setdefault", "clear", "popitem")))(_method)
+
+
+@models("omegaconf.DictConfig.merge_with")
+def _merge_with(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    tree, *sources = arguments
+    if not isinstance(tree, ConfigTree):
+        return unfollowed(machine, "omegaconf.DictConfig.merge_with", arguments, keywords, node, frame)
+    for source in sources:
+        merge(machine, tree, machine.settle(source), node, frame)
+    return None
+
+
+@models("omegaconf.DictConfig.get")
+def _get(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    tree, key, *default = arguments
+    return _select(machine, [tree, key, *default], {}, node, frame)
+
+
+@models("omegaconf.DictConfig.copy")
+def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    return deep_copy(machine, arguments[0])
+
+
+@models("omegaconf.DictConfig.items", "omegaconf.DictConfig.keys", "omegaconf.DictConfig.values")
+def _listed(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    """(What is done to the parts of a tree by way of these is not followed.)"""
+    havoc(machine, arguments[0])
+    return machine.unknown("entries", not_none=True)
+
+
+# -- upstream's functions ---------------------------------------------------------------------------------------------
+
+UPSTREAM = "megatron.bridge.training.utils.omegaconf_utils."
+
+
+def _config_tree(machine: Machine, config: Object) -> ConfigTree:
+    """A configuration as a tree; of one that comes from elsewhere nothing is known but what is changed."""
+    found = tree_of(machine, config)
+    if isinstance(found, ConfigTree):
+        return found
+    made = make_tree(machine)
+    made.fields[WHOLE] = False
+    return made
+
+
+@models(f"{UPSTREAM}create_omegaconf_dict_config")
+@_takes("config_container")
+def _create_config(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
+    excluded = DictObject({}, machine.tick())
+    excluded.writes[HAZY] = True
+    return (_config_tree(machine, given.get("config_container")), excluded)
+
+
+@models(f"{UPSTREAM}apply_overrides")
+@_takes("config_obj", "overrides_dict", "excluded_fields")
+def _apply_overrides(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
+    apply(machine, given.get("config_obj"), given.get("overrides_dict"), node, frame)
+    return None
+
+
+@models(f"{UPSTREAM}parse_hydra_overrides")
+@_takes("cfg", "overrides")
+def _parse_hydra(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
+    tree, texts = given.get("cfg"), _texts(given.get("overrides"))
+    if not isinstance(tree, ConfigTree):
+        return machine.unknown("config", not_none=True)
+    if texts is None:
+        havoc(machine, tree)
+    else:
+        _override(machine, tree, texts, node, frame)
+    return tree
+
+
+@models(f"{UPSTREAM}process_config_with_overrides")
+@_takes("config", "config_filepath", "cli_overrides")
+def _process(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
+    config = given.get("config")
+    tree = _config_tree(machine, config)
+    path, overrides = given.get("config_filepath"), given.get("cli_overrides")
+    if truth(machine, path) is not False:
+        merge(machine, tree, _load(machine, [path], {}, node, frame), node, frame)
+    if truth(machine, overrides) is not False:
+        _parse_hydra(machine, [tree, overrides], {}, node, frame)
+    if WHOLE in tree.fields:
+        apply(machine, config, tree, node, frame)
+    else:
+        havoc(machine, config)
+    return config
+
+
+def _override(machine: Machine, tree: ConfigTree, texts: list[str], node: Any, frame: Frame) -> None:
+    for text in texts:
+        try:
+            each = parse(text)
+        except NoOverride as error:
+            raise Raised("OverridesError", str(error)) from None
+        value = tree_of(machine, to_object(machine, each.value, None, node, frame))
+        write = _said(machine, text, value, node, frame)
+        mergeable = isinstance(value, (ConfigTree, ListObject))
+        if each.sign == "+" and not mergeable and _is_there(machine, tree, each.key):
+            raise Raised("OverridesError", f"Could not append to config. An item is already at '{each.key}'")
+        if each.sign == "~":
+            _delete(machine, tree, each.key, value)
+        else:
+            put_below(machine, tree, each.key, value, write, node, frame, struct=True, force=bool(each.sign))
+
+
+def _delete(machine: Machine, tree: ConfigTree, key: str, value: Object) -> None:
+    """Take an entry away, if it has the value: what is not in the tree stays what it is in the object."""
+    *above, last = key.split(".")
+    for part in above:
+        inner = machine.settle(tree.fields.get(part))
+        if not isinstance(inner, ConfigTree):
+            raise Raised("OverridesError", f"Could not delete from config. '{key}' does not exist.")
+        tree = inner
+    found = machine.settle(tree.fields.get(last))
+    if (found is None and is_whole(tree)) or (value is not None and equal(machine, found, value) is False):
+        raise Raised("OverridesError", f"Could not delete from config: '{key}'")
+    machine.drop(tree, last)
+
+
+def _is_there(machine: Machine, tree: ConfigTree, key: str) -> bool:
+    found: Object = tree
+    for part in key.split("."):
+        if not isinstance(found, ConfigTree):
+            return False
+        found = machine.settle(found.fields.get(part))
+    return found is not None and not isinstance(found, (Choice, Unknown))
+
+
+def _texts(value: Object) -> list[str] | None:
+    """The texts in a list; None where they are not all known."""
+    items = value.items if isinstance(value, ListObject) else value if isinstance(value, tuple) else None
+    return None if items is None or not all_are(items, str) else list(items)
+
+
+def _said(machine: Machine, text: str, value: Object, node: Any, frame: Frame) -> Write:
+    """The write that an override is: the text in the code where only one place has it, else the call."""
+    place = _place(node, text) or _place(frame.module.tree, text)
+    return machine.note(place or node, frame, None, "assigned", value, None)
+
+
+def _place(above: Any, text: str) -> ast.AST | None:
+    if not isinstance(above, ast.AST):
+        return None
+    found = [node for node in ast.walk(above) if isinstance(node, ast.Constant) and node.value == text]
+    return found[0] if len(found) == 1 else None

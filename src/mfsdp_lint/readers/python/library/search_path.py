@@ -1,0 +1,37 @@
+"""`sys.path`: where a program's imports look besides."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.containers import iterate
+from mfsdp_lint.readers.python.eval.path_objects import text_of_path
+from mfsdp_lint.readers.python.state.folders import located, spelled
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.objects import Object
+
+
+@models("sys.path.insert", "sys.path.append", "site.addsitedir")
+def _add(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    _add_folder(machine, arguments[-1] if arguments else None, frame)
+    return None
+
+
+@models("sys.path.extend")
+def _extend(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    for folder in (iterate(machine, arguments[0], frame) if arguments else None) or ():
+        _add_folder(machine, folder, frame)
+    return None
+
+
+def _add_folder(machine: Machine, folder: Object, frame: Frame) -> None:
+    """A folder of the tree is looked into; any other is out of sight anyway."""
+    text = text_of_path(machine.settle(folder))
+    if text is None:
+        return
+    places = [place for place in located(machine, text, frame.module) if os.path.isdir(place)]
+    if len(places) == 1:
+        machine.finder.add_root(os.path.dirname(frame.module.path), spelled(places[0], frame.module))

@@ -1,0 +1,126 @@
+"""The folders and files that a program's paths mean, as far as they lie in the tree that is read.
+
+`__file__` begins with a symbol for its folder, `<DIR:3>`: where the tree will lie when the program runs is not known,
+but which of its files a path names is. A path from the folder that the program is started in names a file of the tree
+where only one is meant by it, from the folder of the code that says so or from one above.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+
+from mfsdp_lint.inputs.sources import Unreadable
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.modules import PROJECT_MARKERS
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.objects import CWD
+
+_FOLDER = re.compile(r"<DIR:(\d+)>")
+
+
+def symbol(machine: Machine, folder: str) -> str:
+    """The symbol that stands for a folder."""
+    folders = machine.finder.folders
+    return f"<DIR:{folders.setdefault(os.path.abspath(folder), len(folders))}>"
+
+
+def folder_of(machine: Machine, text: str) -> str | None:
+    """The folder, or file, that a path which begins with a symbol means; None for any other path."""
+    found = _FOLDER.match(text)
+    if found is None:
+        return None
+    folder = next(name for name, number in machine.finder.folders.items() if number == int(found[1]))
+    return os.path.normpath(os.path.join(folder, text[found.end() :].lstrip("/")))
+
+
+def normal(machine: Machine, text: str) -> str:
+    """A path without `.` and `..`, as far as that can be told."""
+    found = folder_of(machine, text)
+    if found is None:
+        return posixpath.normpath(text) if not text.startswith(CWD) or ".." not in text else text
+    start = _FOLDER.match(text)
+    assert start is not None
+    folder = folder_of(machine, start[0]) or ""
+    inside = os.path.relpath(found, folder)
+    if inside == ".":
+        return start[0]
+    return f"{start[0]}/{inside}" if not inside.startswith("..") else symbol(machine, found)
+
+
+def parent(machine: Machine, text: str) -> str:
+    """The folder that a path lies in."""
+    above = normal(machine, text)
+    found = folder_of(machine, above)
+    if found is not None and "/" not in above:
+        return symbol(machine, os.path.dirname(found))
+    return posixpath.dirname(above) or "."
+
+
+def located(machine: Machine, text: str, module: Module) -> tuple[str, ...]:
+    """The places in the tree that a path in the code of a module may mean; none where it leads out of the tree."""
+    exact = folder_of(machine, text)
+    here = os.path.abspath(os.path.dirname(module.path))
+    if exact is not None:
+        return (exact,) if _in_tree(machine, exact, here) else ()
+    inside = text.removeprefix(CWD).lstrip("/") if text.startswith(CWD) else text
+    if not inside or inside.startswith(("/", "~", "<")) or "\0" in inside:
+        return ()
+    places = (os.path.normpath(os.path.join(folder, inside)) for folder in _tree_above(machine, here))
+    return tuple(dict.fromkeys(place for place in places if _in_tree(machine, place, here)))
+
+
+def _tree_above(machine: Machine, here: str) -> list[str]:
+    """A folder, and those above it up to the root of its project, or to where the tool is started."""
+    found = [here]
+    top = os.getcwd()
+    while not _has_marker(machine, found[-1]) and found[-1] != top:
+        above = os.path.dirname(found[-1])
+        if above == found[-1]:
+            # Neither leads anywhere: the folder by itself.
+            return [here]
+        found.append(above)
+    return found
+
+
+def _has_marker(machine: Machine, folder: str) -> bool:
+    return any(marker in machine.finder.entries(folder) for marker in PROJECT_MARKERS)
+
+
+def _in_tree(machine: Machine, path: str, here: str) -> bool:
+    top = os.path.realpath(_tree_above(machine, here)[-1])
+    return os.path.commonpath([top, os.path.realpath(path)]) == top if "\0" not in path else False
+
+
+def spelled(path: str, module: Module) -> str:
+    """A path in the tree, as the user would write it: beside the path of a module."""
+    folder = os.path.dirname(module.path)
+    if os.path.isabs(folder):
+        return path
+    return os.path.normpath(os.path.join(folder, os.path.relpath(path, os.path.abspath(folder))))
+
+
+def text_of(machine: Machine, text: str, module: Module) -> tuple[str, str] | None:
+    """The file of the tree that a path means and its text; None where that is not known.
+
+    Raises FileNotFoundError where every place in the tree that it can mean is empty.
+    """
+    places = located(machine, text, module)
+    there = [place for place in places if machine.finder.sources.exists(place)]
+    if places and not there:
+        raise FileNotFoundError(text)
+    if len(there) != 1 or ("overwritten", there[0]) in machine.memo:
+        return None
+    path = spelled(there[0], module)
+    machine.finder.users.setdefault(path, set()).add(module.path)
+    try:
+        return path, machine.finder.sources.text(path)
+    except Unreadable:
+        return None
+
+
+def overwrite(machine: Machine, text: str, module: Module) -> None:
+    """The program itself writes a file: what it holds then is not known."""
+    for place in located(machine, text, module):
+        machine.memo["overwritten", place] = True

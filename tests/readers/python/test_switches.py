@@ -1,0 +1,125 @@
+"""Variables of the environment that nobody is known to set: their defaults are what runs, and the value knows it."""
+
+from __future__ import annotations
+
+import pytest
+
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.values import UNKNOWN, Known, Plain
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.python.read import read_python
+
+RECIPE = """
+import os
+from dataclasses import dataclass, field
+from distutils.util import strtobool
+
+@dataclass
+class Ddp:
+    use_megatron_fsdp: object = 0
+
+@dataclass
+class ConfigContainer:
+    ddp: Ddp = field(default_factory=Ddp)
+
+def str2bool(text):
+    return str(text).strip().lower() in ("1", "true", "yes")
+
+TOP
+
+def recipe():
+    cfg = ConfigContainer()
+    BODY
+    return cfg
+"""
+
+
+def read(body: str, top: str = "") -> Recipe:
+    text = RECIPE.replace("BODY", body).replace("TOP", top)
+    return next(each for each in read_python(["a.py"], Sources({"a.py": text})).recipes if each.name == "recipe")
+
+
+SWITCHES = {
+    "a number": ("int(os.getenv('FSDP', '1'))", 1),
+    "a truth": ("bool(int(os.environ.get('FSDP', '0')))", False),
+    "compared": ("os.environ.get('FSDP', '0') == '1'", False),
+    "not equal": ("os.environ.get('FSDP', '1') != '0'", True),
+    "one of several": ("os.environ.get('FSDP', 'yes') in ('1', 'yes')", True),
+    "of a helper": ("str2bool(os.environ.get('FSDP', ' True '))", True),
+    "strtobool": ("bool(strtobool(os.environ.get('FSDP', 'on')))", True),
+    "lower case": ("os.environ.get('FSDP', 'TRUE').lower()", "true"),
+    "or": ("os.environ.get('FSDP') or 'on'", "on"),
+    "and": ("os.environ.get('FSDP', '1') and 'on'", "on"),
+    "is None": ("os.environ.get('FSDP') is None", True),
+    "in": ("'FSDP' in os.environ", False),
+    "not in": ("'FSDP' not in os.environ", True),
+    "under two names": ("os.environ.get('FSDP', os.environ.get('OLD_FSDP', '1'))", "1"),
+    "by keyword": ("os.getenv('FSDP', default='1')", "1"),
+    "set by default": ("os.environ.setdefault('FSDP', '1')", "1"),
+    "in a text": ("f\"{os.environ.get('FSDP', 'x')}y\"", "xy"),
+}
+
+
+@pytest.mark.parametrize(("expression", "value"), SWITCHES.values(), ids=SWITCHES.keys())
+def test_the_default_is_judged_and_known_to_be_changeable(expression: str, value: Plain) -> None:
+    setting = read(f"cfg.ddp.use_megatron_fsdp = {expression}").setting("ddp.use_megatron_fsdp")
+    assert setting.value == Known(value)
+    assert setting.origin is not None
+    assert "$FSDP" in setting.origin.option
+
+
+UNSURE = {
+    "a launcher sets it": "int(os.environ.get('WORLD_SIZE', '1'))",
+    "the system sets it": "os.environ.get('HOME', '/')",
+    "a batch system sets it": "'SLURM_JOB_ID' in os.environ",
+    "it has to be set": "os.environ['FSDP']",
+    "a number without a default": "int(os.environ.get('FSDP'))",
+    "a text without a default": "os.environ.get('FSDP').lower()",
+}
+
+
+@pytest.mark.parametrize("expression", UNSURE.values(), ids=UNSURE.keys())
+def test_what_has_to_come_from_outside_is_not_known(expression: str) -> None:
+    value = read(f"cfg.ddp.use_megatron_fsdp = {expression}").setting("ddp.use_megatron_fsdp").value
+    assert not isinstance(value, Known)
+
+
+def test_an_absent_default_is_none() -> None:
+    setting = read("cfg.ddp.use_megatron_fsdp = os.environ.get('FSDP')").setting("ddp.use_megatron_fsdp")
+    assert setting.value == Known(None)
+    assert setting.origin is not None
+    assert setting.origin.option == "$FSDP"
+
+
+OWN = {
+    "an entry": ("os.environ['FSDP'] = 'x'", "os.environ['FSDP']"),
+    "asked with a default": ("os.environ['FSDP'] = 'x'", "os.environ.get('FSDP', 'y')"),
+    "updated": ("os.environ.update(FSDP='x')", "os.getenv('FSDP')"),
+    "put": ("os.putenv('FSDP', 'x')", "os.getenv('FSDP')"),
+    "taken": ("os.environ['FSDP'] = 'x'", "os.environ.pop('FSDP', 'y')"),
+    "present": ("os.environ['FSDP'] = '1'", "'x' if 'FSDP' in os.environ else 'y'"),
+    "taken away": ("os.environ['FSDP'] = '1'; del os.environ['FSDP']", "os.environ.get('FSDP', 'x')"),
+}
+
+
+@pytest.mark.parametrize("place", ["top", "body"])
+@pytest.mark.parametrize(("write", "read_back"), OWN.values(), ids=OWN.keys())
+def test_what_the_program_sets_is_known(write: str, read_back: str, place: str) -> None:
+    change = f"cfg.ddp.use_megatron_fsdp = {read_back}"
+    found = read(change, write) if place == "top" else read(f"{write}; {change}")
+    setting = found.setting("ddp.use_megatron_fsdp")
+    assert setting.value == Known("x")
+    assert setting.origin is not None
+    assert setting.origin.option == ""
+
+
+def test_variables_of_the_module_are_settings_of_its_recipes() -> None:
+    found = read("pass", "os.environ['CUDA_DEVICE_MAX_CONNECTIONS'] = '1'").setting("env.CUDA_DEVICE_MAX_CONNECTIONS")
+    assert found.value == Known("1")
+    assert found.origin is not None
+    assert read("pass").setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value == UNKNOWN
+
+
+def test_a_row_of_a_table_is_picked_by_the_default() -> None:
+    found = read("cfg.ddp.use_megatron_fsdp = {'a': 1, 'b': 2}[os.environ.get('MODE', 'b')]")
+    assert found.setting("ddp.use_megatron_fsdp").value == Known(2)
