@@ -26,7 +26,7 @@ from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Descriptor, Instance, Unknown
 from mfsdp_lint.snapshots.forwarding import forwarding
 from mfsdp_lint.snapshots.knowledge import Knowledge
-from mfsdp_lint.snapshots.snapshot import PROVIDERS, Snapshot
+from mfsdp_lint.snapshots.snapshot import Snapshot
 
 PROBES = (True, False, "probe")
 NOWHERE = "no_such_name"
@@ -47,16 +47,21 @@ class Difference:
     source: Outcome
 
 
-def differences(snapshot: Snapshot, roots: Sequence[str]) -> tuple[list[Difference], int]:
-    """Those of all classes of a snapshot, and how many assignments were made; `roots` are the source's import roots."""
-    return with_room(lambda: _differences(snapshot, roots))
+def differences(
+    snapshot: Snapshot, roots: Sequence[str], modules: Sequence[str] | None = None
+) -> tuple[list[Difference], int]:
+    """Those of all classes of a snapshot, and how many assignments were made.
+
+    `roots` are the source's import roots; `modules` are the modules that are looked at, by default all.
+    """
+    return with_room(lambda: _differences(snapshot, roots, modules or snapshot.modules()))
 
 
-def _differences(snapshot: Snapshot, roots: Sequence[str]) -> tuple[list[Difference], int]:
+def _differences(snapshot: Snapshot, roots: Sequence[str], modules: Sequence[str]) -> tuple[list[Difference], int]:
     finder = ModuleFinder(Sources(), roots)
     real, known = Machine(finder), Machine(ModuleFinder(Sources()), Knowledge(lambda: snapshot))
     found, count = [], 0
-    for module, name in _classes(snapshot):
+    for module, name in _classes(snapshot, modules):
         path = next((each for root in roots for each in _files(root, module) if os.path.isfile(each)), None)
         loaded = None if path is None else finder.load(path, module)
         if loaded is None:
@@ -81,9 +86,9 @@ def _differences(snapshot: Snapshot, roots: Sequence[str]) -> tuple[list[Differe
     return found, count
 
 
-def _classes(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
-    for module in snapshot.modules():
-        for name in snapshot.names(module) or () if module != PROVIDERS else ():
+def _classes(snapshot: Snapshot, modules: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for module in modules:
+        for name in snapshot.names(module) or ():
             if snapshot.entry(module, name)[0] == "class":
                 yield module, name
 

@@ -302,6 +302,9 @@ def _carry_out(builder: Builder, outcome: Any, bound: Any) -> Object:
             forgotten = builder.build(["arg", *path])
             if bound is None or not forget_names(machine, [forgotten], bound[0], bound[1]):
                 havoc(machine, forgotten)
+    if bound is not None and bound[1] and not forget_names(machine, list(passed.values()), (), contents=True):
+        for value in passed.values():
+            havoc(machine, value)
     for target, name, number, value in writes:
         # What is written to a part that is None here, or refuses it, is written on other ways through the function.
         if value is not MISSING and not isinstance(target, CONSTANTS):

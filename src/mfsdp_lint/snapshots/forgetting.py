@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from mfsdp_lint.readers.python.eval.classes import has_fields, lookup, mro, namespace
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.markers import EITHER, IDENTITY, STRAY
+from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, IDENTITY, STRAY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
@@ -39,6 +39,7 @@ def forget_names(machine: Machine, values: Iterable[Object], names: Sequence[str
         elif contents and isinstance(value, ListObject):
             machine.put(value, "items", None)
         elif contents and isinstance(value, DictObject):
+            machine.record(value, HAZY, True)
             for key in list(value.fields):
                 _forget(machine, value, key)
     for value in values:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ MUTATORS = frozenset(
     ("append", "extend", "insert", "pop", "popitem", "remove", "clear", "update", "add", "discard", "setdefault",
      "sort", "reverse", "difference_update", "intersection_update", "symmetric_difference_update", "move_to_end"),
 )  # fmt: skip
-BUILT_IN = (str, dict, list, tuple, set, frozenset, int, float, bytes)
+BUILT_IN = (str, dict, list, tuple, set, frozenset, int, float, bytes, io.TextIOWrapper)
 READERS = frozenset(name for kind in BUILT_IN for name in dir(kind)) - MUTATORS
 LOGGING = frozenset(("debug", "info", "warning", "error", "exception", "critical", "log"))
 CONTENTS_ONLY = frozenset(("yaml", "omegaconf", "copy", "packaging"))

@@ -262,7 +262,8 @@ class _Maker:
         made = self._worked_out(encoder, function, owner, bound)
         if made is None:
             return self._bounded(function)
-        if bound is not None and ("forgets" in json.dumps(made) or "broken" in made):
+        # What is added to a list that an argument holds, evaluating a function without its arguments does not see.
+        if bound is not None and (bound.contents or "forgets" in json.dumps(made) or "broken" in made):
             made["bound"] = bound.described()
         return made
 
