@@ -4,7 +4,8 @@
 
 For every recipe function of the tree: a user's file that imports and calls it is evaluated with the snapshot alone,
 and the result compared with that of evaluating the source: every setting that either knows, its value and the line that
-wrote it. Recipes that need arguments are left out.
+wrote it. Recipes that need arguments are left out. Then every name of every class is assigned to, with either
+(compare_assignments.py).
 `--audit` writes what the snapshot gives as `mfsdp-lint audit` would. Exit 1 when anything differs.
 """
 
@@ -20,6 +21,8 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
+
+import compare_assignments
 
 from mfsdp_lint import process
 from mfsdp_lint.core.recipe import Recipe
@@ -64,8 +67,14 @@ def main() -> int:
                 places[kind, path] += 1
                 if differences[kind] <= options.show:
                     print(f"{kind}: {name} {path}: {_told(mine, path, '')}, from source {_told(recipe, path, root)}")
+    assignments, assigned = compare_assignments.differences(snapshot, [root, options.core])
+    for each in assignments[: options.show]:
+        print(f"assignment: {each.cls}.{each.name} = {each.value!r}: {each.snapshot}, from source {each.source}")
+    if assignments:
+        differences["assignments"] = len(assignments)
     if options.audit:
         _write_audit(options.audit, found)
+    print(f"{assigned} assignments compared")
     print(f"{len(real)} recipes, {compared} settings compared, {seconds * 1000 / max(len(found), 1):.1f} ms a recipe")
     for (kind, path), count in places.most_common(options.show):
         print(f"{count} times {kind}: {path}")

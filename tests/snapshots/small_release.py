@@ -115,6 +115,87 @@ FILES = {
             checkpoint: CheckpointConfig = field(default_factory=CheckpointConfig)
             mixed_precision: MixedPrecisionConfig | str | None = None
         """,
+    "megatron/bridge/methods.py": """\
+        import subprocess
+        from dataclasses import asdict, dataclass, field, fields
+
+        import torch
+        import yaml
+
+        from megatron.bridge.config import ConfigContainer, ModelConfig
+
+
+        @dataclass
+        class DataConfig:
+            sequence_length: int = 128
+            samples: list = field(default_factory=list)
+
+            @property
+            def seq_length(self):
+                return self.sequence_length
+
+            @seq_length.setter
+            def seq_length(self, value):
+                self.sequence_length = value
+
+            @property
+            def tokens(self):
+                return self.sequence_length * len(self.samples)
+
+            def to_dict(self) -> dict:
+                return {field.name: getattr(self, field.name) for field in fields(self)}
+
+            def to_yaml(self, path=None):
+                text = yaml.safe_dump(self.to_dict())
+                if path is None:
+                    print(text)
+                else:
+                    with open(path, "w") as stream:
+                        stream.write(text)
+
+            def scale(self, device):
+                if torch.cuda.get_device_properties(device).major < 9:
+                    raise ValueError("too old")
+                self._scale(torch.cuda.device_count())
+
+            def _scale(self, count):
+                self.sequence_length = self.sequence_length * count
+
+            def take_over(self, other):
+                for each in fields(other):
+                    setattr(self, each.name, getattr(other, each.name))
+
+            def collect(self):
+                self.samples.append(torch.initial_seed())
+
+
+        @dataclass
+        class WiderDataConfig(DataConfig):
+            width: int = 8
+
+
+        @dataclass
+        class Part:
+            width: int = 0
+
+
+        @dataclass
+        class WithPart:
+            part: Part | None = None
+
+            def widen(self):
+                if self.part is not None:
+                    self.part.width = 9
+
+
+        def lay_out(cfg, layout=None):
+            table = {(1, 1): "one", (2, 1): "two"}
+            key = (cfg.tensor_model_parallel_size, cfg.pipeline_model_parallel_size)
+            if layout is not None:
+                cfg.layout = layout
+            elif key in table:
+                cfg.layout = table[key]
+        """,
     "megatron/bridge/builder.py": """\
         from dataclasses import dataclass, field
 

@@ -360,7 +360,7 @@ def test_the_command_writes_it_and_says_what_it_is(
 ) -> None:
     output = tmp_path / "release.snapshot"
     assert main(["snapshot", str(tree), "--core", str(tree), "-o", str(output)]) == 0
-    assert "megatron-bridge 1.2.3 with megatron-core 0.9.0rc1, 9 modules" in capsys.readouterr().out
+    assert "megatron-bridge 1.2.3 with megatron-core 0.9.0rc1, 10 modules" in capsys.readouterr().out
     assert output.read_bytes() == make_snapshot(str(tree), str(tree))
 
 

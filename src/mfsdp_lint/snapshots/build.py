@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from mfsdp_lint.readers.python.values.identity import identical
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
     MISSING,
     Choice,
     DictObject,
@@ -35,6 +37,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     Write,
 )
+from mfsdp_lint.snapshots.forgetting import forget_names
 from mfsdp_lint.snapshots.snapshot import Node
 
 if TYPE_CHECKING:
@@ -235,12 +238,24 @@ def apply(
     """A call of a function by its summary. Raises Raised where the arguments do not fit its parameters."""
     inner = Frame(function.module, function.name, None, frame, node, machine.tick())
     bind(machine, function, arguments, keywords, inner)
-    found = _arguments(described, function, inner)
-    broken = described.get("broken", ())
-    if found is None or not found.given.isdisjoint(broken):
+    found = _arguments(described, function, inner) if "outcome" in described else None
+    builder = Builder(knowledge, machine, function.module, inner, found or Arguments(inner.fields))
+    if found is None or not found.given.isdisjoint(described.get("broken", ())):
+        passed = [*arguments, *keywords.values()]
+        if "bound" in described and (result := _at_most(builder, described["bound"], passed)) is not MISSING:
+            return result
         return unfollowed(machine, f"{function.module.name}.{function.name}", arguments, keywords, node, frame)
-    builder = Builder(knowledge, machine, function.module, inner, found)
-    return _carry_out(builder, _case(described, found) or described["outcome"])
+    return _carry_out(builder, _case(described, found) or described["outcome"], described.get("bound"))
+
+
+def _at_most(builder: Builder, bound: Any, passed: Sequence[Object]) -> Object:
+    """A call that may change what its bound says; MISSING where the arguments may bring code of their own."""
+    names, contents, result = bound
+    machine = builder.machine
+    if not forget_names(machine, passed, names, contents):
+        return MISSING
+    machine.doubts += 1
+    return builder.build(result)
 
 
 def _case(described: Any, arguments: Arguments) -> Any:
@@ -275,7 +290,7 @@ def _arguments(described: Any, function: Function, frame: Frame) -> Arguments | 
     return Arguments(values, given)
 
 
-def _carry_out(builder: Builder, outcome: Any) -> Object:
+def _carry_out(builder: Builder, outcome: Any, bound: Any) -> Object:
     builder.repeated = {}
     machine, passed = builder.machine, builder.arguments.values
     # What a node says of an argument is what it held before the call.
@@ -288,10 +303,17 @@ def _carry_out(builder: Builder, outcome: Any) -> Object:
     variables = [(name, number, builder.build(node)) for name, number, node in outcome.get("environment", ())]
     for path in outcome.get("forgets", ()):
         if path[0] in passed:
-            havoc(machine, builder.build(["arg", *path]))
+            forgotten = builder.build(["arg", *path])
+            if bound is None or not forget_names(machine, [forgotten], bound[0], bound[1]):
+                havoc(machine, forgotten)
+    if bound is not None and bound[1] and not forget_names(machine, list(passed.values()), (), contents=True):
+        for value in passed.values():
+            havoc(machine, value)
     for target, name, number, value in writes:
-        if value is not MISSING:
-            set_attribute(machine, target, name, value, builder.origin(number), builder.frame, None, "upstream")
+        # What is written to a part that is None here, or refuses it, is written on other ways through the function.
+        if value is not MISSING and not isinstance(target, CONSTANTS):
+            with suppress(Raised):
+                set_attribute(machine, target, name, value, builder.origin(number), builder.frame, None, "upstream")
     for name, number, value in variables:
         if value is not MISSING:
             write(

@@ -15,16 +15,19 @@ from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import identical
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.names import Deferred, StarOut
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    Choice,
     Descriptor,
     External,
     Function,
@@ -33,13 +36,17 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
 )
 from mfsdp_lint.snapshots.build import Arguments, Builder, apply
+from mfsdp_lint.snapshots.forgetting import forget_names, only_upstream
 from mfsdp_lint.snapshots.forwarding import Forwarding
 from mfsdp_lint.snapshots.public_names import having, releases
 from mfsdp_lint.snapshots.snapshot import PROVIDERS, Node, Snapshot
-from mfsdp_lint.versions.target import Target
+from mfsdp_lint.snapshots.starting import MAKERS, STARTS, container_of, start
+from mfsdp_lint.startup.steps import Phase
+from mfsdp_lint.versions.target import Target, resolve_target
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 REQUIRED: Node = ["required"]
+ANY_PARAMETERS: Node = [["args", "*", REQUIRED], ["kwargs", "**", REQUIRED]]
 
 
 PACKAGE = "megatron"
@@ -47,7 +54,7 @@ PACKAGE = "megatron"
 
 def load_knowledge(target: Target) -> Knowledge:
     """What is known of the target's release, or of its neighbour. The snapshot is opened when something is asked."""
-    return Knowledge(lambda: shipped(target.data), target.bridge)
+    return Knowledge(lambda: shipped(target.data), target)
 
 
 @lru_cache(maxsize=8)
@@ -64,12 +71,12 @@ class Knowledge:
     """The modules of a snapshot, for one evaluation.
 
     `load` gives the snapshot, when something of Megatron is first imported; a module is looked into when it is needed.
-    `release` is the Megatron-Bridge release that it is to stand for, if that may be another one than its own.
+    `target` are the releases that it is to stand for, if these may be others than its own.
     """
 
-    def __init__(self, load: Callable[[], Snapshot | None], release: str | None = None) -> None:
+    def __init__(self, load: Callable[[], Snapshot | None], target: Target | None = None) -> None:
         self._load = load
-        self._wanted = release
+        self._wanted = target
         self._modules: dict[str, Module] = {}
         self._origins: dict[int, Origin] = {}
         self._packages: dict[str, list[str]] | None = None
@@ -104,12 +111,18 @@ class Knowledge:
         """The snapshot, opened now at the latest."""
         return self._load()
 
+    @cached_property
+    def target(self) -> Target:
+        """The releases that the answers are about."""
+        assert self._wanted is not None or self.snapshot is not None
+        return self._wanted or resolve_target(self.snapshot.bridge)  # type: ignore[union-attr]
+
     def remarks(self) -> tuple[str, ...]:
         """What is worth saying about the answers that were given so far."""
         opened = self.__dict__.get("snapshot")
-        if opened is None or self._wanted in (None, opened.bridge):
+        if opened is None or self._wanted is None or self._wanted.bridge == opened.bridge:
             return ()
-        mine, theirs = self._wanted, opened.bridge
+        mine, theirs = self._wanted.bridge, opened.bridge
         return (f"megatron-bridge {mine}: nothing is known of its own recipes, those of {theirs} were used",)
 
     def _release(self, path: str) -> str:
@@ -184,7 +197,7 @@ class Knowledge:
         self, machine: Machine, module: Module, name: str, described: Any, owner: ClassObject | None = None
     ) -> Function:
         """A function by its summary; without one, a call of it is not followed."""
-        parameters = described["parameters"] if described else [["args", "*", REQUIRED], ["kwargs", "**", REQUIRED]]
+        parameters: Any = (described or {}).get("parameters", ANY_PARAMETERS)
         function = Function(_definition(name, parameters), module, None, name, owner)
 
         def make() -> None:
@@ -195,16 +208,47 @@ class Knowledge:
 
         isolated(machine, make)
         full = f"{module.name}.{name}"
+        phases = STARTS.get(full if owner is None else f"{module.name}.{owner.name}.{name}")
 
-        def call(
+        def run(
             machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Any
         ) -> Object:
+            passed = [*arguments, *keywords.values()]
+            if phases is not None and self._start(machine, function, phases, described, passed, node, frame):
+                return None
             if not described:
                 return unfollowed(machine, full, arguments, keywords, node, frame)
             return apply(self, machine, function, described, arguments, keywords, node, frame)
 
-        function.unwrapped = Native(full, LIBRARY.get(full, call))
+        function.unwrapped = Native(full, LIBRARY.get(full, run))
         return function
+
+    def _start(
+        self,
+        machine: Machine,
+        function: Function,
+        phases: frozenset[Phase],
+        described: Any,
+        passed: list[Object],
+        node: Any,
+        frame: Frame,
+    ) -> bool:
+        """Take phases of the start-up on what a call is given; False where that cannot be told."""
+        container = container_of(machine, passed)
+        if container is None or not only_upstream(machine, [container]):
+            return False
+
+        def forget() -> None:
+            bound = (described or {}).get("bound")
+            if bound is None or not forget_names(machine, [container], bound[0], bound[1]):
+                havoc(machine, container)
+
+        def make(section: str, name: str) -> Object:
+            return call(machine, self.reference(machine, *MAKERS[section]), [name], {}, node, frame)
+
+        inner = Frame(function.module, function.name, None, frame, node, machine.tick())
+        start(machine, self.target, phases, container, forget, make, inner)
+        return True
 
     def _class(self, machine: Machine, module: Module, name: str, described: Any) -> ClassObject:
         cls = ClassObject(name, module, None, None)
@@ -250,7 +294,9 @@ class ClassData:
         for name, summary in described.get("methods", {}).items():
             cls.fields[name] = self._method(machine, cls, name, summary)
         for name, summary in described.get("properties", {}).items():
-            cls.fields[name] = Descriptor("property", self._property(machine, cls, name, summary))
+            cls.fields[name] = Descriptor(
+                "property", self._property(machine, cls, name, summary), self._setter(machine, cls, name)
+            )
         if "made" in described:
             cls.fields["__post_init__"] = self._hook(cls, "__post_init__", self._made)
         if "sets" in described:
@@ -298,6 +344,15 @@ class ClassData:
             return self.knowledge.function(machine, cls.module, name, summary, cls)
         return self._hook(cls, name, lambda machine, arguments, *_: machine.unknown(f"{cls.name}.{name}"))
 
+    def _setter(self, machine: Machine, cls: ClassObject, name: str) -> Function | None:
+        """What assigning to a property does; None where that is an error."""
+        setters = self.described.get("setters", {})
+        if name not in setters:
+            return None
+        if setters[name]:
+            return self.knowledge.function(machine, cls.module, name, setters[name], cls)
+        return self._hook(cls, name, lambda machine, arguments, *_: havoc(machine, arguments[0]))
+
     def _hook(self, cls: ClassObject, name: str, run: Callable[..., Object]) -> Function:
         function = Function(_definition(name, []), cls.module, None, name, cls)
         function.unwrapped = Native(f"{cls.qualified_name}.{name}", run)
@@ -310,8 +365,11 @@ class ClassData:
         if made is None or not isinstance(instance, Instance) or not isinstance(instance.cls, ClassObject):
             havoc(machine, instance)
             return
-        bases = mro(machine, instance.cls)
-        own = next(base for base in bases if isinstance(base, ClassObject) and base.data is self)
+        found = (base for base in self._orders(machine, instance) if isinstance(base, ClassObject))
+        own = next((base for base in found if base.data is self), None)
+        if own is None:
+            havoc(machine, instance)
+            return
         specs = fields_of(machine, own)
         given = {spec.name for spec in specs if _is_given(instance, spec)}
         arguments_given = Arguments(dict(instance.fields), given)
@@ -321,6 +379,12 @@ class ClassData:
         for name, value in values.items():
             if value is not MISSING:
                 machine.put(instance, name, value)
+
+    @staticmethod
+    def _orders(machine: Machine, instance: Instance) -> list[Object]:
+        """The classes of an instance and their bases; of several that it may be of, those of all."""
+        classes = instance.cls.options if isinstance(instance.cls, Choice) else (instance.cls,)
+        return [base for cls in classes if isinstance(cls, ClassObject) for base in mro(machine, cls)]
 
     def _sets(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
         instance, name, value = arguments

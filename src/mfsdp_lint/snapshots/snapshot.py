@@ -44,7 +44,8 @@ A *write* is the number of one of the snapshot's *places*: [file, line, end line
 
 A class: `kind` ("dataclass", "enum", "namedtuple", "typeddict", "plain"), `bases` (nodes), `fields` ([name, node or
 ["required"], "i" (not in __init__) and "k" (keyword only)]...), `attributes` ({name: node}), `methods` and `properties`
-({name: function, or None where nothing is known of it}), `kinds` ({name: "classmethod" or "staticmethod"}), `opaque`
+({name: function, or None where nothing is known of it}), `setters` (of the properties that may be assigned: the same),
+`kinds` ({name: "classmethod" or "staticmethod"}), `opaque`
 (instances may have anything), `made` (what constructing changes: {field: node}, None where that is not known), `sets`
 ({name: [other names that take the value as well]}, None where that is not known), `forwards` (the fields of a
 Forwarding, see forwarding.py).
@@ -53,7 +54,9 @@ A function: `parameters` ([name, kind, node or ["required"]]...; the kinds are "
 keyword only, "**"), `keys` (those that `**` takes), `outcome` ({"result": node,
 "writes": [[parameter, attribute...], write, node]..., "environment": [name, write, node]..., "forgets": [parameter,
 attribute...]...}), `broken`, the parameters without whose default nothing is known, `cases` ({parameter: [value,
-outcome]...}), outcomes for a known value of one parameter.
+outcome]...}), outcomes for a known value of one parameter. `bound` ([[name...], contents?, result]) is what a call may
+change at most in all that its arguments lead to: the attributes of these names, and with `contents` the items of lists
+and dictionaries; it is all that is known where there is no `outcome` (and no `parameters`, where any may be given).
 """
 
 from __future__ import annotations
@@ -68,7 +71,7 @@ from typing import Any
 from mfsdp_lint.snapshots.archive import Archive, pack
 from mfsdp_lint.snapshots.sharing import Sharing, read
 
-MAGIC = b"mfsdp-lint snapshot 2\n"
+MAGIC = b"mfsdp-lint snapshot 3\n"
 
 Node = Any
 """See the module's documentation."""

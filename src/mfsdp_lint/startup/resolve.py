@@ -8,7 +8,7 @@ step would set is one of both where nobody knows whether it is taken, so that no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -76,6 +76,15 @@ def resolve(
     for step in startup(target, front_end):
         run.take(step)
     return run.resolution()
+
+
+def changes_of(variant: Variant, target: Target, phases: Set[Phase]) -> tuple[Change, ...]:
+    """What these phases of the start-up change, where a recipe runs them itself; in their order."""
+    run = _Run(variant, None)
+    for step in startup(target):
+        if step.phase in phases:
+            run.take(step)
+    return tuple(run.changes)
 
 
 def will_run(recipe: Recipe, target: Target) -> Recipe:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -46,6 +47,7 @@ from mfsdp_lint.readers.python.values.objects import (
     SetObject,
 )
 from mfsdp_lint.snapshots.forwarding import forwarding
+from mfsdp_lint.snapshots.making.bounds import Bound, Bounds
 from mfsdp_lint.snapshots.making.combine import UNCHANGED
 from mfsdp_lint.snapshots.making.encode import UNKNOWN, Encoder, Places, bare, class_defaults
 from mfsdp_lint.snapshots.making.summarise import (
@@ -129,6 +131,7 @@ class _Maker:
         self.providers: dict[str, Instance] = {}
         self.homes: dict[int, tuple[str, str] | None] = {}
         self.alive: list[Object] = []
+        self.bounds = Bounds(self.machine, self.modules)
 
     def make(self) -> dict[str, dict[str, Any]]:
         for package in PACKAGES:
@@ -245,22 +248,46 @@ class _Maker:
         if not _is_summarised(function.module.name):
             return None
         made = self._summary(encoder, function)
-        return made if made is not None and ("cases" in made or says_something(made["outcome"])) else None
+        if made is not None and "outcome" in made and not ("cases" in made or says_something(made["outcome"])):
+            return self._bounded(function)
+        return made
 
     def _summary(self, encoder: Encoder, function: Function, owner: ClassObject | None = None) -> Any:
-        if function.unwrapped is not None or function.is_async or not hasattr(function.node, "args"):
+        """What a call does, where that can be worked out; else what it may change at most; None if nothing is known."""
+        if not _is_plain(function):
             return None
-        if not hasattr(function.node, "name"):
+        bound = self.bounds.of(function)
+        made = self._worked_out(encoder, function, owner, bound)
+        if made is None:
+            return self._bounded(function)
+        # What is added to a list that an argument holds, evaluating a function without its arguments does not see.
+        if bound is not None and (bound.contents or "forgets" in json.dumps(made) or "broken" in made):
+            made["bound"] = bound.described()
+        return made
+
+    def _bounded(self, function: Function) -> Any:
+        """What a function may change at most; None where that is not known."""
+        bound = self.bounds.of(function) if _is_plain(function) else None
+        if bound is None:
+            return None
+        described: dict[str, Any] = {"bound": bound.described()}
+        if bound.result not in (None, UNKNOWN):
+            described["parameters"] = _parameters(function)
+        return described
+
+    def _worked_out(self, encoder: Encoder, function: Function, owner: ClassObject | None, bound: Bound | None) -> Any:
+        if owner is not None and self.bounds.depends_on_class(function, owner):
             return None
         subject = function_subject(encoder, function, owner)
         # Most functions of a release work on tensors. A method that only looks is worth knowing all the same.
-        if owner is None and not _configures(function) and not self._quietly(lambda: promises(subject)):
+        writes = bound is not None and bool(bound.names)
+        if owner is None and not _configures(function) and not writes and not self._quietly(lambda: promises(subject)):
             return None
         found = self._quietly(lambda: summarise(subject))
-        return None if found is None else self._described(encoder, function, subject, *found)
+        return None if found is None else self._described(encoder, function, subject, writes, *found)
 
     def _described(
-        self, encoder: Encoder, function: Function, subject: Subject, outcome: Any, broken: list[str]
+        self, encoder: Encoder, function: Function, subject: Subject, writes: bool, outcome: Any, broken: list[str]
     ) -> Any:
         arguments = function.node.args
         parameters: list[Any] = [
@@ -275,21 +302,25 @@ class _Maker:
         described: dict[str, Any] = {"parameters": parameters, "outcome": outcome}
         if broken:
             described["broken"] = broken
-        cases = self._cases(subject, function, outcome) if says_something(outcome) or _configures(function) else {}
+        told = writes or says_something(outcome) or _configures(function)
+        cases = self._cases(subject, function, outcome, writes) if told else {}
         if cases:
             described["cases"] = cases
         keys = [p.name for p in subject.parameters if p.kind == "**"]
         return described | {"keys": keys} if keys else described
 
-    def _cases(self, subject: Subject, function: Function, outcome: Any) -> dict[str, Any]:
-        """Outcomes for the values of single parameters that the code itself tells apart."""
+    def _cases(self, subject: Subject, function: Function, outcome: Any, writes: bool) -> dict[str, Any]:
+        """Outcomes for the values of single parameters that the code itself tells apart.
+
+        Of a function that writes into its arguments (`writes`), those may be any objects.
+        """
         required = [parameter.name for parameter in subject.parameters if parameter.required]
         found = {}
         for parameter in subject.parameters:
-            if parameter.kind == "**" or (required and required != [parameter.name]):
+            if parameter.kind == "**" or (required and required != [parameter.name] and not writes):
                 continue
             cases = []
-            for value in self._values(function, parameter):
+            for value in self._values(function, parameter, writes):
                 one = self._quietly(functools.partial(outcome_with, subject, parameter.name, value))
                 if one is not None and one != outcome:
                     cases.append([value, one])
@@ -297,10 +328,10 @@ class _Maker:
                 found[parameter.name] = cases
         return found
 
-    def _values(self, function: Function, parameter: Parameter) -> list[Object]:
+    def _values(self, function: Function, parameter: Parameter, writes: bool) -> list[Object]:
         if isinstance(parameter.default, bool):
             return [not parameter.default]
-        if parameter.required or isinstance(parameter.default, str):
+        if parameter.required or isinstance(parameter.default, str) or (writes and parameter.default is None):
             return [word for word in words(self.machine, function, parameter.name) if word != parameter.default]
         return []
 
@@ -328,24 +359,27 @@ class _Maker:
         if kind in ("dataclass", "namedtuple"):
             made["fields"] = self._fields(encoder, cls)
         wanted = kind == "dataclass" and _is_summarised(cls.module.name)
-        attributes, methods, properties, kinds = {}, {}, {}, {}
+        attributes, methods, properties, setters, kinds = {}, {}, {}, {}, {}
         if OPAQUE & own.keys() and kind != "dataclass":
             made["opaque"] = True
         for name, value in own.items():
             if not isinstance(name, str) or (name.startswith("__") and name != "__call__"):
                 continue
             if isinstance(value, Function):
-                methods[name] = self._summary(encoder, value, cls) if wanted else None
+                methods[name] = self._summary(encoder, value, cls) if wanted else self._bounded(value)
             elif isinstance(value, Descriptor):
                 if value.kind == "property":
                     assert isinstance(value.function, Function)
                     properties[name] = self._summary(encoder, value.function, cls) if wanted else None
+                    if isinstance(value.setter, Function):
+                        setters[name] = self._summary(encoder, value.setter, cls) if wanted else None
                 else:
-                    methods[name] = None
+                    methods[name] = self._bounded(value.function) if isinstance(value.function, Function) else None
                     kinds[name] = value.kind
             elif isinstance(value, CONSTANTS) and name not in {spec[0] for spec in made.get("fields", ())}:
                 attributes[name] = encoder.encode(value)
-        parts = {"attributes": attributes, "methods": methods, "properties": properties, "kinds": kinds}
+        parts = {"attributes": attributes, "methods": methods, "properties": properties, "setters": setters}
+        parts["kinds"] = kinds
         made |= {key: found for key, found in parts.items() if found}
         if kind == "dataclass":
             self._hooks(encoder, cls, made)
@@ -469,6 +503,22 @@ class _Maker:
             if written - {name}:
                 found[name] = sorted(written - {name})
         return found
+
+
+def _is_plain(function: Function) -> bool:
+    """Whether calling a function runs its code, and nothing else."""
+    node = function.node
+    return function.unwrapped is None and not function.is_async and isinstance(node, ast.FunctionDef)
+
+
+def _parameters(function: Function) -> list[Any]:
+    """The parameters, and which of them must be given; what the others are by default is not told."""
+    arguments = function.node.args
+    named = [(each.arg, "p") for each in arguments.posonlyargs] + [(each.arg, "a") for each in arguments.args]
+    named += [(arguments.vararg.arg, "*")] if arguments.vararg else []
+    named += [(each.arg, "k") for each in arguments.kwonlyargs]
+    named += [(arguments.kwarg.arg, "**")] if arguments.kwarg else []
+    return [[name, kind, UNKNOWN if name in function.defaults else ["required"]] for name, kind in named]
 
 
 def _configures(function: Function) -> bool:

@@ -47,11 +47,11 @@ def set_attribute(
         cls = target.cls
         setter = _setter(machine, cls, name) if isinstance(cls, ClassObject) else None
         if isinstance(setter, Function):
-            _through_hook(machine, setter, target, name, value, node, frame, focus, how)
+            _through_hook(machine, setter, [target, name, value], node, frame, focus, how)
             return
         if setter is not None:
             if setter.setter is not None:
-                call(machine, setter.setter, [target, value], {}, node, frame)
+                _through_hook(machine, setter.setter, [target, value], node, frame, focus, how)
                 return
             raise Raised("AttributeError", f"property '{name}' has no setter")
         write(machine, target, name, value, node, frame, focus, how)
@@ -120,18 +120,16 @@ def write(
 
 def _through_hook(
     machine: Machine,
-    hook: Function,
-    target: Instance,
-    name: str,
-    value: Object,
+    hook: Object,
+    arguments: list[Object],
     node: Any,
     frame: Frame,
     focus: Any,
     how: str,
 ) -> None:
-    # The class's own __setattr__ stores the value, and may store others with it; the origin is the outer statement.
+    # The class's own code stores the value, and may store others with it; the origin is the outer statement.
     mark, born = len(machine.path.journal), machine.clock
-    call(machine, hook, [target, name, value], {}, node, frame)
+    call(machine, hook, arguments, {}, node, frame)
     done = machine.path.journal[mark:]
     earlier = {(id(owner), key): old for owner, fields, key, old in done if fields is getattr(owner, "writes", None)}
     for owner, fields, key, _ in done:

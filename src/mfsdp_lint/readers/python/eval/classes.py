@@ -44,6 +44,9 @@ FLAGS = ("enum.Flag", "enum.IntFlag")
 OUT_OF_SIGHT = Native("a default out of sight", lambda machine, *_: machine.unknown())
 
 
+OUT_OF_SIGHT_BASE = External("?")
+
+
 DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
 
 
@@ -85,18 +88,23 @@ def _evaluated_bases(machine: Machine, cls: ClassObject) -> list[Object]:
         try:
             found.append(evaluate(machine, target, frame))
         except Raised:
-            found.append(External("?"))
+            found.append(OUT_OF_SIGHT_BASE)
     return found
 
 
-def mro(machine: Machine, cls: ClassObject) -> list[Object]:
-    """The method resolution order (C3, as Python's); bases that are not at hand stay as they are."""
+def mro(machine: Machine, cls: Object) -> list[Object]:
+    """The method resolution order (C3, as Python's); bases that are not at hand stay as they are.
+
+    An object's class may be one of several, or out of sight: then nothing is known of its bases.
+    """
+    if not isinstance(cls, ClassObject):
+        return [OUT_OF_SIGHT_BASE]
     if cls.order is None:
         cls.order = [cls]
         lists: list[list[Object]]
         lists = [mro(machine, base)[:] if isinstance(base, ClassObject) else [base] for base in bases(machine, cls)]
         deep = sum(map(len, lists)) > LONGEST_ORDER
-        cls.order += [External("?")] if deep else _merge([*lists, list(bases(machine, cls))])
+        cls.order += [OUT_OF_SIGHT_BASE] if deep else _merge([*lists, list(bases(machine, cls))])
     return cls.order
 
 
@@ -118,7 +126,7 @@ def _holds(items: list[Object], wanted: Object) -> bool:
     return any(_same(item, wanted) for item in items)
 
 
-def opaque(machine: Machine, cls: ClassObject) -> bool:
+def opaque(machine: Machine, cls: Object) -> bool:
     """Whether a base is out of sight, so that the class may have more than it shows."""
     for base in mro(machine, cls):
         if isinstance(base, ClassObject):
@@ -129,8 +137,10 @@ def opaque(machine: Machine, cls: ClassObject) -> bool:
     return False
 
 
-def lookup(machine: Machine, cls: ClassObject, name: str, after: Object = None) -> tuple[Object, Object]:
+def lookup(machine: Machine, cls: Object, name: str, after: Object = None) -> tuple[Object, Object]:
     """The attribute of a class and the class that has it, along the MRO (behind `after`); (MISSING, None) else."""
+    if not isinstance(cls, ClassObject):
+        return MISSING, None
     if after is None and name not in machine.volatile:
         known = cls.known.get(name)
         if known is None:
@@ -210,24 +220,24 @@ def _find_dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | 
     return None
 
 
-def has_fields(machine: Machine, cls: ClassObject) -> bool:
+def has_fields(machine: Machine, cls: Object) -> bool:
     """Whether instances are made from dataclass fields."""
     return any(isinstance(base, ClassObject) and is_dataclass(machine, base) for base in mro(machine, cls))
 
 
-def is_enum(machine: Machine, cls: ClassObject) -> bool:
+def is_enum(machine: Machine, cls: Object) -> bool:
     """Whether the class is an enumeration."""
     return any(base_name(base) in ENUM_BASES for base in mro(machine, cls) if not isinstance(base, ClassObject))
 
 
-def has_base(machine: Machine, cls: ClassObject, *names: str) -> bool:
+def has_base(machine: Machine, cls: Object, *names: str) -> bool:
     """Whether a base out of sight has one of these dotted names."""
     return any(base_name(base) in names for base in mro(machine, cls) if not isinstance(base, ClassObject))
 
 
-def fields_of(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
+def fields_of(machine: Machine, cls: Object) -> list[FieldSpec]:
     """The dataclass fields in the order of the constructor's parameters, those of base classes first."""
-    return list(_fields_by_name(machine, cls).values())
+    return list(_fields_by_name(machine, cls).values()) if isinstance(cls, ClassObject) else []
 
 
 def _fields_by_name(machine: Machine, cls: ClassObject) -> dict[str, FieldSpec]:

@@ -237,7 +237,9 @@ def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bo
             return None if isinstance(found, Choice) and MISSING in found.options else True
         if holder.writes.get(HAZY) or isinstance(item, (Unknown, Choice)):
             return None
-        return False
+        # A tuple may hold what is not known.
+        answers = [equal(machine, key, item) for key in holder.fields] if isinstance(item, tuple) else []
+        return None if None in answers else False
     if isinstance(holder, (int, float, type(None))):
         raise Raised("TypeError", "argument is not iterable")
     items = iterate(machine, holder, frame)

@@ -1,0 +1,151 @@
+"""Assigns to every name of every class, with a snapshot and with the source that it was made from, and compares.
+
+Names are the fields, the properties with and without setters, names of a part that attributes are handed on to, and one
+that no class has. Compared is which fields hold the value afterwards, or that Python refuses it. Used by
+compare_snapshot.py and the tests.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
+from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, mro, namespace
+from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.room import with_room
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Descriptor, Instance, Unknown
+from mfsdp_lint.snapshots.forwarding import forwarding
+from mfsdp_lint.snapshots.knowledge import Knowledge
+from mfsdp_lint.snapshots.snapshot import Snapshot
+
+PROBES = (True, False, "probe")
+NOWHERE = "no_such_name"
+UNTOLD = "not known"
+
+Outcome = str | dict[str, str]
+"""The fields that are written, and their values as far as they are known; an exception's name; or UNTOLD."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An assignment that does something else with the snapshot than with the source."""
+
+    cls: str
+    name: str
+    value: object
+    snapshot: Outcome
+    source: Outcome
+
+
+def differences(
+    snapshot: Snapshot, roots: Sequence[str], modules: Sequence[str] | None = None
+) -> tuple[list[Difference], int]:
+    """Those of all classes of a snapshot, and how many assignments were made.
+
+    `roots` are the source's import roots; `modules` are the modules that are looked at, by default all.
+    """
+    return with_room(lambda: _differences(snapshot, roots, modules or snapshot.modules()))
+
+
+def _differences(snapshot: Snapshot, roots: Sequence[str], modules: Sequence[str]) -> tuple[list[Difference], int]:
+    finder = ModuleFinder(Sources(), roots)
+    real, known = Machine(finder), Machine(ModuleFinder(Sources()), Knowledge(lambda: snapshot))
+    found, count = [], 0
+    for module, name in _classes(snapshot, modules):
+        path = next((each for root in roots for each in _files(root, module) if os.path.isfile(each)), None)
+        loaded = None if path is None else finder.load(path, module)
+        if loaded is None:
+            continue
+        theirs = _begun(real, resolve_global, loaded, name)
+        mine = _begun(known, known.knowledge.member, module, name)
+        if not isinstance(theirs, ClassObject) or not isinstance(mine, ClassObject) or not has_fields(real, theirs):
+            continue
+        forwards = [_begun(machine, forwarding, cls) for machine, cls in ((known, mine), (real, theirs))]
+        if forwards != [None, None]:
+            # Which of two objects a name belongs to: this finds out by assigning.
+            count += 1
+            if forwards[0] != forwards[1]:
+                found.append(Difference(f"{module}.{name}", "*", None, str(forwards[0]), str(forwards[1])))
+            continue
+        for attribute in _names(real, theirs):
+            for value in PROBES:
+                count += 1
+                one, other = _assigned(known, mine, attribute, value), _assigned(real, theirs, attribute, value)
+                if not _agree(one, other):
+                    found.append(Difference(f"{module}.{name}", attribute, value, one, other))
+    return found, count
+
+
+def _classes(snapshot: Snapshot, modules: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for module in modules:
+        for name in snapshot.names(module) or ():
+            if snapshot.entry(module, name)[0] == "class":
+                yield module, name
+
+
+def _files(root: str, module: str) -> list[str]:
+    inside = os.path.join(root, *module.split("."))
+    return [f"{inside}.py", os.path.join(inside, "__init__.py")]
+
+
+def _begun(machine: Machine, work: Callable[..., Any], *arguments: object) -> Any:
+    """The answer of something that needs a path to work on; MISSING where it has none."""
+    machine.begin(())
+    try:
+        return work(machine, *arguments)
+    except (Raised, CannotJoin, OutOfSteps):
+        return MISSING
+    finally:
+        machine.finish()
+
+
+def _names(machine: Machine, cls: ClassObject) -> list[str]:
+    machine.begin(())
+    names = [spec.name for spec in fields_of(machine, cls)]
+    for base in mro(machine, cls):
+        if isinstance(base, ClassObject):
+            own = namespace(machine, base)
+            names += [name for name, value in own.items() if isinstance(value, Descriptor) and value.kind == "property"]
+    machine.finish()
+    return list(dict.fromkeys([*names, NOWHERE]))
+
+
+def _assigned(machine: Machine, cls: ClassObject, name: str, value: object) -> Outcome:
+    """What an assignment to an attribute of an object with unknown fields does."""
+    machine.begin(())
+    frame = Frame(cls.module)
+    instance = Instance(cls, machine.tick())
+    instance.fields.update({spec.name: machine.unknown(spec.name) for spec in fields_of(machine, cls)})
+    before = dict(instance.fields)
+    try:
+        set_attribute(machine, instance, name, value, ast.Pass(lineno=1, col_offset=0), frame)
+    except Raised as error:
+        return error.name
+    except (CannotJoin, OutOfSteps):
+        return UNTOLD
+    finally:
+        machine.finish()
+    changed = {key: each for key, each in instance.fields.items() if each is not before.get(key, MISSING)}
+    return {
+        str(key): UNTOLD if isinstance(each, (Unknown, Choice)) else repr(each) for key, each in sorted(changed.items())
+    }
+
+
+def _agree(snapshot: Outcome, source: Outcome) -> bool:
+    """Whether nothing contradicts; of either, less may be known."""
+    if UNTOLD in (snapshot, source):
+        return snapshot == UNTOLD
+    if isinstance(snapshot, str) or isinstance(source, str):
+        return snapshot == source
+    pairs = ((snapshot[key], source[key]) for key in snapshot.keys() & source.keys())
+    return snapshot.keys() == source.keys() and all(one == other or UNTOLD in (one, other) for one, other in pairs)

@@ -1,0 +1,126 @@
+"""Forgetting no more than what a function of upstream may have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from mfsdp_lint.readers.python.eval.classes import has_fields, lookup, mro, namespace
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, IDENTITY, STRAY
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Bound,
+    Choice,
+    Descriptor,
+    DictObject,
+    Function,
+    Instance,
+    ListObject,
+    Object,
+    Partial,
+    Unknown,
+)
+
+
+def forget_names(machine: Machine, values: Iterable[Object], names: Sequence[str], contents: bool) -> bool:
+    """Make the attributes of these names unknown in all that the values lead to; False where that is not enough.
+
+    It is not where code of the user's own is among them, which upstream's may call. With `contents`, what lists and
+    dictionaries hold is forgotten as well.
+    """
+    found = list(_reachable(machine, values))
+    if not all(_is_known(machine, value) for value in found):
+        return False
+    for value in found:
+        if isinstance(value, (Instance, Unknown)):
+            for name in _written(value, names):
+                _forget(machine, value, name)
+        elif contents and isinstance(value, ListObject):
+            machine.put(value, "items", None)
+        elif contents and isinstance(value, DictObject):
+            machine.record(value, HAZY, True)
+            for key in list(value.fields):
+                _forget(machine, value, key)
+    for value in values:
+        _add(machine, value, names)
+    return True
+
+
+def _reachable(machine: Machine, values: Iterable[Object]) -> Iterator[Object]:
+    seen: set[int] = set()
+    todo = list(values)
+    while todo:
+        value = machine.settle(todo.pop())
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        match value:
+            case Instance() | DictObject():
+                todo += [*value.fields.values(), *value.writes.get(STRAY, ())]
+            case Unknown():
+                todo += [part for key, part in value.fields.items() if key not in IDENTITY and key is not EITHER]
+                todo += value.fields.get(EITHER, ())
+            case ListObject():
+                todo += value.items or ()
+            case Choice(options=options):
+                todo += options
+                continue
+            case tuple():
+                todo += value
+                continue
+            case Bound(owner=owner):
+                todo += [owner, value.function]
+                continue
+            case Partial(function=function, arguments=arguments, keywords=keywords):
+                todo += [function, *arguments, *keywords.values()]
+                continue
+        yield value
+
+
+def only_upstream(machine: Machine, values: Iterable[Object]) -> bool:
+    """Whether all code that comes with these values is upstream's."""
+    return all(_is_known(machine, value) for value in _reachable(machine, values))
+
+
+def _is_known(machine: Machine, value: Object) -> bool:
+    """Whether the code that an object brings along is upstream's, which the bounds have seen."""
+    if isinstance(value, Function):
+        return value.module.upstream is not None
+    if not isinstance(value, Instance):
+        return True
+    classes = value.cls.options if isinstance(value.cls, Choice) else (value.cls,)
+    return all(_has_known_code(machine, cls) for cls in classes if isinstance(cls, ClassObject))
+
+
+def _has_known_code(machine: Machine, cls: ClassObject) -> bool:
+    if not has_fields(machine, cls):
+        return False
+    own = [base for base in mro(machine, cls) if isinstance(base, ClassObject) and base.data is None]
+    return not any(
+        isinstance(value, (Function, Descriptor)) for base in own for value in namespace(machine, base).values()
+    )
+
+
+def _written(value: Instance | Unknown, names: Sequence[str]) -> list[str]:
+    """Those of the names that the object has, and what its class's own `__setattr__` writes with them."""
+    also: list[str] = []
+    if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
+        sets = getattr(value.cls.data, "described", {}).get("sets") or {}
+        also = [other for name in names for other in sets.get(name, ())]
+    return [name for name in (*names, *also) if name in value.fields]
+
+
+def _forget(machine: Machine, value: Instance | Unknown | DictObject, name: object) -> None:
+    before = machine.before(value, name)
+    machine.put(value, name, machine.unknown(str(name)))
+    if machine.suspect is not None:
+        machine.record(value, name, machine.suspect._replace(earlier=before, value=value.fields[name]))
+
+
+def _add(machine: Machine, value: Object, names: Sequence[str]) -> None:
+    """What was passed itself may have attributes afterwards that it did not have."""
+    if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
+        for name in names:
+            if name not in value.fields and lookup(machine, value.cls, name)[0] is MISSING:
+                machine.put(value, name, Choice((MISSING, machine.unknown(name))))
