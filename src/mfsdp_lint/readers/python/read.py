@@ -15,6 +15,7 @@ from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.readers.python.entries import class_recipes, entries
 from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
+from mfsdp_lint.readers.python.entries.distinct import distinct
 from mfsdp_lint.readers.python.entries.exposed import with_exposed
 from mfsdp_lint.readers.python.entries.incremental import Before, Different, Key, Tried, key_of, together
 from mfsdp_lint.readers.python.export.origins import Spans
@@ -118,10 +119,10 @@ def _add_addressed(machine: Machine, addresses: Sequence[Address], read: PythonR
             entry = addressed(machine, address)
             if not entry.arguments and (address.path, entry.name) in known:
                 continue
-            recipe = entries.run(machine, entry, spans)
-            if recipe is None:
+            found = with_exposed(machine, entry, entries.run(machine, entry, spans), spans)
+            if not found:
                 raise NotThere(f"{address.function} {NOT_KNOWN}")
-            read.recipes.append(with_exposed(machine, entry, recipe, spans))
+            read.recipes.extend(each.recipe for each in found)
         except NotThere as error:
             read.missing.append(Problem(address.path, 1, 1, str(error), "usage"))
         except Unreadable as error:
@@ -163,10 +164,12 @@ class _Reading:
         """Raises Different where a kept entry point has to run that did not run before."""
         early = [each for tried in self.tried.values() for each in tried if not each.late]
         late = [each for tried in self.tried.values() for each in tried if each.late]
-        ran = [self._ran(each) for each in early]
+        ran = [each for each in early if self._ran(each)]
         # Helpers are judged with the recipes that call them; by themselves only where none does.
-        ran += [self._ran(each) for each in late if not self._is_called(each) and entries.may_configure(each.entry)]
-        found = {(each.path, each.line, each.name): each for each in ran if each is not None}
+        ran += [
+            each for each in late if not self._is_called(each) and entries.may_configure(each.entry) and self._ran(each)
+        ]
+        found = {(each.path, each.line, each.name): each for each in distinct(ran)}
         order = {path: position for position, path in enumerate(self.tried)}
         return sorted(found.values(), key=lambda recipe: (order[recipe.path], recipe.line, recipe.name))
 
@@ -174,22 +177,22 @@ class _Reading:
         assert tried.entry.function is not None
         return key_of(tried.entry.function) in self.called
 
-    def _ran(self, tried: Tried) -> Recipe | None:
+    def _ran(self, tried: Tried) -> bool:
         if not tried.ran:
             if tried.path in self.kept:
                 raise Different
             self._run(tried)
         self.called |= tried.called
-        return tried.recipe
+        return bool(tried.found)
 
     def _run(self, tried: Tried) -> None:
         machine, entry = self.machine, tried.entry
         machine.called = set()
-        recipe = entries.run(machine, entry, self.spans)
+        found = entries.run(machine, entry, self.spans)
         tried.ran = True
         tried.called = frozenset(key_of(each) for each in machine.called if each is not entry.function)
-        if recipe is not None:
-            tried.recipe = with_exposed(machine, entry, recipe, self.spans)
+        if found:
+            tried.found = tuple(with_exposed(machine, entry, found, self.spans))
         elif machine.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
 

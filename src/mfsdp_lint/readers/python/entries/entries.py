@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mfsdp_lint.core.recipe import Kind, Recipe, Variant
 from mfsdp_lint.core.values import Plain
+from mfsdp_lint.readers.python.entries.yields import (
+    RESULT,
+    Yield,
+    content,
+    lines,
+    may_be_one,
+    path_yields,
+    variant_of,
+    without_repeats,
+)
 from mfsdp_lint.readers.python.eval.branches import one_of
-from mfsdp_lint.readers.python.eval.configurations import CONTAINER, SECTIONS, is_container
+from mfsdp_lint.readers.python.eval.configurations import CONTAINER, SECTIONS, changed_from_outside, is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.export.origins import Spans
-from mfsdp_lint.readers.python.export.settings import TreeSettings
 from mfsdp_lint.readers.python.state.calling import call
-from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
@@ -27,7 +35,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Choice,
     DictObject,
     Function,
-    Instance,
     ListObject,
     Object,
     Partial,
@@ -116,69 +123,100 @@ def positional_given(entry: Entry) -> int:
     return (entry.cls is not None) + (len(entry.partial.arguments) if entry.partial is not None else 0)
 
 
-def run(machine: Machine, entry: Entry, spans: Spans) -> Recipe | None:
-    """All execution paths through an entry point as one recipe; None where it yields no configuration."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A recipe of an entry point. `launched` says that the entry point launches it; of a script, `names` are the global
+    names of the configuration.
+    """
+
+    recipe: Recipe
+    launched: bool = False
+    names: frozenset[str] = frozenset()
+
+
+def run(machine: Machine, entry: Entry, spans: Spans) -> list[Found]:
+    """All execution paths through an entry point: a recipe for each configuration that it launches or hands back."""
     pending: list[tuple[bool, ...]] = [()]
-    variants: list[Variant] = []
-    partial = configures = False
+    found: dict[Hashable, list[Yield]] = {}
     idle: list[tuple[Unknown, Variant]] = []
     changed: set[str] = set()
     runs = 0
-    while pending:
+    complete = True
+    while pending and complete:
         prefix = pending.pop()
         runs += 1
         if runs > RUN_LIMIT:
-            return None
+            complete = False
+            break
         machine.begin(prefix)
+        root: Object = None
+        given: list[Unknown] = []
+        names: dict[str, Object] = {}
         try:
-            root, given = _configuration(machine, entry)
+            root, given = _configuration(machine, entry, names)
         except (Raised, RecursionError):
-            root, given = None, []
+            pass
         except (OutOfSteps, CannotJoin):
-            machine.finish()
-            return None
+            complete = False
         taken = machine.path.taken
         pending += [
             (*(outcome for outcome, _ in taken[:position]), not taken[position][0])
             for position in range(len(taken) - 1, len(prefix) - 1, -1)
         ]
-        if root is not None:
-            partial = partial or not isinstance(root, Instance)
-            configures = configures or _yields_configuration(machine, root) or root is _launched(machine)
-            variants.append(_variant(machine, root, spans))
-            changed.update(value.text for value in given if value is root)
-        else:
-            idle += [(value, _variant(machine, value, spans)) for value in given]
+        here = list(path_yields(machine, root, spans, names))
+        for each in here:
+            found.setdefault(each.key, []).append(each)
+        changed.update(value.text for value in given if any(value is each.container for each in here))
+        if not here:
+            idle += [(value, variant_of(machine, value, spans)) for value in given]
     machine.finish()
-    # A function that is there to change what it is given may leave that as it is on some paths.
-    variants += [variant for value, variant in idle if value.text in changed]
-    if not configures:
-        return None
-    arguments = dict(entry.arguments or {})
-    return Recipe(
-        entry.name, entry.qualified_name, entry.module.path, entry.line, entry.kind, tuple(variants), partial, arguments
-    )
+    return list(_recipes(entry, found, [variant for value, variant in idle if value.text in changed], complete))
 
 
-def _variant(machine: Machine, root: Object, spans: Spans) -> Variant:
-    environment = machine.path.environment
-    if machine.touched_older(0, machine.path.started + 1):
-        # Something that modules share was changed: keep it as it is now, before that is undone.
-        copies: dict[int, Object] = {}
-        root = deep_copy(machine, root, copies)
-        environment = deep_copy(machine, environment, copies)
-    when = tuple(words for _, words in machine.path.taken)
-    return Variant(TreeSettings(machine, root, environment, spans), when)
+def _recipes(
+    entry: Entry, found: Mapping[Hashable, list[Yield]], idle: list[Variant], complete: bool
+) -> Iterable[Found]:
+    """The recipes of an entry point. Not `complete`: only what all paths launch counts."""
+    groups = [without_repeats(group) for group in found.values() if any(each.configures for each in group)]
+    if not complete:
+        groups = [group for group in groups if group[0].key != RESULT and not group[0].variant.when]
+    recipes: dict[object, tuple[Recipe, Yield]] = {}
+    for group in groups:
+        variants = tuple(each.variant for each in group)
+        # A function that is there to change what it is given may leave that as it is on some paths.
+        variants += tuple(idle) if group[0].key == RESULT or any(each.partial for each in group) else ()
+        recipe = Recipe(
+            entry.name,
+            entry.qualified_name,
+            entry.module.path,
+            entry.line,
+            entry.kind,
+            variants,
+            any(each.partial for each in group),
+            dict(entry.arguments or {}),
+        )
+        recipes.setdefault(content(recipe) if len(groups) > 1 else None, (recipe, group[0]))
+    where = lines(entry.module, [first for _, first in recipes.values()])
+    for number, ((recipe, first), line) in enumerate(zip(recipes.values(), where, strict=True), 1):
+        if len(recipes) > 1:
+            mark = f"[{number}]"
+            recipe = replace(
+                recipe, name=recipe.name + mark, qualified_name=recipe.qualified_name + mark, line=line or recipe.line
+            )
+        yield Found(recipe, first.key != RESULT, first.names)
 
 
-def _configuration(machine: Machine, entry: Entry) -> tuple[Object, list[Unknown]]:
-    """What an entry point yields; and of what it is called with, that which is not known."""
+def _configuration(machine: Machine, entry: Entry, names: dict[str, Object]) -> tuple[Object, list[Unknown]]:
+    """What an entry point hands back; and of what it is called with, that which is not known.
+
+    A script fills `names` with its global names.
+    """
     if entry.kind == "function":
         keywords, given = _arguments(machine, entry)
         return _from_function(machine, entry, keywords, given), given
     if entry.kind == "module":
         return resolve_global(machine, entry.module, entry.name), []
-    return _from_script(machine, entry), []
+    return _from_script(machine, entry, names), []
 
 
 def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], given: list[Unknown]) -> Object:
@@ -190,21 +228,21 @@ def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], 
     if isinstance(result, Choice):
         configurations = [one for one in result.options if isinstance(one, Unknown) or is_container(machine, one)]
         return one_of(machine, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None
-    if _yields_configuration(machine, result):
+    if is_container(machine, result) or may_be_one(machine, result):
         return result
     if isinstance(result, tuple):
         for item in result:
             if is_container(machine, item):
                 return item
     for value in given:
-        if _changed_from_outside(value):
+        if changed_from_outside(value):
             return value
     # On other paths the same function may yield a configuration that is known; of this path nothing is.
     result = machine.settle(result)
     if any(result is value for value in given):
         return result
-    launched = _launched(machine)
-    return result if launched is None and isinstance(result, Unknown) else launched
+    handed = machine.path.launches.fields
+    return result if not handed and isinstance(result, Unknown) else None
 
 
 def _receiver(machine: Machine, cls: ClassObject, function: Function, frame: Frame) -> Object:
@@ -237,40 +275,34 @@ def to_object(machine: Machine, value: Plain) -> Object:
     return value
 
 
-def _yields_configuration(machine: Machine, value: Object) -> bool:
-    return is_container(machine, value) or _changed_from_outside(value)
-
-
-def _changed_from_outside(value: Object) -> bool:
-    """An unknown object into which settings were written: a configuration that comes from elsewhere."""
-    if not isinstance(value, Unknown):
-        return False
-    return any(
-        name in SECTIONS and isinstance(part, (Unknown, DictObject)) and bool(part.writes)
-        for name, part in value.fields.items()
-        if isinstance(name, str)
-    ) or any(name in SECTIONS for name in value.writes if isinstance(name, str))
-
-
-def _launched(machine: Machine) -> Object:
-    if not machine.path.launched:
-        return None
-    return machine.path.launched[-1][1]
-
-
 def script(machine: Machine, module: Module) -> Entry | None:
-    """A module's `if __name__ == "__main__":` part as an entry point."""
+    """A module as a script: its `if __name__ == "__main__":` part, or the calls that stand alone at its top level."""
+    start = _guard(module) or next(_lone_calls(module.tree), None)
+    return None if start is None else Entry(module.name.rpartition(".")[2], module, "script", start.lineno)
+
+
+def _guard(module: Module) -> ast.stmt | None:
     for node in module.tree.body:
         if isinstance(node, ast.If) and "__name__" in ast.dump(node.test) and "__main__" in ast.dump(node.test):
-            return Entry(module.name.rpartition(".")[2], module, "script", node.lineno)
+            return node
     return None
 
 
-def _from_script(machine: Machine, entry: Entry) -> Object:
+def _lone_calls(node: ast.AST) -> Iterator[ast.stmt]:
+    """Calls that are statements of their own, outside of functions and classes."""
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Call):
+            yield inner
+        elif isinstance(inner, (ast.If, ast.For, ast.While, ast.With, ast.Try)):
+            yield from _lone_calls(inner)
+
+
+def _from_script(machine: Machine, entry: Entry, names: dict[str, Object]) -> Object:
     source = entry.module
     main = Module(source.path, source.name, source.tree)
     main.ran = True
     main.born = machine.tick()
+    main.fields = names
     main.fields["__name__"] = "__main__"
     frame = Frame(main, born=main.born)
     frame.fields = main.fields
@@ -279,9 +311,8 @@ def _from_script(machine: Machine, entry: Entry) -> Object:
     except Raised as error:
         if error.name != "SystemExit":
             raise
-    launched = _launched(machine)
-    if launched is not None:
-        return launched
+    if machine.path.launches.fields or _guard(source) is None:
+        return None
     found = [value for value in main.fields.values() if is_container(machine, value)]
     return found[-1] if found else None
 

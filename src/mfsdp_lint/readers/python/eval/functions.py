@@ -10,6 +10,7 @@ from mfsdp_lint.readers.python.eval.binding import bind
 from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides, one_of
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.huggingface import model_of
+from mfsdp_lint.readers.python.eval.launching import is_launcher, launch
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import Focus, call
 from mfsdp_lint.readers.python.state.copies import own, template
@@ -278,6 +279,8 @@ def call_function(
     focus: Focus,
 ) -> Object:
     """Run a function of the program, or give back what it returned for the same arguments before."""
+    if is_launcher(function):
+        return launch(machine, function.name, arguments, keywords, node, frame)
     if function.unwrapped is not None:
         return _call_wrapped(machine, function, arguments, keywords, node, frame)
     return follow(machine, function, arguments, keywords, node, frame)
