@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -301,9 +302,11 @@ def _from_script(machine: Machine, entry: Entry, names: dict[str, Object]) -> Ob
     source = entry.module
     main = Module(source.path, source.name, source.tree)
     main.ran = True
+    main.asked_for = source.asked_for
     main.born = machine.tick()
     main.fields = names
     main.fields["__name__"] = "__main__"
+    main.fields["__file__"] = f"<DIR>/{os.path.basename(source.path)}"
     frame = Frame(main, born=main.born)
     frame.fields = main.fields
     try:

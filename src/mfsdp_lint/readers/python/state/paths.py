@@ -17,6 +17,8 @@ STEP_LIMIT = 80_000
 PATIENCE = 1_000
 """Those of them that may pass before it makes or changes any configuration (the recipe or script of six releases that
 takes longest takes 375). Training code, tests and tools are full of functions that never do."""
+CALL_STEPS = 4_000
+"""Those of them that may pass in one call into another file. A call that takes more is not followed to its end."""
 MODULE_STEPS = 40_000
 """Steps of what recipes share: the top level of a module, a decorated definition, the provider of a model."""
 DEPTH_LIMIT = 60
@@ -106,17 +108,20 @@ class ExecutionPath:
     `decisions` are the sides that it is to take of its first undecided branches, `taken` those that it took, in words;
     `started` is the time when it began: what is older is shared with other paths. `journal` is what was written, so
     that it can be undone; `written`, inside the body of a `try`, is all that was written there, even if undone since.
-    `launches` are the configurations that were launched. `limit` is how many `steps` there may be now. `trial` counts
-    the sides of branches that are being tried, `local` is the path through the call at hand.
+    `launches` are the configurations that were launched. `limit` is how many `steps` there may be now,
+    `budget` how many once there is a configuration; `given_up` are the functions that took too many. `trial` counts the
+    sides of branches that are being tried, `local` is the path through the call at hand.
     `changed_shared` says that something that modules share was changed, so that helpers may do other than before.
     """
 
     __slots__ = (
+        "budget",
         "changed_shared",
         "decisions",
         "depth",
         "environment",
         "facts",
+        "given_up",
         "journal",
         "launches",
         "limit",
@@ -139,6 +144,8 @@ class ExecutionPath:
         self.written: list[Place] | None = None
         self.steps = 0
         self.limit = PATIENCE
+        self.budget = STEP_LIMIT
+        self.given_up: set[Object] = set()
         self.depth = 0
         self.trial = 0
         self.local: LocalPath | None = None
