@@ -167,7 +167,9 @@ class _Reading:
         ran = [each for each in early if self._ran(each)]
         # Helpers are judged with the recipes that call them; by themselves only where none does.
         ran += [
-            each for each in late if not self._is_called(each) and entries.may_configure(each.entry) and self._ran(each)
+            each
+            for each in late
+            if not self._is_called(each) and entries.may_configure(self.machine, each.entry) and self._ran(each)
         ]
         found = {(each.path, each.line, each.name): each for each in distinct(ran)}
         order = {path: position for position, path in enumerate(self.tried)}

@@ -23,6 +23,7 @@ from mfsdp_lint.readers.python.entries.yields import (
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, SECTIONS, changed_from_outside, is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
+from mfsdp_lint.readers.python.eval.starting import may_launch
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -89,15 +90,20 @@ def partials(machine: Machine, module: Module) -> Iterable[Entry]:
             yield Entry(name, module, "function", line, value.function, partial=value)
 
 
-def may_configure(entry: Entry) -> bool:
-    """Whether a function's text gives reason to run it: it hands something back, or names a part of a configuration."""
+def may_configure(machine: Machine, entry: Entry) -> bool:
+    """Whether a function's text gives reason to run it.
+
+    It hands something back, names a part of a configuration, or comes to a launcher.
+    """
     assert entry.function is not None
     returns = parts = False
     for node in ast.walk(entry.function.node):
         returns = returns or (isinstance(node, ast.Return) and node.value is not None)
         parts = parts or (isinstance(node, ast.Attribute) and node.attr in SECTIONS)
         parts = parts or (isinstance(node, ast.keyword) and node.arg in SECTIONS)
-    return parts or (returns and not needs_arguments(entry)) or says_container(entry.function.node)
+    if parts or (returns and not needs_arguments(entry)) or says_container(entry.function.node):
+        return True
+    return may_launch(machine, entry.function)
 
 
 def says_container(node: ast.FunctionDef) -> bool:
@@ -226,6 +232,9 @@ def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], 
     frame = Frame(entry.module, "", None, None, None)
     receiver = [] if entry.cls is None else [_receiver(machine, entry.cls, function, frame)]
     result = call(machine, entry.partial or function, receiver, keywords, function.node, frame)
+    if isinstance(result, Function) and result.closure is not None and _needs_nothing(result):
+        # A function inside of it is what it hands back.
+        result = call(machine, result, [], {}, function.node, frame)
     if isinstance(result, Choice):
         configurations = [one for one in result.options if isinstance(one, Unknown) or is_container(machine, one)]
         return one_of(machine, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None
@@ -244,6 +253,13 @@ def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], 
         return result
     handed = machine.path.launches.fields
     return result if not handed and isinstance(result, Unknown) else None
+
+
+def _needs_nothing(function: Function) -> bool:
+    parameters = function.node.args
+    return all(
+        each.arg in function.defaults for each in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
+    )
 
 
 def _receiver(machine: Machine, cls: ClassObject, function: Function, frame: Frame) -> Object:

@@ -64,7 +64,10 @@ def follow(
         if remembered is not MISSING and not (remembered[2] and machine.path.environment.fields):
             result, called, _ = remembered
             machine.called.update(called)
-            return result.make(machine, {})
+            made = result.make(machine, {})
+            if machine.path.limit < machine.path.budget and is_container(machine, made):
+                machine.found_configuration()
+            return made
     machine.step()
     machine.called.add(function)
     if machine.path.depth >= DEPTH_LIMIT or _recurs_without_end(machine, frame, function, arguments, keywords):

@@ -71,16 +71,17 @@ def _configurations(machine: Machine, values: list[Object], text: str) -> Iterat
     """The configurations among what a launcher is handed, or in what that holds (the state of a run)."""
     for value in map(machine.settle, values):
         if isinstance(value, Choice):
-            options = [option for option in value.options if _is_configuration(machine, option)]
+            options = [option for option in value.options if is_configuration(machine, option)]
             if options:
                 yield one_of(machine, options, text)
-        elif _is_configuration(machine, value):
+        elif is_configuration(machine, value):
             yield value
-        elif isinstance(value, Instance):
+        elif isinstance(value, (Instance, Unknown)):
             yield from (part for part in value.fields.values() if is_container(machine, part))
 
 
-def _is_configuration(machine: Machine, value: Object) -> bool:
+def is_configuration(machine: Machine, value: Object) -> bool:
+    """Whether a value is a configuration, or an unknown value that is taken for one."""
     return is_container(machine, value) or is_taken_for_one(machine, value) or changed_from_outside(value)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
 from mfsdp_lint.readers.python.eval.launching import hand_over
+from mfsdp_lint.readers.python.eval.starting import launch_what_is_started
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import changes_nothing
@@ -22,6 +23,7 @@ def unfollowed(
     machine.unfollowed += 1
     machine.doubts += 1
     picked = _picked(machine, [*arguments, *keywords.values()])
+    launch_what_is_started(machine, arguments, keywords, node, frame)
     result = machine.unknown(f"{name}()")
     if not changes_nothing(name):
         if hand_over(machine, [*arguments, *keywords.values()], node, frame):
