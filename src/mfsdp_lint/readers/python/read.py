@@ -13,9 +13,10 @@ from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.process import without_collection
-from mfsdp_lint.readers.python.entries import class_recipes, entries
+from mfsdp_lint.readers.python.entries import class_recipes, entries, running
 from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
 from mfsdp_lint.readers.python.entries.callers import FunctionCallers
+from mfsdp_lint.readers.python.entries.distinct import distinct
 from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.readers.python.entries.evidence import leads_to_configuration
 from mfsdp_lint.readers.python.entries.exposed import with_exposed
@@ -115,10 +116,10 @@ def _add_addressed(machine: Machine, addresses: Sequence[Address], read: PythonR
             entry = addressed(machine, address)
             if not entry.arguments and (address.path, entry.name) in known:
                 continue
-            recipe = entries.run(machine, entry, spans)
-            if recipe is None:
+            found = _in_other_calls(machine, entry, running.run(machine, entry, spans), spans)
+            if not found:
                 raise NotThere(f"{address.function} {NOT_KNOWN}")
-            read.recipes.append(_in_other_calls(machine, entry, recipe, spans))
+            read.recipes.extend(each.recipe for each in found)
         except NotThere as error:
             read.missing.append(Problem(address.path, 1, 1, str(error), "usage"))
         except Unreadable as error:
@@ -144,10 +145,15 @@ def _load(finder: ModuleFinder, paths: Sequence[str]) -> tuple[list[Module], lis
     return modules, unreadable
 
 
-def _in_other_calls(machine: Machine, entry: Entry, recipe: Recipe, spans: Spans) -> Recipe:
-    """The recipe with what can be told of calls that give it other arguments."""
-    recipe = with_exposed(machine, entry, recipe, spans)
-    return recipe if entry.function is None else replace(recipe, callers=FunctionCallers(machine, entry, spans))
+def _in_other_calls(machine: Machine, entry: Entry, found: list[running.Found], spans: Spans) -> list[running.Found]:
+    """The recipes of an entry point with what can be told of calls that give it other arguments."""
+    found = with_exposed(machine, entry, found, spans)
+    if entry.function is None:
+        return found
+    return [
+        replace(each, recipe=replace(each.recipe, callers=FunctionCallers(machine, entry, spans, number)))
+        for number, each in enumerate(found)
+    ]
 
 
 class _Reading:
@@ -171,38 +177,40 @@ class _Reading:
         """Raises Different where a kept entry point has to run that did not run before."""
         early = [each for tried in self.tried.values() for each in tried if not each.late]
         late = [each for tried in self.tried.values() for each in tried if each.late]
-        ran = [self._ran(each) for each in early]
+        ran = [each for each in early if self._ran(each)]
         # Helpers are judged with the recipes that call them; by themselves only where none does.
-        ran += [self._ran(each) for each in late if not self._is_called(each) and self._may_configure(each.entry)]
-        found = {(each.path, each.line, each.name): each for each in ran if each is not None}
+        ran += [
+            each for each in late if not self._is_called(each) and self._may_configure(each.entry) and self._ran(each)
+        ]
+        found = {(each.path, each.line, each.name): each for each in distinct(ran)}
         order = {path: position for position, path in enumerate(self.tried)}
         return sorted(found.values(), key=lambda recipe: (order[recipe.path], recipe.line, recipe.name))
 
     def _may_configure(self, entry: entries.Entry) -> bool:
         assert entry.function is not None
-        return entries.may_configure(entry) or leads_to_configuration(self.machine, entry.function)
+        return entries.may_configure(self.machine, entry) or leads_to_configuration(self.machine, entry.function)
 
     def _is_called(self, tried: Tried) -> bool:
         assert tried.entry.function is not None
         return key_of(tried.entry.function) in self.called
 
-    def _ran(self, tried: Tried) -> Recipe | None:
+    def _ran(self, tried: Tried) -> bool:
         if not tried.ran:
             if tried.path in self.kept:
                 raise Different
             self._run(tried)
-        if tried.recipe is not None and tried.path not in self.beside:
+        if tried.found and tried.path not in self.beside:
             self.called |= tried.called
-        return tried.recipe
+        return bool(tried.found)
 
     def unfollowed(self) -> Iterator[Unfollowed]:
         """What configures something and is no part of a recipe, in the order of the files."""
         for path, tried in self.tried.items():
             found = [each.lost for each in tried if each.lost is not None and not self._is_covered(each)]
             told = {(each.path, each.line) for each in found}
-            told |= {(each.path, each.entry.line) for each in tried if each.recipe is not None}
+            told |= {(each.path, each.entry.line) for each in tried if each.found}
             told |= {(where, line) for where, line, _ in self.called}
-            if any((each.recipe or each.lost) is not None and each.entry.kind != "function" for each in tried):
+            if any((each.found or each.lost) and each.entry.kind != "function" for each in tried):
                 told.add((path, 1))
             found += not_reached(self.machine, self.modules[path], told)
             yield from sorted(found, key=lambda each: (each.line, each.name))
@@ -214,15 +222,15 @@ class _Reading:
     def _run(self, tried: Tried) -> None:
         machine, entry = self.machine, tried.entry
         machine.called = set()
-        endings: list[entries.Ending] = []
+        endings: list[running.Ending] = []
         out_of_sight = machine.unfollowed
-        recipe = entries.run(machine, entry, self.spans, endings)
-        if recipe is None:
+        found = running.run(machine, entry, self.spans, endings)
+        if not found:
             tried.lost = lost(machine, entry, endings, machine.unfollowed > out_of_sight, self.spans)
         tried.ran = True
         tried.called = frozenset(key_of(each) for each in machine.called if each is not entry.function)
-        if recipe is not None:
-            tried.recipe = _in_other_calls(machine, entry, recipe, self.spans)
+        if found:
+            tried.found = tuple(_in_other_calls(machine, entry, found, self.spans))
         elif machine.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from mfsdp_lint.core.recipe import CALLED, Variant
 from mfsdp_lint.core.values import Plain, spell
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.readers.python.entries import entries
+from mfsdp_lint.readers.python.entries import running
 from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters, positional_given
 from mfsdp_lint.readers.python.entries.exposed import declared_keywords, is_boolean
 from mfsdp_lint.readers.python.export.origins import Spans
@@ -33,11 +33,12 @@ ANYTHING_ELSE = "anything else"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionCallers:
-    """The callers of a function (see `Callers`)."""
+    """The callers of a function (see `Callers`); `number` says which of its recipes is asked about."""
 
     machine: Machine
     entry: Entry
     spans: Spans
+    number: int = 0
 
     def given(self) -> Sequence[Mapping[str, Plain]]:
         """One parameter at a time: both sides of a switch, what a choice is compared with, what callers write."""
@@ -49,10 +50,11 @@ class FunctionCallers:
         machine = self.machine
         called = machine.called.copy()
         entry = replace(self.entry, arguments={**(self.entry.arguments or {}), **arguments})
-        recipe = with_room(lambda: entries.run(machine, entry, self.spans))
+        found = with_room(lambda: running.run(machine, entry, self.spans))
         machine.called = called
+        variants = found[self.number].recipe.variants if self.number < len(found) else ()
         said = tuple(f"{CALLED} {name}={spell(value)}" for name, value in arguments.items())
-        return tuple(replace(each, when=(*said, *each.when)) for each in (recipe.variants if recipe else ()))
+        return tuple(replace(each, when=(*said, *each.when)) for each in variants)
 
 
 _Value = str | int | float | bool | None

@@ -1,4 +1,4 @@
-"""Entry points: which functions, scripts and modules of a file configure a training run, and what they yield."""
+"""Entry points: which functions, scripts and modules of a file may configure a training run."""
 
 from __future__ import annotations
 
@@ -7,47 +7,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mfsdp_lint.core.recipe import Kind, Recipe, Variant
+from mfsdp_lint.core.recipe import Kind
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.readers.python.entries.testing import case_of, fixture, is_test, set_up
-from mfsdp_lint.readers.python.eval.branches import one_of
-from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_container
-from mfsdp_lint.readers.python.eval.containers import elements
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
-from mfsdp_lint.readers.python.export.origins import Spans
-from mfsdp_lint.readers.python.export.settings import TreeSettings
-from mfsdp_lint.readers.python.state.calling import call
-from mfsdp_lint.readers.python.state.copies import deep_copy
-from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
-from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.eval.starting import may_launch
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.nodes import run_block
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
     Choice,
-    ConfigTree,
-    DictObject,
     Function,
     Instance,
-    ListObject,
     Native,
     Object,
     Partial,
-    Unknown,
 )
 from mfsdp_lint.vocabulary.sections import SECTIONS
-
-Ending = Raised | RecursionError | OutOfSteps | CannotJoin | None
-"""How an execution path ended; None where it ran through."""
-
-RUN_LIMIT = 16
-"""Execution paths through one entry point that are looked at; one with more yields no recipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +88,20 @@ def partials(machine: Machine, module: Module) -> Iterable[Entry]:
             yield Entry(name, module, "function", line, value)
 
 
-def may_configure(entry: Entry) -> bool:
-    """Whether a function's text gives reason to run it: it hands something back, or names a part of a configuration."""
+def may_configure(machine: Machine, entry: Entry) -> bool:
+    """Whether a function's text gives reason to run it.
+
+    It hands something back, names a part of a configuration, or comes to a launcher.
+    """
     assert entry.function is not None
     returns = parts = False
     for node in ast.walk(entry.function.node):
         returns = returns or (isinstance(node, ast.Return) and node.value is not None)
         parts = parts or (isinstance(node, ast.Attribute) and node.attr in SECTIONS)
         parts = parts or (isinstance(node, ast.keyword) and node.arg in SECTIONS)
-    return parts or (returns and not needs_arguments(entry)) or says_container(entry.function.node)
+    if parts or (returns and not needs_arguments(entry)) or says_container(entry.function.node):
+        return True
+    return may_launch(machine, entry.function)
 
 
 def says_container(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -180,215 +163,27 @@ def positional_given(entry: Entry) -> int:
     return (entry.cls is not None) + (len(entry.partial.arguments) if entry.partial is not None else 0)
 
 
-def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | None = None) -> Recipe | None:
-    """All execution paths through an entry point as one recipe; None where it yields no configuration.
-
-    `endings` is given how each of the paths ended.
-    """
-    ended: list[Ending] = [] if endings is None else endings
-    pending: list[tuple[bool, ...]] = [()]
-    variants: list[Variant] = []
-    partial = configures = False
-    idle: list[tuple[Unknown, Variant]] = []
-    changed: set[str] = set()
-    runs = 0
-    while pending:
-        prefix = pending.pop()
-        runs += 1
-        if runs > RUN_LIMIT:
-            ended.append(OutOfSteps())
-            return None
-        machine.begin(prefix)
-        try:
-            if entry.kind != "script":
-                _import(machine, entry.module)
-            root, given = _configuration(machine, entry)
-        except (Raised, RecursionError) as error:
-            root, given = None, []
-            ended.append(error)
-        except (OutOfSteps, CannotJoin) as error:
-            ended.append(error)
-            machine.finish()
-            return None
-        taken = machine.path.taken
-        pending += [
-            (*(outcome for outcome, _ in taken[:position]), not taken[position][0])
-            for position in range(len(taken) - 1, len(prefix) - 1, -1)
-        ]
-        if root is not None:
-            partial = partial or not isinstance(root, Instance)
-            configures = configures or _yields_configuration(machine, root) or root is _launched(machine)
-            variants.append(_variant(machine, root, spans))
-            changed.update(value.text for value in given if value is root)
-        else:
-            idle += [(value, _variant(machine, value, spans)) for value in given]
-        if len(ended) < runs:
-            ended.append(None)
-    machine.finish()
-    # A function that is there to change what it is given may leave that as it is on some paths.
-    variants += [variant for value, variant in idle if value.text in changed]
-    if not configures:
-        return None
-    arguments = dict(entry.arguments or {})
-    return Recipe(
-        entry.name, entry.qualified_name, entry.module.path, entry.line, entry.kind, tuple(variants), partial, arguments
-    )
-
-
-def _import(machine: Machine, module: Module) -> None:
-    """The process in which a function runs has imported its module: the variables that this sets are set."""
-    ensure_ran(machine, module)
-    if module.environment is not None:
-        environment = machine.path.environment
-        environment.fields.update(module.environment.fields)
-        environment.writes.update(module.environment.writes)
-
-
-def _variant(machine: Machine, root: Object, spans: Spans) -> Variant:
-    environment = machine.path.environment
-    if machine.touched_older(0, machine.path.started + 1):
-        # Something that modules share was changed: keep it as it is now, before that is undone.
-        copies: dict[int, Object] = {}
-        root = deep_copy(machine, root, copies)
-        copied = deep_copy(machine, environment, copies)
-        assert isinstance(copied, DictObject)
-        environment = copied
-    when = tuple(words for _, words in machine.path.taken)
-    return Variant(TreeSettings(machine, root, environment, spans), when)
-
-
-def _configuration(machine: Machine, entry: Entry) -> tuple[Object, list[Unknown]]:
-    """What an entry point yields; and of what it is called with, that which is not known."""
-    if entry.kind == "function":
-        keywords, given = _arguments(machine, entry)
-        return _from_function(machine, entry, keywords, given), given
-    if entry.kind == "module":
-        return resolve_global(machine, entry.module, entry.name), []
-    return _from_script(machine, entry), []
-
-
-def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], given: list[Unknown]) -> Object:
-    function = entry.function
-    assert function is not None
-    frame = Frame(entry.module, "", None, None, None)
-    receiver = [] if entry.cls is None else [_receiver(machine, entry.cls, function, frame)]
-    called = function if entry.wrapper is None else entry.wrapper
-    result = call(machine, entry.partial or called, receiver, keywords, function.node, frame)
-    result = result.result() if isinstance(result, Coroutine) else result
-    if isinstance(result, GeneratorCall) and not result.managed:
-        result = join(machine, elements(machine, result, frame) or [machine.unknown(function.name)])
-    if isinstance(result, Choice):
-        configurations = [one for one in result.options if isinstance(one, Unknown) or is_container(machine, one)]
-        return one_of(machine, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None
-    if _yields_configuration(machine, result):
-        return result
-    if isinstance(result, tuple):
-        for item in result:
-            if is_container(machine, item):
-                return item
-    for value in given:
-        if _changed_from_outside(value):
-            return value
-    # On other paths the same function may yield a configuration that is known; of this path nothing is.
-    result = machine.settle(result)
-    if any(result is value for value in given):
-        return result
-    launched = _launched(machine)
-    return result if launched is None and isinstance(result, Unknown) else launched
-
-
-def _receiver(machine: Machine, cls: ClassObject, function: Function, frame: Frame) -> Object:
-    """What a method is called on: its class, or an object of it made without arguments (unknown where that fails)."""
-    if any(isinstance(node, ast.Name) and node.id == "classmethod" for node in function.node.decorator_list):
-        return cls
-    constructor, _ = lookup(machine, cls, "__init__")
-    keywords: dict[str, Object] = {}
-    if isinstance(constructor, Function):
-        parameters = constructor.node.args
-        names = [*parameters.posonlyargs, *parameters.args][1:] + parameters.kwonlyargs
-        keywords = {each.arg: machine.unknown(each.arg) for each in names if each.arg not in constructor.defaults}
-    try:
-        made = call(machine, cls, [], keywords, function.node, frame)
-    except Raised:
-        return machine.unknown("self", not_none=True)
-    if is_test(function):
-        set_up(machine, made, function.node, frame)
-    return made
-
-
-def _arguments(machine: Machine, entry: Entry) -> tuple[dict[str, Object], list[Unknown]]:
-    """The arguments that an entry is called with; of these, the ones that are not known."""
-    assert entry.function is not None
-    keywords = {name: to_object(machine, value) for name, value in (entry.arguments or {}).items()}
-    unknown: dict[str, Unknown] = {}
-    if is_test(entry.function):
-        keywords = {**case_of(machine, entry.function), **keywords}
-    for name in open_parameters(entry):
-        if name not in keywords and default(entry, name) is MISSING:
-            value = fixture(machine, entry.function, name, Frame(entry.module)) if is_test(entry.function) else MISSING
-            if value is MISSING:
-                value = unknown[name] = machine.unknown(name)
-            keywords[name] = value
-    return keywords, list(unknown.values())
-
-
-def to_object(machine: Machine, value: Plain) -> Object:
-    """A plain value as the evaluator has it."""
-    if isinstance(value, list):
-        return ListObject([to_object(machine, item) for item in value], machine.tick())
-    if isinstance(value, dict):
-        return DictObject({key: to_object(machine, item) for key, item in value.items()}, machine.tick())
-    return value
-
-
-def _yields_configuration(machine: Machine, value: Object) -> bool:
-    return is_container(machine, value) or _changed_from_outside(value)
-
-
-def _changed_from_outside(value: Object) -> bool:
-    """An unknown object into which settings were written: a configuration that comes from elsewhere."""
-    if not isinstance(value, Unknown) or isinstance(value, ConfigTree):
-        return False
-    return any(
-        name in SECTIONS and isinstance(part, (Unknown, DictObject)) and bool(part.writes)
-        for name, part in value.fields.items()
-        if isinstance(name, str)
-    ) or any(name in SECTIONS for name in value.writes if isinstance(name, str))
-
-
-def _launched(machine: Machine) -> Object:
-    if not machine.path.launched:
-        return None
-    return machine.path.launched[-1][1]
-
-
 def script(machine: Machine, module: Module) -> Entry | None:
-    """A module's `if __name__ == "__main__":` part as an entry point."""
+    """A module as a script: its `if __name__ == "__main__":` part, or the calls that stand alone at its top level."""
+    start = guard(module) or next(_lone_calls(module.tree), None)
+    return None if start is None else Entry(module.name.rpartition(".")[2], module, "script", start.lineno)
+
+
+def guard(module: Module) -> ast.stmt | None:
+    """The `if __name__ == "__main__":` part of a module."""
     for node in module.tree.body:
         if isinstance(node, ast.If) and "__name__" in ast.dump(node.test) and "__main__" in ast.dump(node.test):
-            return Entry(module.name.rpartition(".")[2], module, "script", node.lineno)
+            return node
     return None
 
 
-def _from_script(machine: Machine, entry: Entry) -> Object:
-    source = entry.module
-    main = Module(source.path, source.name, source.tree)
-    main.ran = True
-    main.born = machine.tick()
-    main.fields["__name__"] = "__main__"
-    main.fields["__file__"] = source.fields.get("__file__", MISSING)
-    frame = Frame(main, born=main.born)
-    frame.fields = main.fields
-    try:
-        run_block(machine, source.tree.body, frame)
-    except Raised as error:
-        if error.name != "SystemExit":
-            raise
-    launched = _launched(machine)
-    if launched is not None:
-        return launched
-    found = [value for value in main.fields.values() if is_container(machine, value)]
-    return found[-1] if found else None
+def _lone_calls(node: ast.AST) -> Iterator[ast.stmt]:
+    """Calls that are statements of their own, outside of functions and classes."""
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Call):
+            yield inner
+        elif isinstance(inner, (ast.If, ast.For, ast.While, ast.With, ast.Try)):
+            yield from _lone_calls(inner)
 
 
 def module_configurations(machine: Machine, module: Module) -> Iterable[Entry]:

@@ -13,10 +13,10 @@ from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import External, Function, Object
 from mfsdp_lint.vocabulary import NAMES
+from mfsdp_lint.vocabulary.launchers import LAUNCHERS
 from mfsdp_lint.vocabulary.sections import SECTIONS
 
 UPSTREAM = "megatron.bridge."
-LAUNCHERS = ("pretrain", "finetune")
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -133,7 +133,7 @@ def _is_upstream_entry(name: str) -> bool:
     """Whether this is the name of one of upstream's recipes or launchers."""
     last = name.rpartition(".")[2]
     is_recipe = ".recipes." in name and last.islower() and "config" in last
-    return name.startswith(UPSTREAM) and (is_recipe or last in LAUNCHERS)
+    return name in LAUNCHERS or (name.startswith(UPSTREAM) and is_recipe)
 
 
 def _changes(node: ast.AST) -> bool:

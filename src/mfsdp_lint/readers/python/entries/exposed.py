@@ -11,9 +11,10 @@ from dataclasses import replace
 
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.values import Known, Plain, spell
-from mfsdp_lint.readers.python.entries import entries
+from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters
 from mfsdp_lint.readers.python.entries.reach import reaches
+from mfsdp_lint.readers.python.entries.running import Found
 from mfsdp_lint.readers.python.eval.classes import has_base, mro
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -27,20 +28,24 @@ from mfsdp_lint.vocabulary import SWITCHES
 _ON = Known(True)
 
 
-def with_exposed(machine: Machine, entry: Entry, recipe: Recipe, spans: Spans) -> Recipe:
-    """The recipe with what it comes to when a caller turns on a switch that a parameter exposes."""
-    if entry.function is None:
-        return recipe
+def with_exposed(machine: Machine, entry: Entry, found: list[Found], spans: Spans) -> list[Found]:
+    """The recipes with what they come to when a caller turns on a switch that a parameter exposes."""
+    if entry.function is None or not found:
+        return found
     called = machine.called.copy()
-    exposed = tuple(
-        variant
-        for name, value in _candidates(machine, entry)
-        if not _is_judged(entry.function, name, recipe)
-        for variant in _given(machine, entry, name, value, spans)
-        if any(variant.value(path) == _ON and recipe.setting(path).value != _ON for path in SWITCHES)
-    )
+    exposed: list[list[Variant]] = [[] for _ in found]
+    for name, value in _candidates(machine, entry):
+        if all(_is_judged(entry.function, name, each.recipe) for each in found):
+            continue
+        given = running.run(machine, replace(entry, arguments={**(entry.arguments or {}), name: value}), spans)
+        for each, then, variants in zip(found, given, exposed, strict=False):
+            if not _is_judged(entry.function, name, each.recipe):
+                variants += _turned_on(each.recipe, then.recipe, name, value)
     machine.called = called
-    return replace(recipe, exposed=exposed) if exposed else recipe
+    return [
+        replace(each, recipe=replace(each.recipe, exposed=tuple(variants))) if variants else each
+        for each, variants in zip(found, exposed, strict=True)
+    ]
 
 
 def _is_judged(function: Function, name: str, recipe: Recipe) -> bool:
@@ -50,10 +55,10 @@ def _is_judged(function: Function, name: str, recipe: Recipe) -> bool:
     return any(variant.value(path) == _ON for variant in recipe.variants for path in SWITCHES)
 
 
-def _given(machine: Machine, entry: Entry, name: str, value: Plain, spans: Spans) -> Iterator[Variant]:
-    found = entries.run(machine, replace(entry, arguments={**(entry.arguments or {}), name: value}), spans)
-    for variant in found.variants if found is not None else ():
-        yield replace(variant, when=(f"{name}={spell(value)}", *variant.when), exposed=(name,))
+def _turned_on(recipe: Recipe, then: Recipe, name: str, value: Plain) -> Iterator[Variant]:
+    for variant in then.variants:
+        if any(variant.value(path) == _ON and recipe.setting(path).value != _ON for path in SWITCHES):
+            yield replace(variant, when=(f"{name}={spell(value)}", *variant.when), exposed=(name,))
 
 
 def _candidates(machine: Machine, entry: Entry) -> Iterator[tuple[str, Plain]]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mfsdp_lint.core.recipe import Recipe, Unfollowed
+from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.entries.entries import Entry
+from mfsdp_lint.readers.python.entries.running import Found
 from mfsdp_lint.readers.python.values.objects import Function
 
 Key = tuple[str, int, str]
@@ -38,7 +39,7 @@ class Tried:
     entry: Entry
     late: bool = False
     ran: bool = False
-    recipe: Recipe | None = None
+    found: tuple[Found, ...] = ()
     lost: Unfollowed | None = None
     called: frozenset[Key] = frozenset()
 

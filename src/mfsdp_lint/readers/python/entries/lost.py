@@ -6,8 +6,9 @@ import ast
 from collections.abc import Container, Iterator, Sequence
 
 from mfsdp_lint.core.recipe import Kind, Unfollowed, Why
-from mfsdp_lint.readers.python.entries.entries import Ending, Entry, needs_arguments
+from mfsdp_lint.readers.python.entries.entries import Entry, needs_arguments
 from mfsdp_lint.readers.python.entries.evidence import configures, definitions, leads_to_configuration
+from mfsdp_lint.readers.python.entries.running import Ending
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised

@@ -148,7 +148,9 @@ def join_sides(machine: Machine, sides: list[Side], born: int, force: bool) -> S
             before = fields.get(key, MISSING)
             found = [changed[place][3] if place in changed else before for _, changed in sides]
         value = found[0]
-        if not all(_equivalent(value, other, owner) for other in found[1:]):
+        if owner is machine.path.launches:
+            value = next(other for other in found if other is not MISSING)
+        elif not all(_equivalent(value, other, owner) for other in found[1:]):
             bookkeeping = key is HAZY or fields is getattr(owner, "writes", None) or _is_question(key)
             differs = differs or not (bookkeeping or _beside_the_point(owner, key))
             value = _joined(machine, found, bookkeeping, owner, key)
@@ -228,6 +230,8 @@ def perhaps(machine: Machine, owner: Any, fields: dict[Any, Any], key: Any, old:
     """The value of a place that was written, or was not."""
     if owner is machine.path.facts or _equivalent(old, new, owner):
         return old
+    if owner is machine.path.launches:
+        return old if new is MISSING else new
     bookkeeping = key is HAZY or fields is getattr(owner, "writes", None) or _is_question(key)
     return _joined(machine, [old, new], bookkeeping, owner, key)
 

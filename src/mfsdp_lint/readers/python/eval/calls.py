@@ -9,6 +9,7 @@ from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import Side, join_sides
 from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.eval.functions import call_function, one_configuration
+from mfsdp_lint.readers.python.eval.launching import is_launcher, launch
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import CALLERS, Focus, call
@@ -92,6 +93,8 @@ def _call_external(
     frame: Frame,
     focus: Focus,
 ) -> Object:
+    if is_launcher(external):
+        return launch(machine, external.name, arguments, keywords, node, frame)
     modelled = LIBRARY.get(external.name)
     if modelled is not None:
         return _call_model(machine, external.name, modelled, arguments, keywords, node, frame)

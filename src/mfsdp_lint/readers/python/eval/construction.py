@@ -22,7 +22,6 @@ from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.state.paths import STEP_LIMIT
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, Layout
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -53,7 +52,7 @@ def instantiate(
     if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
         return DictObject(dict(keywords), machine.tick())
     instance = Instance(cls, machine.tick(), machine.note(node, frame, None, "default", None, None))
-    if machine.path.limit < STEP_LIMIT and is_container(machine, instance):
+    if machine.path.limit < machine.path.budget and is_container(machine, instance):
         machine.found_configuration()
     constructor, owner = lookup(machine, cls, "__init__")
     if isinstance(constructor, Function) and not (

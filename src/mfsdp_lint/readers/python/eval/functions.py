@@ -10,6 +10,7 @@ from mfsdp_lint.readers.python.eval.binding import bind
 from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides, one_of
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.huggingface import model_of
+from mfsdp_lint.readers.python.eval.launching import is_launcher, launch
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import Focus, call
 from mfsdp_lint.readers.python.state.copies import own, template
@@ -17,8 +18,8 @@ from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin
-from mfsdp_lint.readers.python.state.paths import DEPTH_LIMIT, FORK_LIMIT, LOCAL_PATHS
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps
+from mfsdp_lint.readers.python.state.paths import CALL_STEPS, DEPTH_LIMIT, FORK_LIMIT, LOCAL_PATHS
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
@@ -63,6 +64,8 @@ def follow(
         if remembered is not MISSING and not (remembered[2] and machine.path.environment.fields):
             machine.called.update(remembered[1])
             made: Object = remembered[0].make(machine, {})
+            if machine.path.limit < machine.path.budget and is_container(machine, made):
+                machine.found_configuration()
             return made
     machine.step()
     machine.called.add(function)
@@ -282,9 +285,41 @@ def call_function(
     focus: Focus,
 ) -> Object:
     """Run a function of the program, or give back what it returned for the same arguments before."""
+    if is_launcher(function):
+        return launch(machine, function.name, arguments, keywords, node, frame)
     if function.unwrapped is not None:
         return _call_wrapped(machine, function, arguments, keywords, node, frame)
+    if frame.module.asked_for and function.module is not frame.module:
+        return _follow_elsewhere(machine, function, arguments, keywords, node, frame)
     return follow(machine, function, arguments, keywords, node, frame)
+
+
+def _follow_elsewhere(
+    machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    """A call into another file, where it takes few steps: what is not followed to its end is not followed at all."""
+    path = machine.path
+    if function not in path.given_up:
+        mark, forks, steps = len(path.journal), len(path.taken), path.steps
+        limit, budget = path.limit, path.budget
+        own = path.budget = min(budget, steps + CALL_STEPS)
+        path.limit = own if limit == budget else limit
+        try:
+            return follow(machine, function, arguments, keywords, node, frame)
+        except OutOfSteps:
+            if machine.module_level or (path.limit == own == budget):
+                raise
+            machine.rollback(mark)
+            del path.taken[forks:]
+            path.given_up.add(function)
+            if path.limit != own:
+                path.steps = steps  # no configuration was made: it was not the one to try the patience
+        finally:
+            path.limit = budget if path.limit == own else limit
+            path.budget = budget
+    result = unfollowed(machine, function.name, arguments, keywords, node, frame)
+    _havoc_surroundings(machine, function)
+    return result
 
 
 def _call_wrapped(

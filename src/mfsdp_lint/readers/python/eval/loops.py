@@ -251,6 +251,8 @@ def _havoc_places(machine: Machine, mark: int) -> None:
     for place, (owner, fields, key, value) in machine.changes(mark).items():
         if owner is machine.path.facts or key is HAZY or fields is getattr(owner, "writes", None):
             continue
+        if owner is machine.path.launches:
+            continue
         if isinstance(value, (Instance, DictObject, ListObject)):
             havoc(machine, value)
         new: Any = None if key == "items" and isinstance(owner, ListObject) else machine.unknown(str(key))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
-from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.eval.launching import hand_over
+from mfsdp_lint.readers.python.eval.starting import launch_what_is_started
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import changes_nothing
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import is_object
-from mfsdp_lint.readers.python.values.objects import DictObject, Instance, ListObject, Object, Unknown
+from mfsdp_lint.readers.python.values.markers import CONFIGURATION
+from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Object, Unknown
 
 
 def unfollowed(
@@ -22,14 +23,16 @@ def unfollowed(
     machine.unfollowed += 1
     machine.doubts += 1
     picked = _picked(machine, [*arguments, *keywords.values()])
+    launch_what_is_started(machine, arguments, keywords, node, frame)
+    result = machine.unknown(f"{name}()")
     if not changes_nothing(name):
-        machine.path.launched.extend(_configurations(machine, name, [*arguments, *keywords.values()]))
+        if hand_over(machine, [*arguments, *keywords.values()], node, frame):
+            result.fields[CONFIGURATION] = True
         if machine.tracing:
             machine.suspect = machine.note(node, frame, None, "unfollowed", None, None)
         for value in [*arguments, *keywords.values()]:
             havoc(machine, value)
         machine.suspect = None
-    result = machine.unknown(f"{name}()")
     return any_of(machine, [*picked, result]) if picked else result
 
 
@@ -46,11 +49,3 @@ def _picked(machine: Machine, values: list[Object]) -> list[Object]:
         if any(map(is_object, items)) or (items and all(isinstance(item, Unknown) for item in items)):
             found += (*items, some_of(machine, items))
     return found
-
-
-def _configurations(machine: Machine, name: str, values: list[Object]) -> list[tuple[Object, Object]]:
-    return [
-        (value, deep_copy(machine, value))
-        for value in values
-        if isinstance(value, Instance) and is_container(machine, value)
-    ]

@@ -14,7 +14,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.outcomes import OutOfSteps
-from mfsdp_lint.readers.python.state.paths import STEP_LIMIT, ExecutionPath, Facts, Place
+from mfsdp_lint.readers.python.state.paths import ExecutionPath, Facts, Place
 from mfsdp_lint.readers.python.values.frames import Frame, calls_to
 from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.objects import (
@@ -69,6 +69,7 @@ class Machine:
         if decisions:
             # The paths of an entry point share their steps.
             self.path.steps, self.path.limit = before.steps, before.limit
+            self.path.given_up = before.given_up
 
     def finish(self) -> None:
         """End a path: what it changed of shared objects is undone, what it made stays as it is."""
@@ -117,7 +118,7 @@ class Machine:
 
     def found_configuration(self) -> None:
         """A configuration was made, or a setting of one from outside was written: the rest is worth following."""
-        self.path.limit = STEP_LIMIT
+        self.path.limit = self.path.budget
 
     def charge(self, length: int) -> None:
         """Count the work of going through so many elements."""

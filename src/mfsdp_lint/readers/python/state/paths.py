@@ -6,8 +6,10 @@ path; paths that differ only within one call are joined when that call returns (
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+from mfsdp_lint.readers.python.values.markers import HANDED
 from mfsdp_lint.readers.python.values.objects import DictObject, Object
 
 STEP_LIMIT = 80_000
@@ -15,6 +17,8 @@ STEP_LIMIT = 80_000
 PATIENCE = 1_000
 """Those of them that may pass before it makes or changes any configuration (the recipe or script of six releases that
 takes longest takes 375). Training code, tests and tools are full of functions that never do."""
+CALL_STEPS = 4_000
+"""Those of them that may pass in one call into another file. A call that takes more is not followed to its end."""
 MODULE_STEPS = 40_000
 """Steps of what recipes share: the top level of a module, a decorated definition, the provider of a model."""
 DEPTH_LIMIT = 60
@@ -62,25 +66,64 @@ class Facts:
         self.born = NEVER_OLD
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Launch:
+    """A configuration as it was when it was handed over: what becomes of it later does not matter.
+
+    `container` is the object itself, `root` and `environment` are copies; `facts` and `when` (in words) are what was
+    decided until then, `calls` the calls that led there, the innermost first.
+    """
+
+    container: Object
+    root: Object
+    environment: DictObject
+    facts: Facts
+    when: tuple[str, ...]
+    calls: tuple[tuple[Any, Any, str], ...]
+
+
+class Launches:
+    """What a path launched, in this order; under HANDED, the last configuration that it gave to code out of sight."""
+
+    __slots__ = ("born", "fields")
+
+    def __init__(self, born: int) -> None:
+        self.born = born
+        self.fields: dict[Any, Launch] = {}
+
+    @property
+    def handed(self) -> Launch | None:
+        """The last configuration that went to code out of sight, which is no launcher as far as is known."""
+        return self.fields.get(HANDED)
+
+    @property
+    def all(self) -> list[Launch]:
+        """Every launch."""
+        return [self.fields[key] for key in self.fields if key is not HANDED]
+
+
 class ExecutionPath:
     """The state of one path through an entry point.
 
     `decisions` are the sides that it is to take of its first undecided branches, `taken` those that it took, in words;
     `started` is the time when it began: what is older is shared with other paths. `journal` is what was written, so
     that it can be undone; `written`, inside the body of a `try`, is all that was written there, even if undone since.
-    `launched` are the configurations that were handed to code out of sight. `limit` is how many `steps` there may be
-    now. `trial` counts the sides of branches that are being tried, `local` is the path through the call at hand.
+    `launches` are the configurations that were launched. `limit` is how many `steps` there may be now,
+    `budget` how many once there is a configuration; `given_up` are the functions that took too many. `trial` counts the
+    sides of branches that are being tried, `local` is the path through the call at hand.
     `changed_shared` says that something that modules share was changed, so that helpers may do other than before.
     """
 
     __slots__ = (
+        "budget",
         "changed_shared",
         "decisions",
         "depth",
         "environment",
         "facts",
+        "given_up",
         "journal",
-        "launched",
+        "launches",
         "limit",
         "local",
         "started",
@@ -95,12 +138,14 @@ class ExecutionPath:
         self.started = started
         self.environment = environment
         self.taken: list[tuple[bool, str]] = []
-        self.launched: list[tuple[Object, Object]] = []
+        self.launches = Launches(environment.born)
         self.facts = Facts()
         self.journal: list[Place] = []
         self.written: list[Place] | None = None
         self.steps = 0
         self.limit = PATIENCE
+        self.budget = STEP_LIMIT
+        self.given_up: set[Object] = set()
         self.depth = 0
         self.trial = 0
         self.local: LocalPath | None = None
@@ -109,7 +154,7 @@ class ExecutionPath:
     def aside(self) -> ExecutionPath:
         """A path for what belongs to no path (the top level of a module), met on this one: nothing undoes it."""
         path = ExecutionPath(self.decisions, self.started, self.environment)
-        path.taken, path.launched = self.taken, self.launched
+        path.taken = self.taken
         path.depth, path.changed_shared = self.depth, self.changed_shared
         path.limit = MODULE_STEPS
         return path

@@ -39,6 +39,8 @@ EQUAL: Final = Marker("equal")
 """The answer to `subject == constant`: both. Where it is true, the subject is the constant."""
 ALIKE: Final = Marker("alike")
 """The answer to `subject == 0` or `== 1`: the subject, and the constant's truth, which is all that is learnt."""
+CONFIGURATION: Final = Marker("configuration")
+"""What came of giving a configuration to code out of sight: where it is launched, it is one."""
 
 # Under `fields` of a tree of OmegaConf:
 WHOLE: Final = Marker("whole")
@@ -57,5 +59,9 @@ another task. Its keyword arguments are the other fields."""
 OPTIONS: Final = Marker("options")
 """A parser of a command line: what its options come to, by their attributes."""
 
-IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE))
+# Among what a path launched:
+HANDED: Final = Marker("handed")
+"""The last configuration that was given to code out of sight."""
+
+IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE, CONFIGURATION))
 """What says what an unknown value is, and not what it holds."""

@@ -1,0 +1,286 @@
+"""Running an entry point: all execution paths through it, and the recipes that they come to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.values import Plain
+from mfsdp_lint.readers.python.entries.entries import Entry, default, guard, open_parameters
+from mfsdp_lint.readers.python.entries.testing import case_of, fixture, is_test, set_up
+from mfsdp_lint.readers.python.entries.yields import (
+    RESULT,
+    Yield,
+    content,
+    lines,
+    may_be_one,
+    path_yields,
+    variant_of,
+    without_repeats,
+)
+from mfsdp_lint.readers.python.eval.branches import one_of
+from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
+from mfsdp_lint.readers.python.eval.containers import elements
+from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
+from mfsdp_lint.readers.python.export.origins import Spans
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
+from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.nodes import run_block
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Choice,
+    DictObject,
+    Function,
+    ListObject,
+    Object,
+    Unknown,
+)
+
+Ending = Raised | RecursionError | OutOfSteps | CannotJoin | None
+"""How an execution path ended; None where it ran through."""
+
+RUN_LIMIT = 16
+"""Execution paths through one entry point that are looked at; with more, only what all of them launch is a recipe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A recipe of an entry point. `launched` says that the entry point launches it; of a script, `names` are the global
+    names of the configuration.
+    """
+
+    recipe: Recipe
+    launched: bool = False
+    names: frozenset[str] = frozenset()
+
+
+def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | None = None) -> list[Found]:
+    """All execution paths through an entry point: a recipe for each configuration that it launches or hands back.
+
+    `endings` is given how each of the paths ended.
+    """
+    ended: list[Ending] = [] if endings is None else endings
+    pending: list[tuple[bool, ...]] = [()]
+    found: dict[Hashable, list[Yield]] = {}
+    idle: list[tuple[Unknown, Variant]] = []
+    changed: set[str] = set()
+    runs = 0
+    complete = True
+    while pending and complete:
+        prefix = pending.pop()
+        runs += 1
+        if runs > RUN_LIMIT:
+            ended.append(OutOfSteps())
+            complete = False
+            break
+        machine.begin(prefix)
+        root: Object = None
+        given: list[Unknown] = []
+        names: dict[str, Object] = {}
+        ending: Ending = None
+        try:
+            if entry.kind != "script":
+                _import(machine, entry.module)
+            root, given = _configuration(machine, entry, names)
+        except (Raised, RecursionError) as error:
+            ending = error
+        except (OutOfSteps, CannotJoin) as error:
+            ending = error
+            complete = False
+        ended.append(ending)
+        taken = machine.path.taken
+        pending += [
+            (*(outcome for outcome, _ in taken[:position]), not taken[position][0])
+            for position in range(len(taken) - 1, len(prefix) - 1, -1)
+        ]
+        here = list(path_yields(machine, root, spans, names))
+        for each in here:
+            found.setdefault(each.key, []).append(each)
+        changed.update(value.text for value in given if any(value is each.container for each in here))
+        if not here:
+            idle += [(value, variant_of(machine, value, spans)) for value in given]
+    machine.finish()
+    return list(_recipes(entry, found, [variant for value, variant in idle if value.text in changed], complete))
+
+
+def _import(machine: Machine, module: Module) -> None:
+    """The process in which a function runs has imported its module: the variables that this sets are set."""
+    ensure_ran(machine, module)
+    if module.environment is not None:
+        environment = machine.path.environment
+        environment.fields.update(module.environment.fields)
+        environment.writes.update(module.environment.writes)
+
+
+def _recipes(
+    entry: Entry, found: Mapping[Hashable, list[Yield]], idle: list[Variant], complete: bool
+) -> Iterable[Found]:
+    """The recipes of an entry point. Not `complete`: only what all paths launch counts."""
+    groups = [without_repeats(group) for group in found.values() if any(each.configures for each in group)]
+    if not complete:
+        groups = [group for group in groups if group[0].key != RESULT and not group[0].variant.when]
+    recipes: dict[object, tuple[Recipe, Yield]] = {}
+    for group in groups:
+        variants = tuple(each.variant for each in group)
+        # A function that is there to change what it is given may leave that as it is on some paths.
+        variants += tuple(idle) if group[0].key == RESULT or any(each.partial for each in group) else ()
+        recipe = Recipe(
+            entry.name,
+            entry.qualified_name,
+            entry.module.path,
+            entry.line,
+            entry.kind,
+            variants,
+            any(each.partial for each in group),
+            dict(entry.arguments or {}),
+        )
+        recipes.setdefault(content(recipe) if len(groups) > 1 else None, (recipe, group[0]))
+    where = lines(entry.module, [first for _, first in recipes.values()])
+    for number, ((recipe, first), line) in enumerate(zip(recipes.values(), where, strict=True), 1):
+        if len(recipes) > 1:
+            mark = f"[{number}]"
+            recipe = replace(
+                recipe, name=recipe.name + mark, qualified_name=recipe.qualified_name + mark, line=line or recipe.line
+            )
+        yield Found(recipe, first.key != RESULT, first.names)
+
+
+def _configuration(machine: Machine, entry: Entry, names: dict[str, Object]) -> tuple[Object, list[Unknown]]:
+    """What an entry point hands back; and of what it is called with, that which is not known.
+
+    A script fills `names` with its global names.
+    """
+    if entry.kind == "function":
+        keywords, given = _arguments(machine, entry)
+        return _from_function(machine, entry, keywords, given), given
+    if entry.kind == "module":
+        return resolve_global(machine, entry.module, entry.name), []
+    return _from_script(machine, entry, names), []
+
+
+def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], given: list[Unknown]) -> Object:
+    function = entry.function
+    assert function is not None
+    frame = Frame(entry.module, "", None, None, None)
+    receiver = [] if entry.cls is None else [_receiver(machine, entry.cls, function, frame)]
+    called = function if entry.wrapper is None else entry.wrapper
+    result = _called(machine, function, entry.partial or called, receiver, keywords, frame)
+    if isinstance(result, Function) and result.closure is not None and _needs_nothing(result):
+        # A function inside of it is what it hands back.
+        result = _called(machine, result, result, [], {}, frame)
+    if isinstance(result, Choice):
+        configurations = [one for one in result.options if isinstance(one, Unknown) or is_container(machine, one)]
+        return one_of(machine, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None
+    if is_container(machine, result) or may_be_one(machine, result):
+        return result
+    if isinstance(result, tuple):
+        for item in result:
+            if is_container(machine, item):
+                return item
+    for value in given:
+        if changed_from_outside(value):
+            return value
+    # On other paths the same function may yield a configuration that is known; of this path nothing is.
+    result = machine.settle(result)
+    if any(result is value for value in given):
+        return result
+    handed = machine.path.launches.fields
+    return result if not handed and isinstance(result, Unknown) else None
+
+
+def _called(
+    machine: Machine,
+    function: Function,
+    called: Object,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    frame: Frame,
+) -> Object:
+    """What a call comes to: of an asynchronous function when it is awaited, of a generator one of its elements."""
+    result = call(machine, called, arguments, keywords, function.node, frame)
+    result = result.result() if isinstance(result, Coroutine) else result
+    if isinstance(result, GeneratorCall) and not result.managed:
+        result = join(machine, elements(machine, result, frame) or [machine.unknown(function.name)])
+    return result
+
+
+def _needs_nothing(function: Function) -> bool:
+    parameters = function.node.args
+    return all(
+        each.arg in function.defaults for each in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
+    )
+
+
+def _receiver(machine: Machine, cls: ClassObject, function: Function, frame: Frame) -> Object:
+    """What a method is called on: its class, or an object of it made without arguments (unknown where that fails)."""
+    if any(isinstance(node, ast.Name) and node.id == "classmethod" for node in function.node.decorator_list):
+        return cls
+    constructor, _ = lookup(machine, cls, "__init__")
+    keywords: dict[str, Object] = {}
+    if isinstance(constructor, Function):
+        parameters = constructor.node.args
+        names = [*parameters.posonlyargs, *parameters.args][1:] + parameters.kwonlyargs
+        keywords = {each.arg: machine.unknown(each.arg) for each in names if each.arg not in constructor.defaults}
+    try:
+        made = call(machine, cls, [], keywords, function.node, frame)
+    except Raised:
+        return machine.unknown("self", not_none=True)
+    if is_test(function):
+        set_up(machine, made, function.node, frame)
+    return made
+
+
+def _arguments(machine: Machine, entry: Entry) -> tuple[dict[str, Object], list[Unknown]]:
+    """The arguments that an entry is called with; of these, the ones that are not known."""
+    assert entry.function is not None
+    keywords = {name: to_object(machine, value) for name, value in (entry.arguments or {}).items()}
+    unknown: dict[str, Unknown] = {}
+    if is_test(entry.function):
+        keywords = {**case_of(machine, entry.function), **keywords}
+    for name in open_parameters(entry):
+        if name not in keywords and default(entry, name) is MISSING:
+            value = fixture(machine, entry.function, name, Frame(entry.module)) if is_test(entry.function) else MISSING
+            if value is MISSING:
+                value = unknown[name] = machine.unknown(name)
+            keywords[name] = value
+    return keywords, list(unknown.values())
+
+
+def to_object(machine: Machine, value: Plain) -> Object:
+    """A plain value as the evaluator has it."""
+    if isinstance(value, list):
+        return ListObject([to_object(machine, item) for item in value], machine.tick())
+    if isinstance(value, dict):
+        return DictObject({key: to_object(machine, item) for key, item in value.items()}, machine.tick())
+    return value
+
+
+def _from_script(machine: Machine, entry: Entry, names: dict[str, Object]) -> Object:
+    source = entry.module
+    main = Module(source.path, source.name, source.tree)
+    main.ran = True
+    main.asked_for = source.asked_for
+    main.born = machine.tick()
+    main.fields = names
+    main.fields["__name__"] = "__main__"
+    main.fields["__file__"] = source.fields.get("__file__", MISSING)
+    frame = Frame(main, born=main.born)
+    frame.fields = main.fields
+    try:
+        run_block(machine, source.tree.body, frame)
+    except Raised as error:
+        if error.name != "SystemExit":
+            raise
+    if machine.path.launches.fields or guard(source) is None:
+        return None
+    found = [value for value in main.fields.values() if is_container(machine, value)]
+    return found[-1] if found else None

@@ -1,0 +1,99 @@
+"""Launches: where a configuration is handed to something that trains with it.
+
+What is handed over is kept as it is at that moment. Upstream's launchers are never followed, whether their source is at
+hand or not: all that a recipe has to say is said before.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.branches import one_of
+from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
+from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.paths import Facts, Launch
+from mfsdp_lint.readers.python.values.frames import Frame, calls_to
+from mfsdp_lint.readers.python.values.markers import CONFIGURATION, EITHER, HANDED
+from mfsdp_lint.readers.python.values.objects import Choice, DictObject, External, Function, Instance, Object, Unknown
+from mfsdp_lint.vocabulary.launchers import LAUNCHERS
+
+_SHORT = frozenset(name.rpartition(".")[2] for name in LAUNCHERS)
+
+
+def is_launcher(value: Object) -> bool:
+    """Whether a value is one of upstream's launchers, its source at hand or not."""
+    if isinstance(value, Function):
+        return value.name in _SHORT and f"{value.module.name}.{value.name}" in LAUNCHERS
+    return isinstance(value, External) and value.name in LAUNCHERS
+
+
+def launch(
+    machine: Machine, name: str, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    """A call of a launcher: what it is handed is launched. What it does to that is start-up's, and not looked at."""
+    machine.unfollowed += 1
+    machine.doubts += 1
+    values = [*arguments, *keywords.values()]
+    launched: list[Object] = list(_configurations(machine, values, f"the configuration of {name}()"))
+    if not launched and machine.path.launches.handed is not None:
+        # It may come from where another one was handed to.
+        launched += [value for value in map(machine.settle, values) if isinstance(value, Unknown)][:1]
+    for container in launched:
+        machine.put(machine.path.launches, machine.tick(), _as_it_is(machine, container, node, frame))
+    seen = set(map(id, launched))
+    for value in values:
+        havoc(machine, value, seen)
+    return machine.unknown(f"{name}()")
+
+
+def hand_over(machine: Machine, values: list[Object], node: Any, frame: Frame) -> bool:
+    """Whether code out of sight, which is no launcher, is given a configuration; the last one is kept as it is."""
+    handed = False
+    for value in map(machine.settle, values):
+        if is_container(machine, value) or is_taken_for_one(machine, value):
+            machine.put(machine.path.launches, HANDED, _as_it_is(machine, value, node, frame))
+            handed = True
+    return handed
+
+
+def is_taken_for_one(machine: Machine, value: Object) -> bool:
+    """Whether an unknown value came of giving a configuration to code out of sight, or of `config or other`."""
+    if not isinstance(value, Unknown):
+        return False
+    return CONFIGURATION in value.fields or any(is_container(machine, one) for one in value.fields.get(EITHER, ()))
+
+
+def _configurations(machine: Machine, values: list[Object], text: str) -> Iterator[Object]:
+    """The configurations among what a launcher is handed, or in what that holds (the state of a run)."""
+    for value in map(machine.settle, values):
+        if isinstance(value, Choice):
+            options = [option for option in value.options if is_configuration(machine, option)]
+            if options:
+                yield one_of(machine, options, text)
+        elif is_configuration(machine, value):
+            yield value
+        elif isinstance(value, (Instance, Unknown)):
+            yield from (part for part in value.fields.values() if is_container(machine, part))
+
+
+def is_configuration(machine: Machine, value: Object) -> bool:
+    """Whether a value is a configuration, or an unknown value that is taken for one."""
+    return is_container(machine, value) or is_taken_for_one(machine, value) or changed_from_outside(value)
+
+
+def _as_it_is(machine: Machine, container: Object, node: Any, frame: Frame) -> Launch:
+    path = machine.path
+    copies: dict[int, Object] = {}
+    root = deep_copy(machine, container, copies)
+    environment = deep_copy(machine, path.environment, copies)
+    assert isinstance(environment, DictObject)
+    facts = Facts()
+    facts.fields, facts.kept = path.facts.fields.copy(), path.facts.kept.copy()
+    here = [(frame.module, node, frame.function)] if isinstance(node, ast.AST) else []
+    return Launch(
+        container, root, environment, facts, tuple(words for _, words in path.taken), (*here, *calls_to(frame))
+    )
