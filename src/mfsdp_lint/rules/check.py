@@ -215,8 +215,11 @@ class _Writes:
     def __init__(self, recipes: Sequence[Recipe], hits: Sequence[Hit]) -> None:
         blamed = {path for hit in hits for setting in hit.rule.blame.value for path in setting.deciding(hit.seen)}
         self._readers: dict[tuple[str, Span], set[int]] = defaultdict(set)
+        self._pieces: set[int] = set()
         for recipe in recipes:
             for variant in (*recipe.variants, *recipe.exposed):
+                if recipe.kind == "overrides":
+                    self._pieces.add(id(variant))
                 for path in blamed:
                     if origin := variant.origin(path):
                         self._readers[path, origin.span].add(id(variant))
@@ -225,8 +228,12 @@ class _Writes:
             self._broken[hit.rule.code].add(id(hit.variant))
 
     def only_broken(self, code: str, path: str, span: Span) -> bool:
-        """Whether everyone who takes `path` from there breaks the rule, so that changing it there harms nobody."""
-        return self._readers[path, span] <= self._broken[code]
+        """Whether everyone who takes `path` from there breaks the rule, so that changing it there harms nobody.
+
+        A file of overrides is only a piece of a configuration: where a program reads it, the program tells who is fine.
+        """
+        readers = self._readers[path, span]
+        return (readers - self._pieces or readers) <= self._broken[code]
 
 
 def _primary(hit: Hit, writes: _Writes, is_linted: IsLinted) -> Primary:
