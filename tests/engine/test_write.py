@@ -13,6 +13,9 @@ import pytest
 
 from mfsdp_lint.cli import main
 from mfsdp_lint.engine import write as writing
+from mfsdp_lint.fixes.apply import Fixed
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.inputs.writing import replace_file
 
 BAD = (
     "ddp:\n  use_megatron_fsdp: true\n  average_in_collective: false\n"
@@ -35,7 +38,7 @@ def test_a_file_that_somebody_changed_meanwhile_is_left_and_named(
     mine = BAD + "train:\n  train_iters: 5\n"
     write = writing.write
 
-    def later(fixed: writing.Fixed, sources: writing.Sources) -> writing.Written:
+    def later(fixed: Fixed, sources: Sources) -> writing.Written:
         (here / "b.yaml").write_text(mine)
         return write(fixed, sources)
 
@@ -52,7 +55,7 @@ def test_a_file_that_somebody_changed_meanwhile_is_left_and_named(
 def test_a_change_at_the_last_moment_is_seen_as_well(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    replace = writing.replace_file
+    replace = replace_file
 
     def last(path: str, *arguments: object) -> None:
         (here / path).write_text("mine: 1\n")
@@ -104,7 +107,6 @@ def test_leftovers_of_a_killed_run_are_removed_by_the_next(here: Path) -> None:
 def test_a_figure_is_the_same_in_every_format_and_what_fix_then_does(
     here: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    # The second document is the only place for either, and they exclude each other.
     said = []
     for arguments in (["--output-format", "full"], ["--output-format", "concise"], ["--output-format", "github"]):
         assert main(arguments) == 1

@@ -25,6 +25,7 @@ class Judged:
     """What reading and judging the project gave: the recipes, what they break, which files cannot be read.
 
     `requests` are the findings that should be fixed, of the safety that is wanted. `breaks` judges further recipes.
+    `unprovable`: there may be more who use these files, so that no fix can be proved.
     """
 
     recipes: Sequence[Recipe]
@@ -32,6 +33,7 @@ class Judged:
     requests: Sequence[FixRequest] = ()
     unreadable: Sequence[str] = ()
     breaks: Breaks = lambda recipes: ()
+    unprovable: bool = False
 
 
 Evaluate = Callable[[Mapping[str, str]], Judged]
@@ -69,6 +71,7 @@ class Proof:
 
 NO_PLACE = "there is no place where the value could be written with certainty"
 OVERLAP = "another fix changes the same text"
+TOO_LARGE = "the project is too large to find everybody who uses the file"
 TOO_MANY = "the proof took too many attempts"
 
 
@@ -272,7 +275,7 @@ class _Search:
                 way = self._way_of[id(need.variant)]
                 own.add((way, request.code))
                 touching[way].append(index)
-                named[way].update(need.set, need.unset)
+                named[way].update(need.named)
         for way, code in before.broken:
             if (way, code) not in own and code in asked:
                 touching[way] += asked[code]
@@ -333,7 +336,7 @@ class _Search:
 
     def _names_of(self, index: int) -> set[str]:
         """The settings that a fix is about."""
-        return {path for need in self._plans[index].request.needs for path in (*need.set, *need.unset)}
+        return {path for need in self._plans[index].request.needs for path in need.named}
 
 
 def _said(way: Way) -> str:
