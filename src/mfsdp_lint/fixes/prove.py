@@ -235,7 +235,8 @@ class _Search:
         self._judge_own(trial, after)
         for way in before.ways.keys() & after.ways.keys():
             for path in _differences(before.ways[way], after.ways[way]):
-                if path not in named[way]:
+                # With a setting its section comes into being; what else is in it is compared by itself.
+                if path not in named[way] and not any(each.startswith(f"{path}.") for each in named[way]):
                     wrote = _wrote(trial.chosen, after.ways[way].origin(path))
                     reason = f"{path} would change in {_said(way)}"
                     blame(wrote or self._nearest(trial, touching, way, path), reason)
