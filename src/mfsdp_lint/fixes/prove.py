@@ -231,7 +231,7 @@ class _Search:
         for way in before.ways.keys() ^ after.ways.keys():
             found = [index for other, each in touching.items() if other[:2] == way[:2] for index in each]
             reason = f"{way[1]} would take other ways through its code"
-            blame(found or _editing(trial.chosen, way[0]) or trial.chosen, reason)
+            blame(found or _editing(trial.chosen, way[0]), reason)
         self._judge_own(trial, after)
         for way in before.ways.keys() & after.ways.keys():
             for path in _differences(before.ways[way], after.ways[way]):
