@@ -107,7 +107,6 @@ def test_leftovers_of_a_killed_run_are_removed_by_the_next(here: Path) -> None:
 def test_a_figure_is_the_same_in_every_format_and_what_fix_then_does(
     here: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    # The second document is the only place for either, and they exclude each other.
     said = []
     for arguments in (["--output-format", "full"], ["--output-format", "concise"], ["--output-format", "github"]):
         assert main(arguments) == 1

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.commands.arguments import comma_separated
 
 if TYPE_CHECKING:
-    from mfsdp_lint.rules.model import Rule
+    from mfsdp_lint.rules.model import FixSpec, Rule
 
 SUMMARY = "Lists the rules."
 
@@ -79,7 +79,7 @@ def _verify(rules: Sequence[Rule], codes: Collection[str], arguments: argparse.N
     return int(any(row.agreement == "disagreement" for row in rows))
 
 
-def _as_json(rule: Any) -> dict[str, object]:
+def _as_json(rule: Rule) -> dict[str, object]:
     of_text = {} if rule.finds is None else {"finds": rule.finds.pattern, "files": list(rule.files)}
     return {
         "code": rule.code,
@@ -105,7 +105,8 @@ def _as_json(rule: Any) -> dict[str, object]:
             }
             for case in rule.cases
         ],
-        "fix": _fix_as_json(rule.fix),
+        "fix": _fix_as_json(rule.fixes[0]) if rule.fixes else None,
+        "fixes": [_fix_as_json(fix) for fix in rule.fixes],
         "confirm": rule.confirm,
         "weaker_than": list(rule.weaker_than),
         "evidence": {
@@ -116,8 +117,9 @@ def _as_json(rule: Any) -> dict[str, object]:
     }
 
 
-def _fix_as_json(fix: Any) -> dict[str, object] | None:
-    if fix is None:
-        return None
+def _fix_as_json(fix: FixSpec) -> dict[str, object]:
     replaced = {} if fix.replace is None else {"replace": fix.replace}
-    return {"set": dict(fix.set), "unset": list(fix.unset), **replaced}
+    dropped = {"drop": list(fix.drop)} if fix.drop else {}
+    where = {"versions": fix.versions.text, "when": fix.when.text if fix.when else None}
+    said = {name: value for name, value in where.items() if value}
+    return {"set": dict(fix.set), "unset": list(fix.unset), **dropped, **replaced, **said}

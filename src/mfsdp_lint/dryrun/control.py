@@ -39,7 +39,8 @@ def controls_of(violation: Violation) -> tuple[Control, ...]:
     turned on what that is bad for left at its default.
     """
     rule = violation.rule
-    fix = {**rule.fix.set, **dict.fromkeys(rule.fix.unset)} if rule.fix else {}
+    spec = rule.fix_for(violation.variant)
+    fix = {**spec.set, **dict.fromkeys(spec.unset)} if spec else {}
     if found := {**fix, **rule.control}:
         return (Control(found),)
     return tuple(dict.fromkeys(_guesses(violation)))

@@ -13,7 +13,7 @@ from mfsdp_lint.fixes.plan import FixRequest, Need
 from mfsdp_lint.fixes.prove import Judged
 from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.inputs.discover import File
-from mfsdp_lint.inputs.importers import importers
+from mfsdp_lint.inputs.importers import TooMany, importers
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause
@@ -103,7 +103,12 @@ class _Project:
         """The same with everybody who uses the `edited` files; None where that is nobody new."""
         question = self._judge.question
         known = {os.path.realpath(file.path) for file in (*question.files, *question.beside)}
-        users = [path for path in (*sorted(edited), *importers(edited)) if kind_of(path) == "python"]
+        modules = [path for path in sorted(edited) if kind_of(path) == "python"]
+        try:
+            users = [*modules, *importers(modules)]
+        except TooMany:
+            # Nobody knows who else uses them, so that nothing is proved.
+            return replace(self.evaluate(texts), unprovable=True)
         new = [File(path, "python") for path in users if os.path.realpath(path) not in known]
         if not new:
             return None
@@ -140,4 +145,4 @@ def _needs(cause: Cause) -> Iterator[Need]:
             remedy = violation.remedy
             # Where nothing else turned the feature on, the line at fault is the place to write next to.
             places = tuple(dict.fromkeys((*anchors, violation.primary.setting)))
-            yield Need(violation.recipe, violation.variant, remedy.set, remedy.unset, places, remedy.edits)
+            yield Need(violation.recipe, violation.variant, remedy.set, remedy.unset, places, remedy.edits, remedy.drop)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import IsLinted
 from mfsdp_lint.fixes.plan import Texts, in_place_of, plan
-from mfsdp_lint.fixes.prove import Evaluate, Judged, Proof, Proved, Unproved, Widen, prove
+from mfsdp_lint.fixes.prove import TOO_LARGE, Evaluate, Judged, Proof, Proved, Unproved, Widen, prove
 
 ROUNDS = 8
 """More than real projects need; one fix may uncover another finding."""
@@ -34,6 +34,8 @@ def prove_once(
     plans = plan(before.requests, before.recipes, texts, is_linted)
     edited = {edit.span.path for each in plans for candidate in each.candidates for edit in candidate}
     wider = widen({}, edited) if widen and edited else None
+    if wider is not None and wider.unprovable:
+        return Proof((), tuple(Unproved(each, TOO_LARGE) for each in before.requests), {}, before)
     if wider is not None:
         before = replace(wider, requests=in_place_of(before.requests, before.recipes, wider.recipes))
         others = [each for each in before.broken if not is_linted(each.recipe.path)]

@@ -31,7 +31,8 @@ class Need:
 
     `set` are the values that settings should have, `unset` settings that should not be set at all. `anchors` are the
     settings that turned on what the finding is about, the most telling first. The variant is one of the recipe's own.
-    `edits` have to be made as they are: of a finding about text, which has no setting to change.
+    `edits` have to be made as they are: of a finding about text, which has no setting to change. `drop` are settings
+    that say nothing any more then: what is written of them is taken out where it can be.
     """
 
     recipe: Recipe
@@ -40,6 +41,12 @@ class Need:
     unset: tuple[str, ...] = ()
     anchors: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
+    drop: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The settings that may change."""
+        return (*self.set, *self.unset, *self.drop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,13 +198,19 @@ class _Planner:
                 last = self._delete(origin, path)
                 if last is None:
                     return None
-                edits += last
-                # What the last write replaced would take effect again.
-                earlier = origin.earlier
-                while earlier and self._editable(earlier):
-                    edits += self._delete(earlier, path) or []
-                    earlier = earlier.earlier
+                edits += [*last, *self._earlier(origin, path)]
+            for path in need.drop:
+                origin = need.variant.origin(path)
+                if origin and origin.how != "default" and self._editable(origin) and self._only(request, path, origin):
+                    edits += [*(self._delete(origin, path) or ()), *self._earlier(origin, path)]
         return edits
+
+    def _earlier(self, origin: Origin, path: str) -> Iterator[Edit]:
+        """What the last write replaced would take effect again."""
+        earlier = origin.earlier
+        while earlier and self._editable(earlier):
+            yield from self._delete(earlier, path) or ()
+            earlier = earlier.earlier
 
     def _jobs(self, placement: Placement, request: FixRequest, need: Need, path: str) -> Iterator[_Job]:
         origin, anchor = need.variant.origin(path), self._anchor(need)
@@ -262,7 +275,7 @@ class _Planner:
                 if written := variant.origin(path):
                     readers[written.point].add(id(variant))
             self._readers[path] = readers
-        needing = {id(need.variant) for need in request.needs if path in need.set or path in need.unset}
+        needing = {id(need.variant) for need in request.needs if path in need.named}
         return self._readers[path].get(origin.point, set()) <= needing | self._others[request.code]
 
     def _anchor(self, need: Need) -> tuple[Origin, str] | None:

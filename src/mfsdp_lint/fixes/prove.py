@@ -25,6 +25,7 @@ class Judged:
     """What reading and judging the project gave: the recipes, what they break, which files cannot be read.
 
     `requests` are the findings that should be fixed, of the safety that is wanted. `breaks` judges further recipes.
+    `unprovable`: there may be more who use these files, so that no fix can be proved.
     """
 
     recipes: Sequence[Recipe]
@@ -32,6 +33,7 @@ class Judged:
     requests: Sequence[FixRequest] = ()
     unreadable: Sequence[str] = ()
     breaks: Breaks = lambda recipes: ()
+    unprovable: bool = False
 
 
 Evaluate = Callable[[Mapping[str, str]], Judged]
@@ -69,6 +71,7 @@ class Proof:
 
 NO_PLACE = "there is no place where the value could be written with certainty"
 OVERLAP = "another fix changes the same text"
+TOO_LARGE = "the project is too large to find everybody who uses the file"
 TOO_MANY = "the proof took too many attempts"
 
 
@@ -228,11 +231,12 @@ class _Search:
         for way in before.ways.keys() ^ after.ways.keys():
             found = [index for other, each in touching.items() if other[:2] == way[:2] for index in each]
             reason = f"{way[1]} would take other ways through its code"
-            blame(found or _editing(trial.chosen, way[0]) or trial.chosen, reason)
+            blame(found or _editing(trial.chosen, way[0]), reason)
         self._judge_own(trial, after)
         for way in before.ways.keys() & after.ways.keys():
             for path in _differences(before.ways[way], after.ways[way]):
-                if path not in named[way]:
+                # With a setting its section comes into being; what else is in it is compared by itself.
+                if path not in named[way] and not any(each.startswith(f"{path}.") for each in named[way]):
                     wrote = _wrote(trial.chosen, after.ways[way].origin(path))
                     reason = f"{path} would change in {_said(way)}"
                     blame(wrote or self._nearest(trial, touching, way, path), reason)
@@ -272,7 +276,7 @@ class _Search:
                 way = self._way_of[id(need.variant)]
                 own.add((way, request.code))
                 touching[way].append(index)
-                named[way].update(need.set, need.unset)
+                named[way].update(need.named)
         for way, code in before.broken:
             if (way, code) not in own and code in asked:
                 touching[way] += asked[code]
@@ -333,7 +337,7 @@ class _Search:
 
     def _names_of(self, index: int) -> set[str]:
         """The settings that a fix is about."""
-        return {path for need in self._plans[index].request.needs for path in (*need.set, *need.unset)}
+        return {path for need in self._plans[index].request.needs for path in need.named}
 
 
 def _said(way: Way) -> str:

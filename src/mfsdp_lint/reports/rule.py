@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import fill, indent
 
 from mfsdp_lint.core.values import Plain, spell
-from mfsdp_lint.rules.model import Case, Example, Rule
+from mfsdp_lint.rules.model import Case, Example, FixSpec, Rule
 
 WIDTH = 110
 
@@ -29,9 +29,9 @@ def _lines(rule: Rule) -> Iterator[str]:
     for case in rule.cases:
         yield ""
         yield from _case(case)
-    if rule.fix:
+    for fix in rule.fixes:
         yield ""
-        yield f"fix: {fix_of(rule)}"
+        yield f"fix{fix_where(fix)}: {fix_of(fix)}"
     bad = next((example for example in rule.examples if example.severity), None)
     good = next((example for example in rule.examples if not example.severity), None)
     for title, example in (("bad", bad), ("good", good)):
@@ -65,15 +65,19 @@ def found_where(rule: Rule, quote: str = "") -> str:
     return f"the text{files} matches {quote}{rule.finds.pattern}{quote}{also}"
 
 
-def fix_of(rule: Rule) -> str:
-    """What the fix changes."""
-    if rule.fix is None:
-        return ""
-    changes = [f"{path} = {_spelled(value)}" for path, value in rule.fix.set.items()]
-    changes += [f"take {path} out" for path in rule.fix.unset]
-    if rule.fix.replace is not None:
-        changes.append(f"replace it by {spell(rule.fix.replace)}")
-    return ", ".join(changes) or rule.fix.else_advice
+def fix_of(fix: FixSpec) -> str:
+    """What a fix changes."""
+    changes = [f"{path} = {_spelled(value)}" for path, value in fix.set.items()]
+    changes += [f"take {path} out" for path in (*fix.unset, *fix.drop)]
+    if fix.replace is not None:
+        changes.append(f"replace it by {spell(fix.replace)}")
+    return ", ".join(changes) or fix.else_advice
+
+
+def fix_where(fix: FixSpec) -> str:
+    """Where a fix is the one, in words to put behind another; "" where it is everywhere."""
+    parts = [fix.versions.text, f"where {fix.when.text}" if fix.when else ""]
+    return "".join(f" ({each})" for each in (", ".join(filter(None, parts)),) if each)
 
 
 def _spelled(value: Plain) -> str:

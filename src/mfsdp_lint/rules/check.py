@@ -24,12 +24,16 @@ from mfsdp_lint.versions.target import Target
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What has to be changed in a variant to remove a violation; settings that are as they should be are left out."""
+    """What has to be changed in a variant to remove a violation; settings that are as they should be are left out.
+
+    `drop` are settings that say nothing any more then.
+    """
 
     set: Mapping[str, Plain]
     unset: tuple[str, ...]
     safety: Safety
     edits: tuple[Edit, ...] = ()
+    drop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +278,7 @@ def _blamed(hit: Hit, settings: Sequence[Condition], is_linted: IsLinted) -> lis
 
 
 def _remedy(hit: Hit) -> Remedy | None:
-    fix = hit.rule.fix
+    fix = hit.rule.fix_for(hit.variant)
     if fix is None:
         return None
     return Remedy(
@@ -284,6 +288,7 @@ def _remedy(hit: Hit) -> Remedy | None:
         if any(safe.truth(hit.seen if hit.passage else hit.variant) for _, safe in fix.safe.entries)
         else "unsafe",
         edits=(hit.passage.edit,) if hit.passage and hit.passage.edit else (),
+        drop=fix.drop,
     )
 
 

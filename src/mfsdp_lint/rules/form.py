@@ -89,7 +89,7 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
         blame=_blame(fields.fields("blame"), terms),
         versions=fields.range("versions").of_a_rule(),
         evidence=_evidence(fields.fields("evidence")),
-        fix=_fix(fields.fields("fix"), terms, finds),
+        fixes=tuple(_fix(each, terms, finds) for each in fields.one_or_more("fix")),
         control=fields.settings("control"),
         confirm=confirm,
         preset=fields.choice("preset", Preset) if "preset" in fields else None,
@@ -141,13 +141,14 @@ def _replacement(fields: _Fields, finds: re.Pattern[str]) -> str:
     return replacement
 
 
-def _fix(fields: _Fields | None, terms: Terms, finds: re.Pattern[str] | None) -> FixSpec | None:
-    if fields is None:
-        return None
+def _fix(fields: _Fields, terms: Terms, finds: re.Pattern[str] | None) -> FixSpec:
     fix = FixSpec(
         set=fields.settings("set"),
         unset=fields.texts("unset"),
         safe=fields.conditions("safe", terms),
+        versions=fields.range("versions"),
+        when=fields.condition("when", terms) if "when" in fields else None,
+        drop=fields.texts("drop"),
         else_advice=fields.text("else_advice", ""),
         replace=_replacement(fields, finds) if finds and "replace" in fields else None,
     )
@@ -329,6 +330,13 @@ class _Fields:
         if not isinstance(value, list):
             raise self.error(key, "expected a list")
         return [_Fields.of(item, f"{self.where}: {key}[{index}]") for index, item in enumerate(value)]
+
+    def one_or_more(self, key: str) -> list[_Fields]:
+        """Fields, or a list of them; none where there is nothing."""
+        if isinstance(self.data.get(key), list):
+            return self.list_of_fields(key)
+        fields = self.fields(key)
+        return [] if fields is None else [fields]
 
     def _versioned(self, key: str, required: bool = False) -> list[tuple[Applicability, str]]:
         """Text, or one text for each range of versions."""

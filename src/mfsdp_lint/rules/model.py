@@ -121,19 +121,24 @@ class Blame:
 class FixSpec:
     """What removes the problem. It is safe where `safe` is true; elsewhere `else_advice` is added to the message.
 
-    `replace` is what a rule about text puts in the place of what it found (see rules/text.py).
+    `drop` are settings that say nothing any more then: what a recipe writes of them is taken out where it can be.
+    `replace` is what a rule about text puts in the place of what it found (see rules/text.py). Of several fixes of a
+    rule the first one counts whose `versions` and `when` hold.
     """
 
     set: Mapping[str, Plain]
     unset: tuple[str, ...]
     safe: ByVersion[Condition]
+    versions: Applicability
+    when: Condition | None = None
+    drop: tuple[str, ...] = ()
     else_advice: str = ""
     replace: str | None = None
 
     def at(self, site: Site) -> FixSpec:
         """The same at one site."""
         safe = self.safe.at(site)
-        return replace(self, safe=_only(safe and safe.at(site)))
+        return replace(self, safe=_only(safe and safe.at(site)), when=self.when and self.when.at(site))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +190,7 @@ class Rule:
     written: Written | None = None
     finds: re.Pattern[str] | None = None
     files: tuple[str, ...] = ()
-    fix: FixSpec | None = None
+    fixes: tuple[FixSpec, ...] = ()
     control: Mapping[str, Plain] = field(default_factory=dict)
     confirm: Confirm = "none"
     preset: Preset | None = None
@@ -202,8 +207,12 @@ class Rule:
         cases = tuple(case.at(site) for case in self.cases if case.versions.truth(site))
         if not cases:
             return None
-        fix = self.fix and self.fix.at(site)
-        return replace(self, applies=self.applies.at(site), blame=self.blame.at(site), cases=cases, fix=fix)
+        fixes = tuple(fix.at(site) for fix in self.fixes if fix.versions.truth(site))
+        return replace(self, applies=self.applies.at(site), blame=self.blame.at(site), cases=cases, fixes=fixes)
+
+    def fix_for(self, variant: Variant) -> FixSpec | None:
+        """The fix of one variant; to be asked at one site."""
+        return next((fix for fix in self.fixes if fix.when is None or fix.when.truth(variant)), None)
 
 
 def _only(what: T | None) -> ByVersion[T]:

@@ -62,5 +62,5 @@ def _passage(rule: Rule, match: re.Match[str], path: str, lines: Lines, rows: Se
     facts: dict[str, Plain] = {f"text.{name}": part for name, part in match.groupdict().items()}
     facts |= {"text.found": match[0], "text.bom": bom}
     row = rows[span.line - 1] if span.line <= len(rows) else ""
-    fix = rule.fix.replace if rule.fix else None
+    fix = rule.fixes[0].replace if rule.fixes else None
     return Passage(span, row.strip(), facts, None if fix is None else Edit(span, match.expand(fix)))

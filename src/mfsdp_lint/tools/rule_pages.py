@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mfsdp_lint.core.values import spell
-from mfsdp_lint.reports.rule import fix_of, found_where, severities, stages
+from mfsdp_lint.reports.rule import fix_of, fix_where, found_where, severities, stages
 from mfsdp_lint.rules.load import CHECKOUT, load_rules
 from mfsdp_lint.rules.model import Case, Example, Rule
 
@@ -69,16 +69,17 @@ def _page(rule: Rule) -> Iterator[str]:
     for case in rule.cases:
         yield from _case(case)
     yield ""
-    if rule.fix:
+    if rule.fixes:
         yield "## Fix"
         yield ""
-        yield f"`{fix_of(rule)}`"
+    for fix in rule.fixes:
+        yield f"`{fix_of(fix)}`{fix_where(fix)}"
         yield ""
-        for versions, safe in rule.fix.safe.entries:
+        for versions, safe in fix.safe.entries:
             where = f" ({_versions(versions.text)})" if versions.text else ""
             yield f"Safe{where}: {_when(safe.text)}."
-        if rule.fix.else_advice:
-            yield f"Elsewhere: {rule.fix.else_advice}."
+        if fix.else_advice:
+            yield f"Elsewhere: {fix.else_advice}."
         yield ""
     yield from _examples(rule)
     yield "## Where upstream does it"

@@ -49,16 +49,7 @@ def schema() -> dict[str, Any]:
                 "consequence": _TEXT,
                 "cases": {"type": "array", "minItems": 1, "items": _case()},
                 "blame": _object({"value": _TEXTS, "enabled_by": _TEXTS}, []),
-                "fix": _object(
-                    {
-                        "set": _SETTINGS,
-                        "unset": _TEXTS,
-                        "safe": _by_version(_CONDITION),
-                        "else_advice": _TEXT,
-                        "replace": {"type": "string"},
-                    },
-                    ["safe"],
-                ),
+                "fix": {"anyOf": [_fix(), {"type": "array", "minItems": 1, "items": _fix()}]},
                 "control": _SETTINGS,
                 "confirm": _one_of(Confirm),
                 "preset": _one_of(Preset),
@@ -70,6 +61,22 @@ def schema() -> dict[str, Any]:
             ["code", "name", "summary", "why", "applies", "cases"],
         ),
     }
+
+
+def _fix() -> dict[str, Any]:
+    return _object(
+        {
+            "versions": _RANGE,
+            "when": _CONDITION,
+            "set": _SETTINGS,
+            "unset": _TEXTS,
+            "drop": _TEXTS,
+            "safe": _by_version(_CONDITION),
+            "else_advice": _TEXT,
+            "replace": {"type": "string"},
+        },
+        ["safe"],
+    )
 
 
 def _case() -> dict[str, Any]:
