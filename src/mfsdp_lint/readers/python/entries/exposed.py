@@ -1,6 +1,6 @@
-"""Exposed switches: parameters with which a caller turns FSDP on, though the recipe's defaults leave it off.
+"""Exposed switches: parameters and options with which FSDP is turned on, though the recipe's defaults leave it off.
 
-The recipe is evaluated once more with each such parameter on; what it comes to then is kept beside what it is.
+The recipe is evaluated once more with each of them on; what it comes to then is kept beside what it is.
 """
 
 from __future__ import annotations
@@ -26,21 +26,44 @@ from mfsdp_lint.vocabulary import SWITCHES
 
 _ON = Known(True)
 
+MOST_OPTIONS = 16
+"""Options of a command line that are tried."""
+
 
 def with_exposed(machine: Machine, entry: Entry, recipe: Recipe, spans: Spans) -> Recipe:
     """The recipe with what it comes to when a caller turns on a switch that a parameter exposes."""
-    if entry.function is None:
-        return recipe
     called = machine.called.copy()
+    found = [variant for option in _options(machine, entry) for variant in _turned_on(machine, entry, option, spans)]
+    if entry.function is not None:
+        found += [
+            variant
+            for name, value in _candidates(machine, entry)
+            if not _is_judged(entry.function, name, recipe)
+            for variant in _given(machine, entry, name, value, spans)
+        ]
     exposed = tuple(
         variant
-        for name, value in _candidates(machine, entry)
-        if not _is_judged(entry.function, name, recipe)
-        for variant in _given(machine, entry, name, value, spans)
+        for variant in found
         if any(variant.value(path) == _ON and recipe.setting(path).value != _ON for path in SWITCHES)
     )
     machine.called = called
     return replace(recipe, exposed=exposed) if exposed else recipe
+
+
+def _options(machine: Machine, entry: Entry) -> list[str]:
+    """The options of the entry point's own command line that turn something on."""
+    paths = dict.fromkeys((entry.module.path, *(function.module.path for function in machine.called)))
+    return [option for path in paths for option in machine.switches.get(path, ())][:MOST_OPTIONS]
+
+
+def _turned_on(machine: Machine, entry: Entry, option: str, spans: Spans) -> Iterator[Variant]:
+    machine.turned_on = frozenset((option,))
+    try:
+        found = entries.run(machine, entry, spans)
+    finally:
+        machine.turned_on = frozenset()
+    for variant in found.variants if found is not None else ():
+        yield replace(variant, when=(option, *variant.when), exposed=(option,))
 
 
 def _is_judged(function: Function, name: str, recipe: Recipe) -> bool:
