@@ -231,6 +231,12 @@ def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | No
     )
 
 
+def option_files(machine: Machine, entry: Entry) -> list[str]:
+    """The files that an entry point which was just run goes through, and that declare options of a command line."""
+    paths = dict.fromkeys((entry.module.path, *(function.module.path for function in machine.called)))
+    return [path for path in paths if path in machine.switches]
+
+
 def _variant(machine: Machine, root: Object, spans: Spans) -> Variant:
     environment = machine.path.environment
     if machine.touched_older(0, machine.path.started + 1):

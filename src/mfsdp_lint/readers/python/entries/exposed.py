@@ -12,7 +12,7 @@ from dataclasses import replace
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.values import Known, Plain, spell
 from mfsdp_lint.readers.python.entries import entries
-from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters
+from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters, option_files
 from mfsdp_lint.readers.python.entries.reach import reaches
 from mfsdp_lint.readers.python.eval.classes import has_base, mro
 from mfsdp_lint.readers.python.export.origins import Spans
@@ -52,8 +52,7 @@ def with_exposed(machine: Machine, entry: Entry, recipe: Recipe, spans: Spans) -
 
 def _options(machine: Machine, entry: Entry) -> list[str]:
     """The options of the entry point's own command line that turn something on."""
-    paths = dict.fromkeys((entry.module.path, *(function.module.path for function in machine.called)))
-    return [option for path in paths for option in machine.switches.get(path, ())][:MOST_OPTIONS]
+    return [option for path in option_files(machine, entry) for option in machine.switches[path]][:MOST_OPTIONS]
 
 
 def _turned_on(machine: Machine, entry: Entry, option: str, spans: Spans) -> Iterator[Variant]:

@@ -66,6 +66,7 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False) ->
 
     def add(machine: Machine, names: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
         destination = _destination(names, options)
+        machine.switches.setdefault(frame.module.path, {})
         if destination is None or "**" in options or options.get("default") == SUPPRESS:
             machine.record(defaults, HAZY, True)
         if destination is not None and options.get("action") not in NOT_STORED:

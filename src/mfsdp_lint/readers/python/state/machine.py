@@ -35,9 +35,9 @@ class Machine:
     `memo` is what was worked out once for all paths. `called` are the functions that ran.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
     `variables` are the variables of the process environment that programs asked for (`asked_environment` times).
-    `switches` are the options of command lines that turn something on, by the files that declare them; those that are
-    `turned_on` are given on trial. `doubts` counts what may not have happened as it was taken to, `unfollowed` the
-    calls of code out of sight.
+    `switches` are the options of command lines that turn something on, by the files that declare options; those that
+    are `turned_on` are given on trial, and those without a default while they are `needed`. `doubts` counts what may
+    not have happened as it was taken to, `unfollowed` the calls of code out of sight.
     """
 
     def __init__(self, finder: ModuleFinder, knowledge: Any = None, tracing: bool = False) -> None:
@@ -54,6 +54,7 @@ class Machine:
         self.asked_environment = 0
         self.switches: dict[str, dict[str, None]] = {}
         self.turned_on: frozenset[str] = frozenset()
+        self.needed = False
         self.unfollowed = 0
         self.doubts = 0
         self.suspect: Write | None = None
@@ -245,7 +246,7 @@ class Machine:
             known = self.path.facts.fields.get(("is", id(value)), MISSING)
             if known is not MISSING:
                 return known
-            if type(value) is Option and value.default is not MISSING:
+            if type(value) is Option and value.default is not MISSING and not (self.needed and value.default is None):
                 return value.default
             if COPY_OF in value.fields:
                 original = value.fields[COPY_OF]
