@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -367,6 +368,7 @@ def _from_script(machine: Machine, entry: Entry) -> Object:
     main.ran = True
     main.born = machine.tick()
     main.fields["__name__"] = "__main__"
+    main.fields["__file__"] = f"<DIR>/{os.path.basename(source.path)}"
     frame = Frame(main, born=main.born)
     frame.fields = main.fields
     try:
