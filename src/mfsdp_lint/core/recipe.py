@@ -143,8 +143,8 @@ class Variant:
     """The settings of a recipe on one path through its code.
 
     `when` are the conditions under which that path is taken, as written in the source ("precision == 'fp8_mx'"); empty
-    where there is only one. `exposed` are the parameters that a caller has to give for it (`when` says how), where
-    their defaults lead elsewhere.
+    where there is only one. `exposed` are the parameters, or options, that a caller has to give for it (`when`
+    says how), where their defaults lead elsewhere.
     """
 
     settings: Settings

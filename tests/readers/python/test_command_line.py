@@ -201,6 +201,40 @@ def test_parsers(parser: str) -> None:
     assert recipe.setting("ddp.use_megatron_fsdp").value == expected
 
 
+def test_an_option_that_the_program_cannot_do_without_is_given() -> None:
+    text = (
+        SCRIPT.partition("def options")[0].replace("import argparse\n", "import argparse\nimport os\n")
+        + """
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--home")
+    parser.add_argument("--tp", type=int, default=2)
+    args = parser.parse_args()
+    cfg = ConfigContainer()
+    cfg.model.tensor_model_parallel_size = args.tp
+    cfg.model.save = os.path.join(args.home, "checkpoints")
+    return cfg
+"""
+    )
+    assert read(text).setting("model.tensor_model_parallel_size").value == Known(2)
+
+
+def test_a_function_of_the_module_by_the_name_that_an_option_gives() -> None:
+    text = (
+        SCRIPT.partition("def options")[0].replace("import argparse\n", "import argparse\nimport sys\n")
+        + """
+def small():
+    return ConfigContainer(model=Model(8))
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--recipe", default="small")
+    return getattr(sys.modules[__name__], parser.parse_args().recipe)()
+"""
+    )
+    assert read(text).setting("model.tensor_model_parallel_size").value == Known(8)
+
+
 TASKS = {
     "a task": ("task = run.Partial(train, cfg=build())\n    run.run(task, executor=run.LocalExecutor())", False),
     "a changed task": ("task = run.Partial(train, cfg=build())\n    task.cfg.ddp.use_megatron_fsdp = True\n    run.run(task)", True),

@@ -137,3 +137,43 @@ SILENT = {
 @pytest.mark.parametrize("text", SILENT.values(), ids=SILENT.keys())
 def test_nothing_more_is_exposed(text: str) -> None:
     assert recipe(text + "\n    return cfg\n").exposed == ()
+
+
+PROGRAMS = {
+    "argparse": """
+import argparse
+
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fsdp", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
+    return parser.parse_args()
+
+def main():
+    args = options()
+    cfg = ConfigContainer()
+    if args.fsdp:
+        cfg.ddp.use_megatron_fsdp = True
+    return cfg
+""",
+    "click": """
+import click
+
+@click.command()
+@click.option("--fsdp", is_flag=True)
+@click.option("--verbose", is_flag=True)
+def main(fsdp, verbose):
+    cfg = ConfigContainer()
+    cfg.ddp.use_megatron_fsdp = fsdp
+    return cfg
+""",
+}
+
+
+@pytest.mark.parametrize("kind", PROGRAMS)
+def test_an_option_of_the_command_line_is_a_switch(kind: str) -> None:
+    found = read_python(["recipes.py"], Sources({"recipes.py": CONFIG + PROGRAMS[kind]})).recipes
+    (main,) = (each for each in found if each.name == "main")
+    assert [variant.exposed for variant in main.exposed] == [("--fsdp",)]
+    assert main.exposed[0].value("ddp.use_megatron_fsdp") == Known(True)
+    assert main.variants[0].value("ddp.use_megatron_fsdp") == Known(False)

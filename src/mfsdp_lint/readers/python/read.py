@@ -25,6 +25,7 @@ from mfsdp_lint.readers.python.entries.lost import lost, not_reached
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.paths import PATIENCE
 from mfsdp_lint.readers.python.state.room import with_room
 from mfsdp_lint.readers.python.values.modules import Module
@@ -225,6 +226,12 @@ class _Reading:
         endings: list[running.Ending] = []
         out_of_sight = machine.unfollowed
         found = running.run(machine, entry, self.spans, endings)
+        if not found and all(isinstance(each, Raised) for each in endings) and entries.option_files(machine, entry):
+            # A program that cannot run without an option that has no default is started with it.
+            machine.needed = True
+            endings.clear()
+            found = running.run(machine, entry, self.spans, endings)
+            machine.needed = False
         if not found:
             tried.lost = lost(machine, entry, endings, machine.unfollowed > out_of_sight, self.spans)
         tried.ran = True

@@ -163,6 +163,12 @@ def positional_given(entry: Entry) -> int:
     return (entry.cls is not None) + (len(entry.partial.arguments) if entry.partial is not None else 0)
 
 
+def option_files(machine: Machine, entry: Entry) -> list[str]:
+    """The files that an entry point which was just run goes through, and that declare options of a command line."""
+    paths = dict.fromkeys((entry.module.path, *(function.module.path for function in machine.called)))
+    return [path for path in paths if path in machine.switches]
+
+
 def script(machine: Machine, module: Module) -> Entry | None:
     """A module as a script: its `if __name__ == "__main__":` part, or the calls that stand alone at its top level."""
     start = guard(module) or next(_lone_calls(module.tree), None)

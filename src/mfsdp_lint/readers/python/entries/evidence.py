@@ -27,7 +27,7 @@ def definitions(module: Module) -> Iterator[tuple[str, Definition | ast.Module]]
     pending: list[tuple[str, ast.AST]] = [("", module.tree)]
     while pending:
         prefix, node = pending.pop()
-        for inner in ast.iter_child_nodes(node):
+        for inner in _statements_in(node):
             if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 pending.append((prefix, inner))
                 continue
@@ -35,6 +35,17 @@ def definitions(module: Module) -> Iterator[tuple[str, Definition | ast.Module]]
             pending.append((name, inner))
             if not isinstance(inner, ast.ClassDef):
                 yield name, inner
+
+
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Raise, ast.Assert, ast.Pass, ast.Delete)
+
+
+def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements (and handlers and cases) right inside a statement; nothing is defined in an expression."""
+    if isinstance(node, _SIMPLE):
+        return
+    for block in ("body", "handlers", "orelse", "finalbody", "cases"):
+        yield from getattr(node, block, ())
 
 
 def configures(machine: Machine, module: Module, node: ast.AST) -> bool:
@@ -87,7 +98,10 @@ def _imports(machine: Machine, module: Module) -> Mapping[str, str]:
     key = ("imports from upstream", module)
     if key not in machine.memo:
         found: dict[str, str] = {}
-        for node in ast.walk(module.tree):
+        pending: list[ast.AST] = [module.tree]
+        while pending:
+            node = pending.pop()
+            pending.extend(_statements_in(node))
             match node:
                 case ast.Import(names=names):
                     found.update(

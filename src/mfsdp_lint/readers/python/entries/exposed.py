@@ -1,6 +1,6 @@
-"""Exposed switches: parameters with which a caller turns FSDP on, though the recipe's defaults leave it off.
+"""Exposed switches: parameters and options with which FSDP is turned on, though the recipe's defaults leave it off.
 
-The recipe is evaluated once more with each such parameter on; what it comes to then is kept beside what it is.
+The recipe is evaluated once more with each of them on; what it comes to then is kept beside what it is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.values import Known, Plain, spell
 from mfsdp_lint.readers.python.entries import entries, running
-from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters
+from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters, option_files
 from mfsdp_lint.readers.python.entries.reach import reaches
 from mfsdp_lint.readers.python.entries.running import Found
 from mfsdp_lint.readers.python.eval.classes import has_base, mro
@@ -27,25 +27,46 @@ from mfsdp_lint.vocabulary import SWITCHES
 
 _ON = Known(True)
 
+MOST_OPTIONS = 16
+"""Options of a command line that are tried."""
+
 
 def with_exposed(machine: Machine, entry: Entry, found: list[Found], spans: Spans) -> list[Found]:
-    """The recipes with what they come to when a caller turns on a switch that a parameter exposes."""
-    if entry.function is None or not found:
+    """The recipes with what they come to when a caller turns on a switch that a parameter or an option exposes."""
+    if not found:
         return found
     called = machine.called.copy()
     exposed: list[list[Variant]] = [[] for _ in found]
-    for name, value in _candidates(machine, entry):
-        if all(_is_judged(entry.function, name, each.recipe) for each in found):
+    for option in _options(machine, entry):
+        given = _with_option(machine, entry, option, spans)
+        for each, then, variants in zip(found, given, exposed, strict=False):
+            variants += _turned_on(each.recipe, then.recipe, option, option)
+    for name, value in _candidates(machine, entry) if entry.function is not None else ():
+        open_to = [not _is_judged(entry.function, name, each.recipe) for each in found]
+        if not any(open_to):
             continue
         given = running.run(machine, replace(entry, arguments={**(entry.arguments or {}), name: value}), spans)
-        for each, then, variants in zip(found, given, exposed, strict=False):
-            if not _is_judged(entry.function, name, each.recipe):
-                variants += _turned_on(each.recipe, then.recipe, name, value)
+        for each, then, variants, is_open in zip(found, given, exposed, open_to, strict=False):
+            if is_open:
+                variants += _turned_on(each.recipe, then.recipe, f"{name}={spell(value)}", name)
     machine.called = called
     return [
         replace(each, recipe=replace(each.recipe, exposed=tuple(variants))) if variants else each
         for each, variants in zip(found, exposed, strict=True)
     ]
+
+
+def _options(machine: Machine, entry: Entry) -> list[str]:
+    """The options of the entry point's own command line that turn something on."""
+    return [option for path in option_files(machine, entry) for option in machine.switches[path]][:MOST_OPTIONS]
+
+
+def _with_option(machine: Machine, entry: Entry, option: str, spans: Spans) -> list[Found]:
+    machine.turned_on = frozenset((option,))
+    try:
+        return running.run(machine, entry, spans)
+    finally:
+        machine.turned_on = frozenset()
 
 
 def _is_judged(function: Function, name: str, recipe: Recipe) -> bool:
@@ -55,10 +76,10 @@ def _is_judged(function: Function, name: str, recipe: Recipe) -> bool:
     return any(variant.value(path) == _ON for variant in recipe.variants for path in SWITCHES)
 
 
-def _turned_on(recipe: Recipe, then: Recipe, name: str, value: Plain) -> Iterator[Variant]:
+def _turned_on(recipe: Recipe, then: Recipe, words: str, name: str) -> Iterator[Variant]:
     for variant in then.variants:
         if any(variant.value(path) == _ON and recipe.setting(path).value != _ON for path in SWITCHES):
-            yield replace(variant, when=(f"{name}={spell(value)}", *variant.when), exposed=(name,))
+            yield replace(variant, when=(words, *variant.when), exposed=(name,))
 
 
 def _candidates(machine: Machine, entry: Entry) -> Iterator[tuple[str, Plain]]:

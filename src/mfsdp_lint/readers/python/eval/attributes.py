@@ -8,6 +8,7 @@ from mfsdp_lint.readers.python.eval.classes import (
     bases,
     enum_members,
     fields_of,
+    has_base,
     has_fields,
     is_enum,
     lookup,
@@ -152,7 +153,22 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any,
         found = machine.unknown(f"{value.cls.name}.{name}")
         machine.put(value, name, found)
         return found
+    if hasattr(object, name) or (name in OF_BASES and has_base(machine, value.cls, *BASES_WITH_MORE)):
+        return machine.unknown(f"{value.cls.name}.{name}")
     raise Raised("AttributeError", f"'{value.cls.name}' object has no attribute '{name}'")
+
+
+BASES_WITH_MORE = (
+    "typing.NamedTuple",
+    "BaseException",
+    "Exception",
+    "ValueError",
+    "RuntimeError",
+    "TypeError",
+    "KeyError",
+)
+OF_BASES = frozenset((*dir(tuple), *dir(BaseException), "_replace", "_asdict", "_fields", "_make"))
+"""What objects have from these bases, which no class of the program shows."""
 
 
 def attributes_of(value: Instance) -> DictObject:

@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, part_of
 from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
+from mfsdp_lint.readers.python.eval.imports import import_module
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
@@ -20,6 +21,7 @@ from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import is_object
 from mfsdp_lint.readers.python.values.limits import weighs_little
 from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, STRAY
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -155,6 +157,12 @@ def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame
             machine.doubts += 1
             return join(machine, list(enum_members(machine, holder).values()) or [machine.unknown()])
         return holder
+    if isinstance(holder, External) and holder.name == "sys.modules":
+        name = machine.settle(key)
+        if name == frame.module.fields.get("__name__"):
+            return frame.module
+        found = import_module(machine, name, frame.module) if isinstance(name, str) else None
+        return found if isinstance(found, Module) else machine.unknown("module")
     if isinstance(holder, External):
         if holder.name == "sys.argv" and isinstance(key, slice) and (key.start or 0) > 0:
             # Nothing is given on the command line, unless whoever starts the program gives something.

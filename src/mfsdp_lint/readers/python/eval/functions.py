@@ -182,7 +182,13 @@ def _uncertain(result: Object) -> bool:
 
 
 def _memo_key(machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object]) -> Any:
-    if machine.module_level or machine.tracing or machine.path.changed_shared or function.closure is not None:
+    if (
+        machine.module_level
+        or machine.tracing
+        or machine.turned_on
+        or machine.path.changed_shared
+        or function.closure is not None
+    ):
         return None
     for value in arguments:
         if not _may_be_memo_key(value):

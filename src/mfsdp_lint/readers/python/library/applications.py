@@ -49,8 +49,11 @@ def _started(machine: Machine, function: Object, node: Any, frame: Frame, known:
     inner = function.function if isinstance(function, Partial) else function
     given = dict(function.keywords) if isinstance(function, Partial) else {}
     positional = list(function.arguments) if isinstance(function, Partial) else []
-    if not known:
-        given = {name: machine.unknown(name) for name in given}
+    for name, value in given.items():
+        if not known:
+            given[name] = machine.unknown(name)
+        elif isinstance(value, Option) and value.text in machine.turned_on:
+            given[name] = Option(machine.tick(), value.text, True)
     if isinstance(inner, Function):
         parameters = inner.node.args
         names = [each.arg for each in (*parameters.posonlyargs, *parameters.args)][len(positional) :]
@@ -71,6 +74,8 @@ def _option(machine: Machine, names: list[Object], options: dict[str, Object], n
         if destination is None or not isinstance(function, (Function, Partial)):
             return function
         value = click_option(machine, known, options)
+        if isinstance(value, Option) and value.default is False:
+            machine.switch(frame.module.path, value.text)
         if isinstance(function, Partial):
             return Partial(function.function, function.arguments, {**function.keywords, destination: value})
         return Partial(function, [], {destination: value})

@@ -64,13 +64,20 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False) ->
         )
         return made
 
-    def add(machine: Machine, names: list[Object], options: dict[str, Object], *_: Any) -> Object:
+    def add(machine: Machine, names: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
         destination = _destination(names, options)
+        machine.switches.setdefault(frame.module.path, {})
         if destination is None or "**" in options or options.get("default") == SUPPRESS:
             machine.record(defaults, HAZY, True)
         if destination is not None and options.get("action") not in NOT_STORED:
             former = defaults.fields.get(destination, MISSING)
             option = _option(machine, names, options)
+            if (
+                isinstance(option, Option)
+                and option.default is False
+                and machine.switch(frame.module.path, option.text)
+            ):
+                option = Option(machine.tick(), option.text, True)
             if command and former is not MISSING:
                 # Which of the two gives the default depends on the command.
                 option = former = Option(machine.tick(), getattr(option, "text", ""))

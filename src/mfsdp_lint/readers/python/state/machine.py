@@ -35,7 +35,9 @@ class Machine:
     `memo` is what was worked out once for all paths. `called` are the functions that ran.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
     `variables` are the variables of the process environment that programs asked for (`asked_environment` times).
-    `doubts` counts what may not have happened as it was taken to, `unfollowed` the calls of code out of sight.
+    `switches` are the options of command lines that turn something on, by the files that declare options; those that
+    are `turned_on` are given on trial, and those without a default while they are `needed`. `doubts` counts what may
+    not have happened as it was taken to, `unfollowed` the calls of code out of sight.
     """
 
     def __init__(self, finder: ModuleFinder, knowledge: Any = None, tracing: bool = False) -> None:
@@ -50,6 +52,9 @@ class Machine:
         self.volatile: set[str] = set()
         self.variables: dict[str, Unknown] = {}
         self.asked_environment = 0
+        self.switches: dict[str, dict[str, None]] = {}
+        self.turned_on: frozenset[str] = frozenset()
+        self.needed = False
         self.unfollowed = 0
         self.doubts = 0
         self.suspect: Write | None = None
@@ -215,6 +220,11 @@ class Machine:
             frames,
         )
 
+    def switch(self, path: str, option: str) -> bool:
+        """An option of a command line that is off by default, declared in a file: whether it is given now."""
+        self.switches.setdefault(path, {})[option] = None
+        return option in self.turned_on
+
     def forgetting(self, value: Object) -> None:
         """Told of all that is about to be forgotten (see havoc): for machines that watch it."""
 
@@ -237,7 +247,7 @@ class Machine:
             known = self.path.facts.fields.get(("is", id(value)), MISSING)
             if known is not MISSING:
                 return known
-            if type(value) is Option and value.default is not MISSING:
+            if type(value) is Option and value.default is not MISSING and not (self.needed and value.default is None):
                 return value.default
             if COPY_OF in value.fields:
                 original = value.fields[COPY_OF]
