@@ -41,8 +41,9 @@ def with_exposed(machine: Machine, entry: Entry, found: list[Found], spans: Span
         given = _with_option(machine, entry, option, spans)
         for each, then, variants in zip(found, given, exposed, strict=False):
             variants += _turned_on(each.recipe, then.recipe, option, option)
-    for name, value in _candidates(machine, entry) if entry.function is not None else ():
-        open_to = [not _is_judged(entry.function, name, each.recipe) for each in found]
+    function = entry.function
+    for name, value in _candidates(machine, entry) if function is not None else ():
+        open_to = [function is not None and not _is_judged(function, name, each.recipe) for each in found]
         if not any(open_to):
             continue
         given = running.run(machine, replace(entry, arguments={**(entry.arguments or {}), name: value}), spans)
