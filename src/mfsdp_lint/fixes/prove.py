@@ -263,23 +263,26 @@ class _Search:
     def _touching(self, trial: _Trial, before: Picture) -> tuple[dict[Way, list[int]], dict[Way, set[str]]]:
         """Which fixes are for each way, and which settings they may change there.
 
-        A fix is for those that it was asked for, and for whoever else made the same mistake.
+        A fix is for the recipes that it was asked for, and may change the same for whoever else made the same mistake.
         """
         touching: dict[Way, list[int]] = defaultdict(list)
         named: dict[Way, set[str]] = defaultdict(set)
         asked: dict[str, list[int]] = defaultdict(list)
         own: set[tuple[Way, str]] = set()
+        recipes: dict[int, set[tuple[str, str]]] = defaultdict(set)
         for index in trial.chosen:
             request = self._plans[index].request
             asked[request.code].append(index)
             for need in request.needs:
                 way = self._way_of[id(need.variant)]
                 own.add((way, request.code))
+                recipes[index].add(way[:2])
                 touching[way].append(index)
                 named[way].update(need.named)
         for way, code in before.broken:
             if (way, code) not in own and code in asked:
-                touching[way] += asked[code]
+                # Whoever made it elsewhere may have nothing to do with the edits.
+                touching[way] += [index for index in asked[code] if way[:2] in recipes[index]]
                 named[way].update(*(self._names_of(index) for index in asked[code]))
         return touching, named
 
