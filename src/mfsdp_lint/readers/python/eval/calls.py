@@ -11,6 +11,7 @@ from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.eval.functions import call_function, one_configuration
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import CALLERS, Focus, call
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
@@ -18,6 +19,7 @@ from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
     Bound,
     Choice,
     Descriptor,
@@ -81,6 +83,9 @@ def _call_external(
     modelled = LIBRARY.get(external.name)
     if modelled is not None:
         return _call_model(machine, external.name, modelled, arguments, keywords, node, frame)
+    known = written(machine, external.name)
+    if known is not MISSING:
+        return call(machine, known, arguments, keywords, node, frame, focus)
     return unfollowed(machine, external.name, arguments, keywords, node, frame)
 
 
