@@ -15,8 +15,10 @@ from mfsdp_lint.readers.python.eval.classes import (
     opaque,
 )
 from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.eval.protocols import special
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
@@ -74,6 +76,8 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
         return _function_attribute(machine, value, name)
     if isinstance(value, (*CONSTANTS, tuple, frozenset, ListObject, DictObject)):
         return _builtin_attribute(machine, value, name)
+    if isinstance(value, (GeneratorCall, Coroutine)):
+        return Bound(name, value)
     return machine.unknown(name)
 
 
@@ -122,8 +126,13 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any,
     if isinstance(value.cls, Choice):
         return _attribute_of_candidates(machine, value, name, node, frame)
     attribute, _ = lookup(machine, value.cls, name)
+    if attribute is not MISSING and _may_be_hidden(machine, value, attribute):
+        return machine.unknown(name)
     if attribute is not MISSING:
-        return _bind(machine, attribute, value, value.cls, node, frame)
+        found = _bind(machine, attribute, value, value.cls, node, frame)
+        if isinstance(attribute, Descriptor) and attribute.kind == "cached_property":
+            machine.put(value, name, found)
+        return found
     hook, _ = lookup(machine, value.cls, "__getattr__")
     if isinstance(hook, Function):
         return call(machine, hook, [value, name], {}, node, frame)
@@ -132,6 +141,12 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any,
         machine.put(value, name, found)
         return found
     raise Raised("AttributeError", f"'{value.cls.name}' object has no attribute '{name}'")
+
+
+def _may_be_hidden(machine: Machine, value: Instance, attribute: Object) -> bool:
+    """Whether something out of sight may have given an object an attribute of its own in place of its class's."""
+    changed = value.writes.get(HAZY) and not isinstance(attribute, (Function, Descriptor))
+    return bool(changed) and not opaque(machine, value.cls)
 
 
 def attributes_of(value: Instance) -> DictObject:
@@ -171,11 +186,16 @@ def _bind(machine: Machine, attribute: Object, owner: Object, cls: Object, node:
     if isinstance(attribute, Function):
         return Bound(attribute, owner)
     if isinstance(attribute, Descriptor):
-        if attribute.kind == "property":
+        if attribute.kind in ("property", "cached_property"):
             return call(machine, attribute.function, [owner], {}, node, frame)
         return attribute.function if attribute.kind == "staticmethod" else Bound(attribute.function, cls)
     if isinstance(attribute, Partial) and getattr(attribute.function, "name", "") == "dataclasses.field":
         return attribute.keywords.get("default", machine.unknown("field"))
+    if isinstance(attribute, Partial) and attribute.method:
+        return Partial(attribute.function, [owner, *attribute.arguments], attribute.keywords)
+    getter = special(machine, attribute, "__get__")
+    if getter is not None:
+        return call(machine, getter, [attribute, owner, cls], {}, node, frame)
     return attribute
 
 
@@ -252,6 +272,8 @@ def _function_attribute(machine: Machine, value: Object, name: str) -> Object:
         if name == "keywords":
             return DictObject(dict(value.keywords), machine.tick())
     if isinstance(value, Function) and name in value.defaults and name == "__wrapped__":
+        return value.defaults[name]
+    if isinstance(value, Function) and name == "__name__" and value.defaults.get(name, MISSING) is not MISSING:
         return value.defaults[name]
     if name in ("__name__", "__qualname__"):
         target = value.function if isinstance(value, Bound) else value

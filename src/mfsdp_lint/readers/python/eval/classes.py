@@ -209,6 +209,16 @@ def _find_dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | 
     return None
 
 
+def is_frozen(machine: Machine, cls: ClassObject) -> bool:
+    """Whether the fields of a dataclass of the program cannot be changed."""
+    for base in mro(machine, cls):
+        decorator = _dataclass_decorator(machine, base) if isinstance(base, ClassObject) and base.node else None
+        for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
+            if keyword.arg == "frozen" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True:
+                return True
+    return False
+
+
 def has_fields(machine: Machine, cls: ClassObject) -> bool:
     """Whether instances are made from dataclass fields."""
     return any(isinstance(base, ClassObject) and is_dataclass(machine, base) for base in mro(machine, cls))
@@ -303,7 +313,9 @@ def enum_members(machine: Machine, cls: ClassObject) -> dict[str, EnumMember]:
             if name.startswith("_") or isinstance(value, (Function, Descriptor, ClassObject)):
                 continue
             if isinstance(value, External) and value.name == "enum.auto()":
-                value = len(cls.members) + 1
+                value = _next_value(machine, cls, name)
+            elif isinstance(namespace(machine, cls).get("__new__"), Function):
+                value = machine.unknown(name)
             twin = next(
                 (
                     member
@@ -314,6 +326,20 @@ def enum_members(machine: Machine, cls: ClassObject) -> dict[str, EnumMember]:
             )
             cls.members[name] = twin or EnumMember(cls, name, value)
     return cls.members
+
+
+def _next_value(machine: Machine, cls: ClassObject, name: str) -> Object:
+    """What `auto()` gives the next member."""
+    values = [member.value for member in cls.members.values()] if cls.members else []
+    if lookup(machine, cls, "_generate_next_value_")[0] is not MISSING:
+        return machine.unknown(name)
+    if has_base(machine, cls, "enum.StrEnum"):
+        return name.lower()
+    numbers = [value for value in values if type(value) is int]
+    if len(numbers) != len(values):
+        return machine.unknown(name)
+    highest = max(numbers, default=0)
+    return 1 << highest.bit_length() if has_base(machine, cls, *FLAGS) else highest + 1
 
 
 def class_names(machine: Machine, cls: Object) -> list[str]:

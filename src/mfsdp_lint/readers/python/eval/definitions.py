@@ -9,16 +9,29 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.assignments import assign_name
 from mfsdp_lint.readers.python.eval.binding import evaluate_defaults
 from mfsdp_lint.readers.python.eval.blocks import isolated
+from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import changes_nothing
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.models import LIBRARY, changes_nothing
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.names import Deferred
-from mfsdp_lint.readers.python.values.objects import Descriptor, External, Function, Instance, Native, Object, Unknown
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Bound,
+    Descriptor,
+    External,
+    Function,
+    Instance,
+    Native,
+    Object,
+    Partial,
+    Unknown,
+)
 
 
 def run_define_function(machine: Machine, node: Any, frame: Frame) -> Signal:
@@ -50,10 +63,14 @@ def _bind_definition(machine: Machine, node: Any, frame: Frame, made: Object) ->
         assign_name(machine, node.name, made, frame)
     elif frame.fields is frame.module.fields and not isinstance(frame.fields.get(node.name), Function):
         # Decorators of a module's own definitions are looked at when the name is first used.
-        frame.fields[node.name] = Deferred(lambda: _outside(machine, decorated))
-        frame.module.decorated.append(node.name)
+        later = frame.fields[node.name] = Deferred(lambda: _outside(machine, decorated))
+        frame.module.decorated.append((node.name, later, _names_in(node.decorator_list)))
     else:
         assign_name(machine, node.name, decorated(), frame)
+
+
+def _names_in(nodes: list[ast.expr]) -> frozenset[str]:
+    return frozenset(inner.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.Name))
 
 
 def _outside(machine: Machine, make: Callable[[], Object]) -> Object:
@@ -67,13 +84,19 @@ def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> 
     if isinstance(node, ast.Attribute) and node.attr in ("setter", "getter", "deleter"):
         former = frame.fields.get(node.value.id) if isinstance(node.value, ast.Name) else None
         if isinstance(former, Descriptor):
-            return Descriptor("property", former.function, value if node.attr == "setter" else former.setter)
+            setter = value if node.attr == "setter" else former.setter
+            return Descriptor("property", value if node.attr == "getter" else former.function, setter)
         return value
     try:
         decorator = evaluate(machine, node, frame)
     except Raised:
         return value
-    if isinstance(decorator, (Function, Instance)) or (
+    if isinstance(decorator, External) and decorator.name not in LIBRARY:
+        known = written(machine, decorator.name)
+        decorator = decorator if known is MISSING else known
+    if isinstance(decorator, GeneratorCall) and decorator.managed and isinstance(value, Function):
+        return _managed(machine, decorator, value)
+    if isinstance(decorator, (Function, Instance, Bound, Partial)) or (
         isinstance(decorator, ClassObject) and not isinstance(value, ClassObject)
     ):
         if not isinstance(value, ClassObject):
@@ -89,6 +112,18 @@ def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> 
     return decorate(machine, decorator, value)
 
 
+def _managed(machine: Machine, manager: GeneratorCall, function: Function) -> Object:
+    """A function that a context manager was made the decorator of: what both reach is not followed."""
+    reached = [function, manager.frame.code, *manager.frame.fields.values()]
+
+    def call_it(machine: Machine, arguments: list[Object], keywords: dict[str, Object], *_: Any) -> Object:
+        for value in [*reached, *arguments, *keywords.values()]:
+            havoc(machine, value)
+        return machine.unknown(f"{function.name}()")
+
+    return Native(function.name, call_it)
+
+
 def _is_out_of_sight(decorator: Object) -> bool:
     return isinstance(decorator, Unknown) or (isinstance(decorator, External) and not changes_nothing(decorator.name))
 
@@ -99,7 +134,7 @@ def decorate(machine: Machine, decorator: Object, value: Object) -> Object:
     last = name.rpartition(".")[2]
     if isinstance(decorator, (External, Native)):
         if last in ("staticmethod", "classmethod", "property", "cached_property", "abstractproperty"):
-            return Descriptor({"cached_property": "property", "abstractproperty": "property"}.get(last, last), value)
+            return Descriptor({"abstractproperty": "property"}.get(last, last), value)
         if last in ("contextmanager", "asynccontextmanager") and isinstance(value, Function):
             value.unwrapped = "contextmanager"
         if name in ("functools.cache", "functools.lru_cache") and isinstance(value, Function):

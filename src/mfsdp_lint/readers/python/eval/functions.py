@@ -14,7 +14,7 @@ from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import Focus, call
 from mfsdp_lint.readers.python.state.copies import own, template
 from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin
@@ -88,7 +88,7 @@ def follow(
         key is not None
         and machine.path.depth
         and len(machine.path.taken) == forks
-        and not isinstance(result, GeneratorCall)
+        and not isinstance(result, (GeneratorCall, Coroutine))
         and not machine.touched_older(mark, born)
         and (machine.unfollowed == unfollowed_before or not _uncertain(result) or own(result, born))
     ):
@@ -227,6 +227,8 @@ def run_function(
     bind(machine, function, arguments, keywords, inner)
     if isinstance(function.node, ast.Lambda):
         return evaluate(machine, function.node.body, inner)
+    if function.is_async and not is_generator(function):
+        return Coroutine(machine, lambda: run_body(machine, function, inner))
     if function.is_async:
         return machine.unknown(f"{function.name}()", not_none=True)
     if is_generator(function):

@@ -140,6 +140,7 @@ PARENTS = {
     "UnicodeDecodeError": {"ValueError"},
     "UnicodeEncodeError": {"ValueError"},
     "FileNotFoundError": {"OSError"},
+    "FrozenInstanceError": {"AttributeError"},
 }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE, Leave, head
 from mfsdp_lint.readers.python.eval.branches import known_truth, undecided
-from mfsdp_lint.readers.python.eval.containers import LONGEST, iterate, present, uncertain
+from mfsdp_lint.readers.python.eval.containers import LONGEST, iterate, present, uncertain, walked
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
@@ -50,6 +50,10 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
         return _for_generator(machine, node, iterable, frame)
     if isinstance(iterable, Choice) and len(iterable.options) <= CHOICES_WALKED:
         return _over_one_of(machine, node, iterable.options, frame)
+    if isinstance(iterable, Instance):
+        own = walked(machine, iterable, frame)
+        if own is not iterable:
+            return _over(machine, node, own, frame)
     items = iterable.items if isinstance(iterable, ListObject) else iterate(machine, iterable, frame)
     if items is None or (isinstance(iterable, IteratorObject) and iterable.is_stale):
         return _unknown_turns(

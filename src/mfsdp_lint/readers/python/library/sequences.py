@@ -33,7 +33,7 @@ from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import weighs_little
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import FACTORY, HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,
@@ -122,8 +122,10 @@ def _dict(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 def _defaultdict(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    made = DictObject({}, machine.tick())
-    made.writes[HAZY] = True
+    made: DictObject = _dict(machine, arguments[1:], keywords, node, frame)
+    factory = machine.settle(arguments[0]) if arguments else None
+    if factory is not None:
+        made.writes[FACTORY] = factory
     return made
 
 

@@ -13,7 +13,7 @@ class Module:
 
     `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
     top level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did
-    not run yet. `asked_for` says that it is one of the files to lint, `upstream` names the release whose source it
+    not run yet, with the names in them. `asked_for` says that it is one of the files to lint, `upstream` names the release whose source it
     belongs to, `written` that it tells what a library does (see eval/written.py), `yields` are the lines that say so (None: any may), without which no function is a generator.
     """
 
@@ -46,7 +46,7 @@ class Module:
         self.upstream: str | None = None
         self.asked_for = False
         self.written = False
-        self.decorated: list[str] = []
+        self.decorated: list[tuple[str, Any, frozenset[str]]] = []
 
     def __repr__(self) -> str:
         return f"Module({self.name})"
