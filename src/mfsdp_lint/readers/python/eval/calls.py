@@ -198,7 +198,9 @@ def _call_unknown(
     settled = machine.settle(unknown)
     if settled is not unknown:
         return call(machine, settled, arguments, keywords, node, frame, focus)
-    return unfollowed(machine, unknown.text, arguments, keywords, node, frame)
+    # Only what a call of a library gave is known by its name: any other unknown value may be called like a module.
+    name = unknown.text if "()" in unknown.text else ""
+    return unfollowed(machine, name, arguments, keywords, node, frame)
 
 
 def _not_callable(

@@ -7,7 +7,7 @@ enum, typing.NamedTuple and typing.TypedDict.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.readers.python.eval.blocks import run_isolated
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 
 ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
+
+
+WRITTEN: list[Callable[[Machine, str], Object]] = [lambda machine, name: MISSING]
+"""What finds a library's class by its dotted name; written.py, which lies above, fills it in."""
 
 
 LONGEST_ORDER = 256
@@ -83,7 +87,9 @@ def _evaluated_bases(machine: Machine, cls: ClassObject) -> list[Object]:
     for node in cls.node.bases:
         target = node.value if isinstance(node, ast.Subscript) else node
         try:
-            found.append(evaluate(machine, target, frame))
+            base = evaluate(machine, target, frame)
+            known = WRITTEN[0](machine, qualified(base)) if isinstance(base, (External, Native)) else MISSING
+            found.append(known if isinstance(known, ClassObject) else base)
         except Raised:
             found.append(External("?"))
     return found
@@ -230,8 +236,8 @@ def is_enum(machine: Machine, cls: ClassObject) -> bool:
 
 
 def has_base(machine: Machine, cls: ClassObject, *names: str) -> bool:
-    """Whether a base out of sight has one of these dotted names."""
-    return any(base_name(base) in names for base in mro(machine, cls) if not isinstance(base, ClassObject))
+    """Whether a base has one of these dotted names."""
+    return any((qualified(base) if isinstance(base, ClassObject) else base_name(base)) in names for base in mro(machine, cls))
 
 
 def fields_of(machine: Machine, cls: ClassObject) -> list[FieldSpec]:

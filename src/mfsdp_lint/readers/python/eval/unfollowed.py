@@ -8,11 +8,11 @@ from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.harmless import calls_nothing, changes_nothing
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import changes_nothing
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import is_object
-from mfsdp_lint.readers.python.values.objects import DictObject, Instance, ListObject, Object, Unknown
+from mfsdp_lint.readers.python.values.objects import Bound, DictObject, Function, Instance, ListObject, Object, Partial, Unknown
 
 
 def unfollowed(
@@ -29,6 +29,10 @@ def unfollowed(
         for value in [*arguments, *keywords.values()]:
             havoc(machine, value)
         machine.suspect = None
+    elif not calls_nothing(name):
+        for value in [*arguments, *keywords.values()]:
+            if isinstance(value, (Function, Bound, Partial)):
+                havoc(machine, value)
     result = machine.unknown(f"{name}()")
     return any_of(machine, [*picked, result]) if picked else result
 

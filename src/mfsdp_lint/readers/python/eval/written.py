@@ -10,6 +10,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
+from mfsdp_lint.readers.python.eval import classes
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.modules import Module
@@ -65,3 +66,6 @@ def _module(machine: Machine, name: str, tree: ast.Module) -> Module:
 def _parsed(name: str) -> ast.Module | None:
     path = WRITTEN.joinpath(*name.split(".")).with_suffix(".py")
     return ast.parse(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+classes.WRITTEN[0] = written

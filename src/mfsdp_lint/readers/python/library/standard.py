@@ -9,6 +9,7 @@ from mfsdp_lint.readers.python.eval.containers import iterate
 from mfsdp_lint.readers.python.eval.imports import import_module
 from mfsdp_lint.readers.python.eval.classes import mro
 from mfsdp_lint.readers.python.eval.protocols import called, special
+from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.generators import Coroutine, awaited
 from mfsdp_lint.readers.python.state.copies import deep_copy
@@ -182,7 +183,7 @@ def _cast(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
     return arguments[1]
 
 
-@models("typing.TypeVar", "typing.NewType", "typing.NamedTuple", "collections.namedtuple", "typing.TypedDict")
+@models("typing.TypeVar", "typing.NewType", "typing.TypedDict")
 def _typing(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return machine.unknown("type", not_none=True)
 
@@ -192,7 +193,17 @@ def _auto(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
     return External("enum.auto()")
 
 
-@models("types.SimpleNamespace", "argparse.Namespace")
+@models("types.SimpleNamespace")
+def _namespace(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    if arguments or "**" in keywords:
+        return machine.unknown("namespace", not_none=True)
+    focus = {keyword.arg: keyword for keyword in getattr(node, "keywords", ()) if keyword.arg}
+    return call(machine, written(machine, "types.SimpleNamespace"), [], keywords, node, frame, focus)
+
+
+@models("argparse.Namespace")
 def _simple_namespace(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
