@@ -8,6 +8,7 @@ from mfsdp_lint.readers.python.eval.classes import (
     bases,
     enum_members,
     fields_of,
+    has_base,
     has_fields,
     is_enum,
     lookup,
@@ -249,6 +250,12 @@ def _member_attribute(machine: Machine, member: EnumMember, name: str, node: Any
 
 
 def _super_attribute(machine: Machine, value: Super, name: str, node: Any, frame: Frame) -> Object:
+    if _is_metaclass(machine, value):
+        if name in ("__call__", "__new__"):
+            return Bound(External(f"type.{name}"), value.owner)
+        return Bound(External(f"object.{name}"), value.owner)
+    if name == "__new__":
+        return Native("object.__new__", lambda machine, given, *_: Instance(given[0], machine.tick()))
     cls = value.owner.cls if isinstance(value.owner, (Instance, EnumMember)) else value.owner
     for candidate in cls.options if isinstance(cls, Choice) else (cls,):
         if not isinstance(candidate, ClassObject):
@@ -261,6 +268,11 @@ def _super_attribute(machine: Machine, value: Super, name: str, node: Any, frame
         if not opaque(machine, candidate):
             raise Raised("AttributeError", f"'super' object has no attribute '{name}'")
     return machine.unknown(f"super().{name}")
+
+
+def _is_metaclass(machine: Machine, value: Super) -> bool:
+    """Whether `super()` stands in a metaclass, which derives from `type`."""
+    return isinstance(value.after, ClassObject) and has_base(machine, value.after, "type")
 
 
 def _function_attribute(machine: Machine, value: Object, name: str) -> Object:

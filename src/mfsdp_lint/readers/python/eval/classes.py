@@ -348,6 +348,15 @@ def _next_value(machine: Machine, cls: ClassObject, name: str) -> Object:
     return 1 << highest.bit_length() if has_base(machine, cls, *FLAGS) else highest + 1
 
 
+def metaclass(machine: Machine, cls: ClassObject) -> Object:
+    """The metaclass that the program says; None where that is Python's own."""
+    for base in mro(machine, cls):
+        for keyword in base.node.keywords if isinstance(base, ClassObject) and base.node is not None else ():
+            if keyword.arg == "metaclass":
+                return evaluate(machine, keyword.value, base.closure or Frame(base.module))
+    return None
+
+
 def class_names(machine: Machine, cls: Object) -> list[str]:
     """The dotted names of a class and all its bases."""
     if isinstance(cls, ClassObject):

@@ -125,8 +125,12 @@ def _elements_of_object(machine: Machine, value: Instance, frame: Frame) -> list
 def forget_rest(machine: Machine, generator: GeneratorCall) -> None:
     """The rest of a generator that was left open runs now: what it can reach may be changed."""
     havoc(machine, generator.frame.code)
-    for value in list(generator.frame.fields.values()):
-        havoc(machine, value)
+    here: Frame | None = generator.frame
+    while here is not None and here.fields is not here.module.fields:
+        for value in list(here.fields.values()):
+            havoc(machine, value)
+        # What stands in a function's own lines, and not in a function of its own, reaches all names there.
+        here = here.enclosing if generator.frame.code is None else None
 
 
 def as_mapping(machine: Machine, value: Object, node: Any, frame: Frame) -> Object:

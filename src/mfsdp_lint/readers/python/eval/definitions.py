@@ -9,12 +9,13 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.assignments import assign_name
 from mfsdp_lint.readers.python.eval.binding import evaluate_defaults
 from mfsdp_lint.readers.python.eval.blocks import isolated
+from mfsdp_lint.readers.python.eval.class_making import announce, is_watched
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.harmless import changes_nothing
+from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
@@ -49,7 +50,18 @@ def _make_function(machine: Machine, node: Any, frame: Frame) -> Object:
 
 def run_define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> Signal:
     closure = None if frame.fields is frame.module.fields else frame
-    _bind_definition(machine, node, frame, ClassObject(node.name, frame.module, node, closure))
+    made = ClassObject(node.name, frame.module, node, closure)
+    if frame.fields is not frame.module.fields:
+        _bind_definition(machine, node, frame, made)
+        if node.keywords or node.bases:
+            announce(machine, made, frame)
+        return None
+    watched = is_watched(node, frame.fields)
+    _bind_definition(machine, node, frame, made)
+    if watched:
+        later = Deferred(lambda: _outside(machine, lambda: announce(machine, made, frame)))
+        names = _names_in([*node.bases, *(keyword.value for keyword in node.keywords)])
+        frame.module.decorated.append((node.name, later, names | {node.name}))
     return None
 
 

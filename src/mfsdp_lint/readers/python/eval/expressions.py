@@ -13,9 +13,9 @@ from mfsdp_lint.readers.python.eval.comparisons import compare
 from mfsdp_lint.readers.python.eval.comprehensions import COMPREHENSION, comprehension
 from mfsdp_lint.readers.python.eval.connectives import connected
 from mfsdp_lint.readers.python.eval.containers import (
-    as_mapping,
     absorbed,
     any_of,
+    as_mapping,
     elements,
     entry,
     hashable,

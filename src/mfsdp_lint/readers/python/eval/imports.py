@@ -101,7 +101,11 @@ def _run_decorators(machine: Machine, module: Module, table: str | None) -> None
     """What a module holds may be what its decorators fill: those that name it run before it is read, and all of them
     before a plain table is.
     """
-    waiting = [entry for entry in module.decorated if table is None or table in entry[2]]
+    tables = {table}
+    for name, _, names in module.decorated:
+        if names & tables:
+            tables.add(name)  # what derives from it, or is made with it, may be told as well
+    waiting = [entry for entry in module.decorated if table is None or entry[2] & tables]
     module.decorated = [entry for entry in module.decorated if entry not in waiting]
     for name, deferred, _ in waiting:
         if module.fields.get(name) is deferred:

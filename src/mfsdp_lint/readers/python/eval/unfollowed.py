@@ -12,17 +12,36 @@ from mfsdp_lint.readers.python.state.harmless import calls_nothing, changes_noth
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import is_object
-from mfsdp_lint.readers.python.values.objects import Bound, DictObject, Function, Instance, ListObject, Object, Partial, Unknown
+from mfsdp_lint.readers.python.values.objects import (
+    Bound,
+    DictObject,
+    Function,
+    Instance,
+    ListObject,
+    Object,
+    Partial,
+    Unknown,
+)
 
 
 def unfollowed(
-    machine: Machine, name: str, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+    machine: Machine,
+    name: str,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
+    *,
+    named: bool = True,
 ) -> Object:
-    """A call whose code is not at hand: its result is unknown, and so is everything it may have changed."""
+    """A call whose code is not at hand: its result is unknown, and so is everything it may have changed.
+
+    `named` says that `name` is the dotted name of what is called, and not only a text for it.
+    """
     machine.unfollowed += 1
     machine.doubts += 1
     picked = _picked(machine, [*arguments, *keywords.values()])
-    if not changes_nothing(name):
+    if not (named and changes_nothing(name)):
         machine.path.launched.extend(_configurations(machine, name, [*arguments, *keywords.values()]))
         if machine.tracing:
             machine.suspect = machine.note(node, frame, None, "unfollowed", None, None)

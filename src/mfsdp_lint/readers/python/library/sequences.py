@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
@@ -14,6 +15,7 @@ from mfsdp_lint.readers.python.eval.containers import (
     LONGEST,
     any_of,
     elements,
+    forget_rest,
     iterate,
     make_set,
     make_tuple,
@@ -22,6 +24,7 @@ from mfsdp_lint.readers.python.eval.containers import (
 )
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.operators import binary
+from mfsdp_lint.readers.python.eval.protocols import called
 from mfsdp_lint.readers.python.eval.sorting import sort
 from mfsdp_lint.readers.python.library.computing import settled
 from mfsdp_lint.readers.python.state.calling import call
@@ -213,30 +216,50 @@ def _map(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
     columns = _columns(machine, arguments[1:], frame)
     if columns is None:
         return _iterator(machine, None, arguments[1:])
-    made = (call(machine, arguments[0], list(row), {}, node, frame) for row in zip(*columns, strict=False))
-    return _lazily(machine, made, arguments[1:])
+    rows = list(zip(*columns, strict=False))
+
+    def make(found: Callable[[Object], Object]) -> None:
+        for row in rows:
+            found(call(machine, arguments[0], list(row), {}, node, frame))
+
+    return _lazily(machine, make, arguments, frame)
 
 
-def _lazily(machine: Machine, made: Iterator[Object], walked: list[Object]) -> Object:
-    # Python makes each element when it is asked for: one that raises does so only then.
+def _lazily(
+    machine: Machine, make: Callable[[Callable[[Object], Object]], None], given: list[Object], frame: Frame
+) -> Object:
+    # Python makes each element when it is asked for: one that raises, or changes something, does so only then.
     found: list[Object] = []
+    mark, born = len(machine.path.journal), machine.clock + 1
+    error: Raised | None = None
     try:
-        found.extend(made)
-    except Raised as error:
+        make(found.append)
+    except Raised as raised:
+        error = raised
+    if machine.touched_older(mark, born) and not any(map(uncertain, found)):
+        machine.rollback(mark)
+        inner = Frame(frame.module, "<lazy>", frame, frame, frame.node, machine.tick())
+        inner.fields = dict(enumerate(given))
+        return GeneratorCall(machine, inner, make)
+    if error is not None:
         return IteratorObject(found, machine.tick(), error)
-    return _iterator(machine, found, walked)
+    return _iterator(machine, found, given[1:])
 
 
 @models("builtins.filter")
 def _filter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     items = iterate(machine, arguments[1], frame)
-    kept: list[Object] = []
-    for item in items or []:
-        value = item if arguments[0] is None else call(machine, arguments[0], [item], {}, node, frame)
-        known = known_truth(machine, value, node, frame)
-        if known is not False:
-            kept.append(item if known else join(machine, [item, MISSING]))
-    return _iterator(machine, None if items is None else kept, arguments[1:])
+    if items is None:
+        return _iterator(machine, None, arguments[1:])
+
+    def make(kept: Callable[[Object], Object]) -> None:
+        for item in items:
+            value = item if arguments[0] is None else call(machine, arguments[0], [item], {}, node, frame)
+            known = known_truth(machine, value, node, frame)
+            if known is not False:
+                kept(item if known else join(machine, [item, MISSING]))
+
+    return _lazily(machine, make, arguments, frame)
 
 
 @models("builtins.any")
@@ -251,6 +274,8 @@ def _all(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 def _any_all(machine: Machine, iterable: Object, wanted: bool, node: Any, frame: Frame) -> Object:
     iterable = machine.settle(iterable)
+    if isinstance(iterable, GeneratorCall) and iterable.state == "new":
+        return _any_all_made(machine, iterable, wanted, node, frame)
     error = iterable.error if isinstance(iterable, IteratorObject) else None
     items = iterable.items if error is not None else iterate(machine, iterable, frame)
     if items is None:
@@ -263,6 +288,28 @@ def _any_all(machine: Machine, iterable: Object, wanted: bool, node: Any, frame:
     if error is not None:
         raise error
     return not wanted
+
+
+class _Decided(BaseException):
+    pass
+
+
+def _any_all_made(machine: Machine, generator: GeneratorCall, wanted: bool, node: Any, frame: Frame) -> Object:
+    answers: list[bool | None] = []
+
+    def look(item: Object) -> Object:
+        answers.append(known_truth(machine, item, node, frame))
+        if answers[-1] is wanted:
+            raise _Decided
+        return None
+
+    with suppress(_Decided):
+        generator.run(look)
+    if None not in answers:
+        return wanted in answers if wanted else False not in answers
+    # It may have stopped before what it did.
+    forget_rest(machine, generator)
+    return machine.unknown("", not_none=True)
 
 
 @models("builtins.sum")
@@ -306,7 +353,12 @@ def _extreme(
 @models("builtins.next")
 def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     iterable = machine.settle(arguments[0])
+    if isinstance(iterable, Instance):
+        found = called(machine, iterable, "__next__", node, frame)
+        return machine.unknown("next()") if found is MISSING else found
     if isinstance(iterable, GeneratorCall):
+        if iterable.state == "open":
+            forget_rest(machine, iterable)
         found = iterable.first()
         if found is not MISSING:
             return found

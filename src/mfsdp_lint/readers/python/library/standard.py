@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.classes import mro
 from mfsdp_lint.readers.python.eval.containers import iterate
 from mfsdp_lint.readers.python.eval.imports import import_module
-from mfsdp_lint.readers.python.eval.classes import mro
 from mfsdp_lint.readers.python.eval.protocols import called, special
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import call
-from mfsdp_lint.readers.python.state.generators import Coroutine, awaited
 from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.generators import Coroutine, awaited
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
 from mfsdp_lint.readers.python.state.nodes import evaluate

@@ -62,3 +62,33 @@ class dict:
 
     def copy(self):
         return object.__getattribute__(self, " entries").copy()
+
+
+class names_of:
+    """What `globals()` gives: the names of a module."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def __getitem__(self, name):
+        if hasattr(self.module, name):
+            return getattr(self.module, name)
+        raise KeyError(name)
+
+    def __setitem__(self, name, value):
+        setattr(self.module, name, value)
+
+    def __contains__(self, name):
+        return hasattr(self.module, name)
+
+    def get(self, name, default=None):
+        return getattr(self.module, name, default)
+
+    def update(self, other=(), /, **keywords):
+        for name, value in dict(other, **keywords).items():
+            setattr(self.module, name, value)
+
+    def setdefault(self, name, default=None):
+        if not hasattr(self.module, name):
+            setattr(self.module, name, default)
+        return getattr(self.module, name)
