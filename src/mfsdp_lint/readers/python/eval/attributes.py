@@ -12,6 +12,7 @@ from mfsdp_lint.readers.python.eval.classes import (
     has_fields,
     is_enum,
     lookup,
+    metaclass,
     mro,
     opaque,
 )
@@ -228,6 +229,10 @@ def _class_attribute(machine: Machine, cls: ClassObject, name: str, node: Any, f
         return machine.memo[key]
     if name == "__bases__":
         return tuple(bases(machine, cls))
+    meta = metaclass(machine, cls)
+    attribute = lookup(machine, meta, name)[0] if isinstance(meta, ClassObject) else MISSING
+    if attribute is not MISSING:
+        return _bind(machine, attribute, cls, meta, node, frame)
     if opaque(machine, cls) or name.startswith("__"):
         return machine.unknown(f"{cls.name}.{name}")
     raise Raised("AttributeError", f"type object '{cls.name}' has no attribute '{name}'")
@@ -305,6 +310,8 @@ def _builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
         python_type = kinds.get(type(value).__name__, list)
     if name == "__class__":
         return Native(f"builtins.{python_type.__name__}", lambda *a, **k: machine.unknown())
+    if python_type is dict and name == "move_to_end":
+        return Bound(name, value)  # of an OrderedDict
     if not hasattr(python_type, name):
         raise Raised("AttributeError", f"'{python_type.__name__}' object has no attribute '{name}'")
     if isinstance(value, (int, float, complex)) and name in ("real", "imag", "numerator", "denominator"):

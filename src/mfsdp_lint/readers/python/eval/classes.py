@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mfsdp_lint.readers.python.eval.blocks import run_isolated
+from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
+from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
@@ -22,6 +24,7 @@ from mfsdp_lint.readers.python.values.objects import (
     EnumMember,
     External,
     Function,
+    Instance,
     Native,
     Object,
     Partial,
@@ -69,6 +72,11 @@ def _run_body(machine: Machine, cls: ClassObject) -> None:
     frame.cls = cls
     frame.fields = cls.fields
     run_isolated(machine, cls.node.body, frame)
+    for name, value in list(cls.fields.items()):
+        if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
+            hook = lookup(machine, value.cls, "__set_name__")[0]
+            if isinstance(hook, Function):
+                isolated(machine, partial(call, machine, hook, [value, cls, name], {}, cls.node, frame))
 
 
 def bases(machine: Machine, cls: ClassObject) -> list[Object]:

@@ -8,6 +8,7 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, part_of
 from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
+from mfsdp_lint.readers.python.eval.imports import import_module
 from mfsdp_lint.readers.python.eval.protocols import called, special
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
@@ -201,6 +202,9 @@ def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame
             return join(machine, list(enum_members(machine, holder).values()) or [machine.unknown()])
         return holder
     if isinstance(holder, External):
+        if holder.name == "sys.modules" and isinstance(key, str):
+            mine = key == frame.module.fields.get("__name__", frame.module.name)
+            return frame.module if mine else import_module(machine, key, frame.module)
         return External(holder.name) if not holder.name.startswith("os.environ") else machine.unknown(holder.name)
     if isinstance(holder, Instance):
         return call(machine, get_attribute(machine, holder, "__getitem__", None, frame), [key], {}, node, frame)
@@ -224,7 +228,7 @@ def _over(machine: Machine, options: tuple[Object, ...], read: Callable[[Object]
 
 
 def _dict_entry(machine: Machine, holder: DictObject, key: Object, node: Any, frame: Frame) -> Object:
-    if isinstance(key, (Unknown, ListObject)) or not hashable(key):
+    if not hashable(key):
         return any_of(machine, entries_of(machine, holder))
     found = holder.fields.get(key, MISSING)
     if found is MISSING:
@@ -290,7 +294,7 @@ def hashable(key: Object) -> bool:
     """Whether a key is known well enough to be one of a dictionary."""
     if isinstance(key, tuple):
         return all(map(hashable, key))
-    return not isinstance(key, (Unknown, Choice, ListObject, DictObject))
+    return not isinstance(key, (Unknown, Choice, ListObject, DictObject, Instance))
 
 
 def _sequence_entry(machine: Machine, holder: Object, key: Object) -> Object:

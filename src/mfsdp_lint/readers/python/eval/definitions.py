@@ -109,7 +109,8 @@ def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> 
         decorator = decorator if known is MISSING else known
     if isinstance(decorator, GeneratorCall) and decorator.managed and isinstance(value, Function):
         return _managed(machine, decorator, value)
-    if isinstance(decorator, (Function, Instance, Bound, Partial)) or (
+    made = isinstance(decorator, Native) and decorator.name.endswith("()")  # by a call: `@wraps(function)`
+    if made or isinstance(decorator, (Function, Instance, Bound, Partial)) or (
         isinstance(decorator, ClassObject) and not isinstance(value, ClassObject)
     ):
         if not isinstance(value, ClassObject):

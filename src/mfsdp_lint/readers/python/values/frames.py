@@ -20,6 +20,7 @@ class Frame:
         "enclosing",
         "fields",
         "function",
+        "handling",
         "is_class",
         "module",
         "node",
@@ -46,6 +47,7 @@ class Frame:
         self.cls: Object = None
         self.code: Object = None
         self.is_class = False
+        self.handling: Any = None
         self.on_yield: Any = None
         self.outer: dict[str, Any] = {}
 
