@@ -22,6 +22,7 @@ from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     EnumMember,
     External,
+    Function,
     Instance,
     ListObject,
     Object,
@@ -30,6 +31,9 @@ from mfsdp_lint.readers.python.values.objects import (
     is_constant,
     is_symbolic,
 )
+
+BY_IDENTITY = (ClassObject, Function, External)
+"""Kinds of keys that are equal to themselves alone."""
 
 ORDER = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
 
@@ -223,7 +227,9 @@ def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bo
         except TypeError as error:
             raise Raised("TypeError", str(error)) from None
     if isinstance(holder, DictObject):
-        if isinstance(item, (*CONSTANTS, tuple, EnumMember)) and item in holder.fields:
+        if isinstance(item, (Instance, DictObject, ListObject)) and holder.fields:
+            return None  # by its own `__eq__`, perhaps
+        if isinstance(item, (*CONSTANTS, *BY_IDENTITY, tuple, EnumMember)) and item in holder.fields:
             found = holder.fields[item]
             return None if isinstance(found, Choice) and MISSING in found.options else True
         if holder.writes.get(HAZY) or isinstance(item, (Unknown, Choice)):

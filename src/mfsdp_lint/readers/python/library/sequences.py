@@ -21,10 +21,11 @@ from mfsdp_lint.readers.python.eval.containers import (
     make_tuple,
     set_entry,
     uncertain,
+    walked,
 )
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.operators import binary
-from mfsdp_lint.readers.python.eval.protocols import called
+from mfsdp_lint.readers.python.eval.protocols import called, special
 from mfsdp_lint.readers.python.eval.sorting import sort
 from mfsdp_lint.readers.python.library.computing import settled
 from mfsdp_lint.readers.python.state.calling import call
@@ -88,8 +89,12 @@ def _reversed(
 @models("builtins.iter")
 def _iter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0])
-    if isinstance(value, IteratorObject):
+    if isinstance(value, (IteratorObject, GeneratorCall)):
         return value
+    if isinstance(value, Instance):
+        own = walked(machine, value, frame)
+        if own is not value or special(machine, value, "__next__") is not None:
+            return own
     if len(arguments) > 1:
         return machine.unknown("iter()", not_none=True)
     return _iterator(machine, _perhaps_missing(machine, arguments, frame), arguments)
@@ -175,9 +180,34 @@ def _columns(machine: Machine, arguments: list[Object], frame: Frame) -> list[li
     return None if None in columns else [column or [] for column in columns]
 
 
+def _rows_of(machine: Machine, arguments: list[Object], frame: Frame) -> list[list[Object]] | None:
+    """What `zip` takes of each: of one that asks `__next__`, only as many as the others have."""
+    sources = [walked(machine, argument, frame) for argument in settled(machine, arguments)]
+    endless = [special(machine, source, "__next__") is not None for source in sources]
+    finite = _columns(machine, [source for source, asked in zip(sources, endless, strict=True) if not asked], frame)
+    if finite is None or not any(endless) or not finite:
+        return finite if not any(endless) else None
+    rows = min(map(len, finite))
+    columns: list[list[Object]] = []
+    for source, asked in zip(sources, endless, strict=True):
+        if not asked:
+            columns.append(finite.pop(0))
+            continue
+        behind = any(len(column) == rows for column in columns)
+        taken: list[Object] = []
+        try:
+            while len(taken) < (rows if behind else rows + 1):
+                taken.append(called(machine, source, "__next__", None, frame))
+        except Raised as error:
+            if error.name != "StopIteration":
+                raise
+        columns.append(taken)
+    return columns
+
+
 @models("builtins.zip")
 def _zip(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    columns = _columns(machine, arguments, frame)
+    columns = _rows_of(machine, arguments, frame)
     if columns is None:
         return _iterator(machine, None, arguments)
     if truth(machine, keywords.get("strict", False)) is True and len({len(column) for column in columns}) > 1:
@@ -199,6 +229,9 @@ def _zip_longest(
 @models("itertools.product")
 def _product(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     columns = _columns(machine, arguments, frame)
+    repeat = machine.settle(keywords.get("repeat", 1))
+    if columns is not None and isinstance(repeat, int) and keywords.keys() <= {"repeat"} and 0 <= repeat < 16:
+        columns, keywords = columns * repeat, {}
     if columns is None or keywords or math.prod(map(len, columns)) > LONGEST:
         return _iterator(machine, None, [])
     return _iterator(machine, list(itertools.product(*columns)), [])

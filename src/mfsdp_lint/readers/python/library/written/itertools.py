@@ -126,3 +126,65 @@ def groupby(iterable, key=None):
 def tee(iterable, n=2):
     items = list(iterable)
     return tuple([iter(items) for _ in range(n)])
+
+
+class count:
+    def __init__(self, start=0, step=1):
+        self.place = start
+        self.step = step
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        place = self.place
+        self.place = place + self.step
+        return place
+
+
+class cycle:
+    def __init__(self, iterable):
+        self.items = list(iterable)
+        self.place = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self.items:
+            raise StopIteration
+        item = self.items[self.place]
+        self.place = (self.place + 1) % len(self.items)
+        return item
+
+
+class repeat:
+    def __init__(self, object, times=None):
+        self.item = object
+        self.times = times
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.times is not None:
+            if self.times <= 0:
+                raise StopIteration
+            self.times = self.times - 1
+        return self.item
+
+
+def islice(iterable, *limits):
+    start, stop, step = 0, limits[0], 1
+    if len(limits) > 1:
+        start, stop = limits[0] or 0, limits[1]
+    if len(limits) > 2:
+        step = limits[2] or 1
+    place = 0
+    if stop is None or stop > 0:
+        for item in iterable:
+            if place >= start and (place - start) % step == 0:
+                yield item
+            place += 1
+            if stop is not None and place >= stop:
+                break
