@@ -6,7 +6,7 @@ import ast
 import operator
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dataclass, lookup, mro, namespace, opaque
 from mfsdp_lint.readers.python.eval.containers import iterate
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
@@ -26,6 +26,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Instance,
     ListObject,
     Object,
+    Partial,
     SetObject,
     Unknown,
     is_constant,
@@ -169,11 +170,32 @@ def _equal_externals(left: Object, right: Object) -> bool | None:
 def _equal_objects(machine: Machine, left: Object, right: Object) -> bool | None:
     if left is right:
         return True
+    if isinstance(left, Instance) and isinstance(right, Instance) and left.cls is right.cls:
+        names = _compared_fields(machine, left.cls)
+        if names is None or not all(name in side.fields for side in (left, right) for name in names):
+            return None
+        return _equal_items(machine, tuple(left.fields[n] for n in names), tuple(right.fields[n] for n in names))
     if isinstance(left, CONSTANTS) or isinstance(right, CONSTANTS):
         instance = left if isinstance(left, (Instance, EnumMember)) else right
         if isinstance(instance.cls, ClassObject) and lookup(machine, instance.cls, "__eq__")[0] is MISSING:
             return False
     return None
+
+
+def _compared_fields(machine: Machine, cls: Object) -> list[str] | None:
+    """The fields by which the generated `__eq__` of a dataclass of the program compares; None where that is not sure."""
+    if not isinstance(cls, ClassObject) or not has_fields(machine, cls) or opaque(machine, cls):
+        return None
+    if lookup(machine, cls, "__eq__")[0] is not MISSING or not is_dataclass(machine, cls):
+        return None
+    for base in mro(machine, cls):
+        if not isinstance(base, ClassObject) or base.node is None:
+            return None if isinstance(base, ClassObject) else [spec.name for spec in fields_of(machine, cls)]
+        options = [keyword.arg for one in base.node.decorator_list if isinstance(one, ast.Call) for keyword in one.keywords]
+        given = [value for value in namespace(machine, base).values() if isinstance(value, Partial)]
+        if "eq" in options or any("compare" in value.keywords for value in given):
+            return None
+    return [spec.name for spec in fields_of(machine, cls)]
 
 
 def _equal_items(machine: Machine, left: tuple[Object, ...], right: tuple[Object, ...]) -> bool | None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import posixpath
 from collections.abc import Callable
+from pathlib import PurePosixPath
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.containers import set_entry
+from mfsdp_lint.readers.python.eval.containers import iterate, set_entry
 from mfsdp_lint.readers.python.eval.methods import method
+from mfsdp_lint.readers.python.eval.protocols import called
 from mfsdp_lint.readers.python.library.computing import computes, settled
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
@@ -29,7 +31,7 @@ CWD = "<CWD>"
 """The folder a program is started in, as a symbol."""
 
 
-@models("os.getcwd", "os.getcwdb", "pathlib.Path.cwd")
+@models("os.getcwd", "os.getcwdb")
 def _getcwd(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return CWD
 
@@ -38,7 +40,7 @@ def _getcwd(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
 def _path_join(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    parts = settled(machine, arguments)
+    parts = [_path_text(machine, part, node, frame) for part in arguments]
     rooted = [index for index, part in enumerate(parts) if isinstance(part, str) and part.startswith(SYMBOLS)]
     parts = parts[rooted[-1] :] if rooted else parts
     if not all(isinstance(part, str) for part in parts):
@@ -169,9 +171,35 @@ def _copy_environment(
     return made
 
 
-@models("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath")
-def _path(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return machine.unknown("path", not_none=True)
+@models("pathlib.plain_path")
+def _plain_path(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    """The text of a path that is made of several parts."""
+    parts = [_path_text(machine, part, node, frame) for part in iterate(machine, arguments[0], frame) or ()]
+    if any(isinstance(part, (int, float, type(None))) for part in parts):
+        raise Raised("TypeError", "expected str, bytes or os.PathLike object")
+    if not all(isinstance(part, str) for part in parts):
+        return machine.unknown("path", not_none=True)
+    rooted = [index for index, part in enumerate(parts) if part.startswith(SYMBOLS)]
+    text = str(PurePosixPath(*parts[rooted[-1] :])) if rooted else str(PurePosixPath(*parts))
+    return text if not is_symbolic(text) or text.startswith(("/", *SYMBOLS)) else machine.unknown("path", not_none=True)
+
+
+def _path_text(machine: Machine, part: Object, node: Any, frame: Frame) -> Object:
+    part = machine.settle(part)
+    found = called(machine, part, "__fspath__", node, frame)
+    return part if found is MISSING else machine.settle(found)
+
+
+@models("pathlib.path_parts")
+def _path_parts(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    text = machine.settle(arguments[0])
+    if not isinstance(text, str) or is_symbolic(text):
+        return machine.unknown("parts", not_none=True)
+    return PurePosixPath(text).parts
 
 
 @models("sys.exit", "builtins.exit", "builtins.quit", "os._exit")

@@ -21,6 +21,7 @@ from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
+    Bound,
     DictObject,
     External,
     Function,
@@ -230,7 +231,17 @@ def _null_context(
 def _signature(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    return machine.unknown("signature", not_none=True)
+    signature = machine.unknown("signature", not_none=True)
+    function = machine.settle(arguments[0]) if len(arguments) == 1 and not keywords else None
+    function = function.function if isinstance(function, Bound) else function
+    if isinstance(function, Function) and "__wrapped__" not in function.defaults and function.unwrapped is None:
+        parameters: ast.arguments = function.node.args
+        plain = [*parameters.posonlyargs, *parameters.args][1 if isinstance(arguments[0], Bound) else 0 :]
+        star, double = parameters.vararg, parameters.kwarg
+        ordered = [*plain, *([star] if star else []), *parameters.kwonlyargs, *([double] if double else [])]
+        entries = {one.arg: machine.unknown(one.arg, not_none=True) for one in ordered}
+        signature.fields["parameters"] = DictObject(dict(entries), machine.tick())
+    return signature
 
 
 @models("builtins.__import__", "importlib.import_module")

@@ -61,7 +61,7 @@ READS = {
     "threading.current_thread": "asks the machine", "threading.get_ident": "asks the machine",
     "contextlib.redirect_stdout": "redirects texts", "contextlib.redirect_stderr": "redirects texts",
     "enum": "makes and reads enumerations", "types": "makes and reads types", "dataclasses": "makes and reads records",
-    "functools": "wraps functions; what calls them is modelled", "collections.abc": "kinds of containers",
+    "functools": "wraps functions; what calls them is modelled", "collections.abc": "kinds of containers", "collections.Counter": "counts",
     "torch": "computes on tensors", "numpy": "computes on arrays", "pandas": "computes on tables",
     "transformers": "models and their configurations, made anew", "huggingface_hub": "the network",
     "wandb": "tells a server what it is given", "mlflow": "tells a server what it is given",
