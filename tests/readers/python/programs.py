@@ -36,7 +36,8 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
 
 PLAIN = ("bool", "int", "str", "opt", "ints", "table", "name")
 
-PRELUDE = """\
+PRELUDE = (
+    """\
 import contextlib
 import copy
 import dataclasses
@@ -46,7 +47,9 @@ import itertools
 import math
 import os
 from dataclasses import dataclass, field, replace
-""" + IMPORTS
+"""
+    + IMPORTS
+)
 
 OUTSIDE = "from outside_world import chosen, perhaps, probe, shake\n"
 

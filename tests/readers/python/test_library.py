@@ -28,15 +28,6 @@ def program(lines: str, before: str = "") -> Program:
     return Program(f"{IMPORTS}{FRAME}\n{before}\ndef recipe():\n    cfg = ConfigContainer()\n{body}\n    return cfg\n")
 
 
-def check(lines: str, before: str = "", *, decided: bool = True) -> None:
-    verdict = examine(program(lines, before))
-    assert verdict.runs, "it raises"
-    assert not verdict.disagreements
-    if decided:
-        assert not verdict.lost
-        assert verdict.decided == verdict.compared
-
-
 OPERATOR = {
     "attrgetter": "setattr(operator.attrgetter('model')(cfg), 'size', 2)",
     "attrgetter along a path": "cfg.model.size = operator.attrgetter('model.layers')(cfg)[1]",
@@ -738,4 +729,12 @@ CASES = [
 
 @pytest.mark.parametrize(("lines", "code"), CASES)
 def test_what_is_said_is_what_python_does(lines: str, code: str) -> None:
-    check(lines, code, decided=False)
+    verdict = examine(program(lines, code))
+    assert verdict.runs, "Python raises"
+    assert not verdict.disagreements
+
+
+def test_nearly_all_of_them_are_decided() -> None:
+    verdicts = [examine(program(lines, code)) for programs, code in GROUPS.values() for lines in programs.values()]
+    assert sum(verdict.lost for verdict in verdicts) <= 1
+    assert sum(verdict.decided < verdict.compared for verdict in verdicts) <= 0.13 * len(verdicts)

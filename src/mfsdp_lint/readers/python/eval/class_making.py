@@ -53,7 +53,7 @@ def class_being_made(machine: Machine, arguments: list[Object]) -> Object:
     """`type.__new__(metaclass, name, bases, namespace)`: the class that is being defined, with that namespace."""
     body = arguments[-1] if arguments else None
     cls = body.writes.get(MADE) if isinstance(body, DictObject) else None
-    if not isinstance(cls, ClassObject):
+    if body is None or not isinstance(cls, ClassObject):
         return machine.unknown("type", not_none=True)
     cls.fields.update(body.fields)
     return cls

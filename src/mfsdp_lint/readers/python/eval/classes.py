@@ -245,7 +245,9 @@ def is_enum(machine: Machine, cls: ClassObject) -> bool:
 
 def has_base(machine: Machine, cls: ClassObject, *names: str) -> bool:
     """Whether a base has one of these dotted names."""
-    return any((qualified(base) if isinstance(base, ClassObject) else base_name(base)) in names for base in mro(machine, cls))
+    return any(
+        (qualified(base) if isinstance(base, ClassObject) else base_name(base)) in names for base in mro(machine, cls)
+    )
 
 
 def fields_of(machine: Machine, cls: ClassObject) -> list[FieldSpec]:

@@ -183,7 +183,7 @@ def _equal_objects(machine: Machine, left: Object, right: Object) -> bool | None
 
 
 def _compared_fields(machine: Machine, cls: Object) -> list[str] | None:
-    """The fields by which the generated `__eq__` of a dataclass of the program compares; None where that is not sure."""
+    """The fields by which the generated `__eq__` of a dataclass of the program compares; None: not sure."""
     if not isinstance(cls, ClassObject) or not has_fields(machine, cls) or opaque(machine, cls):
         return None
     if lookup(machine, cls, "__eq__")[0] is not MISSING or not is_dataclass(machine, cls):
@@ -191,7 +191,9 @@ def _compared_fields(machine: Machine, cls: Object) -> list[str] | None:
     for base in mro(machine, cls):
         if not isinstance(base, ClassObject) or base.node is None:
             return None if isinstance(base, ClassObject) else [spec.name for spec in fields_of(machine, cls)]
-        options = [keyword.arg for one in base.node.decorator_list if isinstance(one, ast.Call) for keyword in one.keywords]
+        options = [
+            keyword.arg for one in base.node.decorator_list if isinstance(one, ast.Call) for keyword in one.keywords
+        ]
         given = [value for value in namespace(machine, base).values() if isinstance(value, Partial)]
         if "eq" in options or any("compare" in value.keywords for value in given):
             return None

@@ -137,7 +137,9 @@ def forget_rest(machine: Machine, generator: GeneratorCall) -> None:
 def as_mapping(machine: Machine, value: Object, node: Any, frame: Frame) -> Object:
     """The dictionary that an object with `keys` and `__getitem__` stands for; any other value as it is."""
     value = machine.settle(value)
-    keys = called(machine, value, "keys", node, frame) if special(machine, value, "__getitem__") is not None else MISSING
+    keys = (
+        called(machine, value, "keys", node, frame) if special(machine, value, "__getitem__") is not None else MISSING
+    )
     items = None if keys is MISSING else iterate(machine, keys, frame)
     if items is None or not all(map(hashable, items)):
         return value

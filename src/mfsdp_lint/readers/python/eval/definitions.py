@@ -110,8 +110,10 @@ def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> 
     if isinstance(decorator, GeneratorCall) and decorator.managed and isinstance(value, Function):
         return _managed(machine, decorator, value)
     made = isinstance(decorator, Native) and decorator.name.endswith("()")  # by a call: `@wraps(function)`
-    if made or isinstance(decorator, (Function, Instance, Bound, Partial)) or (
-        isinstance(decorator, ClassObject) and not isinstance(value, ClassObject)
+    if (
+        made
+        or isinstance(decorator, (Function, Instance, Bound, Partial))
+        or (isinstance(decorator, ClassObject) and not isinstance(value, ClassObject))
     ):
         if not isinstance(value, ClassObject):
             return call(machine, decorator, [value], {}, node, frame)

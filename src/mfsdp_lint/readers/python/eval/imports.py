@@ -108,7 +108,7 @@ def _run_decorators(machine: Machine, module: Module, table: str | None) -> None
     waiting = [entry for entry in module.decorated if table is None or entry[2] & tables]
     module.decorated = [entry for entry in module.decorated if entry not in waiting]
     for name, deferred, _ in waiting:
-        if module.fields.get(name) is deferred:
+        if isinstance(deferred, Deferred) and module.fields.get(name) is deferred:
             _settle(machine, module, name, deferred)
         elif not deferred.settled:
             # Another definition has its name by now.

@@ -80,8 +80,7 @@ def _is_builtin_instance(machine: Machine, value: Object, name: str) -> bool | N
     if isinstance(value, (Instance, EnumMember)) and name != "object":
         classes = value.cls.options if isinstance(value.cls, Choice) else (value.cls,)
         answers = {
-            name in class_names(machine, cls)
-            or AS_CLASSES.get(name, "?") in class_names(machine, cls)
+            name in class_names(machine, cls) or AS_CLASSES.get(name, "?") in class_names(machine, cls)
             for cls in classes
         }
         return answers.pop() if len(answers) == 1 else None

@@ -96,13 +96,14 @@ def matches(machine: Machine, subject: Object, pattern: Any, node: Any, frame: F
     return _match_perhaps(machine, pattern, frame)
 
 
-def _match_perhaps(machine: Machine, pattern: Any, frame: Frame) -> None:
+def _match_perhaps(machine: Machine, pattern: Any, frame: Frame) -> bool | None:
     """It is not known whether the pattern matches: what it binds is not known either."""
     for inner in ast.walk(pattern):
         if isinstance(inner, (ast.MatchAs, ast.MatchStar)) and inner.name:
             assign_name(machine, inner.name, machine.unknown(), frame)
         elif isinstance(inner, ast.MatchMapping) and inner.rest:
             assign_name(machine, inner.rest, machine.unknown(), frame)
+    return None
 
 
 def _all(answers: list[bool | None]) -> bool | None:
@@ -160,8 +161,7 @@ def _match_mapping(
     if any(map(uncertain, subject.fields.values())):
         return _match_perhaps(machine, pattern, frame)
     found = [
-        matches(machine, subject.fields[key], one, node, frame)
-        for key, one in zip(keys, pattern.patterns, strict=True)
+        matches(machine, subject.fields[key], one, node, frame) for key, one in zip(keys, pattern.patterns, strict=True)
     ]
     if pattern.rest:
         rest = DictObject({key: item for key, item in subject.fields.items() if key not in keys}, machine.tick())

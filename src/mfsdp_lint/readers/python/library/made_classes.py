@@ -73,8 +73,9 @@ def _enumeration(kind: str) -> Model:
     ) -> Object:
         name = machine.settle(arguments[0]) if arguments else None
         given = machine.settle(arguments[1]) if len(arguments) > 1 else None
-        known = isinstance(name, str) and given is not None and not keywords
-        members = _members(machine, given, kind, frame) if known else None
+        if not isinstance(name, str) or given is None or keywords:
+            return _unknown_class(machine)
+        members = _members(machine, given, kind, frame)
         return _unknown_class(machine) if members is None else _made(name, [External(kind)], [], members, frame)
 
     return model

@@ -13,8 +13,9 @@ class Module:
 
     `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
     top level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did
-    not run yet, with the names in them. `asked_for` says that it is one of the files to lint, `upstream` names the release whose source it
-    belongs to, `written` that it tells what a library does (see eval/written.py), `yields` are the lines that say so (None: any may), without which no function is a generator.
+    not run yet, with the names in them. `asked_for` says that it is one of the files to lint, `upstream` names the
+    release whose source it belongs to, `written` says that it tells what a library does (see eval/written.py), `yields`
+    are the lines that say so (None: any may), without which no function is a generator.
     """
 
     __slots__ = (
