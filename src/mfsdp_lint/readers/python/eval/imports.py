@@ -108,8 +108,9 @@ def _run_decorators(machine: Machine, module: Module, table: str | None) -> None
     waiting = [entry for entry in module.decorated if table is None or entry[2] & tables]
     module.decorated = [entry for entry in module.decorated if entry not in waiting]
     for name, deferred, _ in waiting:
-        if isinstance(deferred, Deferred) and module.fields.get(name) is deferred:
-            _settle(machine, module, name, deferred)
+        current = module.fields.get(name)
+        if isinstance(current, Deferred) and current is deferred:
+            _settle(machine, module, name, current)
         elif not deferred.settled:
             # Another definition has its name by now.
             deferred.settled = True
