@@ -14,6 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.readers.python.expressions import CLASS_OF, SECTIONS, Scope, expression, section
+from tests.readers.python.library_statements import IMPORTS
 from tests.readers.python.statements import block
 
 Pick = Callable[[int], int]
@@ -35,7 +36,8 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
 
 PLAIN = ("bool", "int", "str", "opt", "ints", "table", "name")
 
-PRELUDE = """\
+PRELUDE = (
+    """\
 import contextlib
 import copy
 import dataclasses
@@ -46,6 +48,8 @@ import math
 import os
 from dataclasses import dataclass, field, replace
 """
+    + IMPORTS
+)
 
 OUTSIDE = "from outside_world import chosen, perhaps, probe, shake\n"
 

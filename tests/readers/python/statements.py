@@ -18,6 +18,7 @@ from tests.readers.python.expressions import (
     lasting,
     section,
 )
+from tests.readers.python.library_statements import by_library
 
 BASIC = ("int", "str", "bool", "ints", "table", "opt")
 OPERATORS = {
@@ -646,9 +647,14 @@ def define(scope: Scope) -> None:
     scope.types["int"].append(count)
 
 
+def use_library(scope: Scope) -> None:
+    if not by_library(scope):
+        set_field(scope)
+
+
 SIMPLE: list[Callable[[Scope], None]] = [
     set_field, set_field, set_field, bind, bind, augment, alias, replace_section, change_container, unpack, call_helper, method_call,
-    environment, odd, shake, hold,
+    environment, odd, shake, hold, use_library, use_library,
 ]  # fmt: skip
 COMPOUND: list[Callable[[Scope], None]] = [
     if_,

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from mfsdp_lint.readers.python.eval.classes import has_fields, lookup, mro, namespace, opaque
 from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.state.harmless import changes_nothing
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import changes_nothing
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module

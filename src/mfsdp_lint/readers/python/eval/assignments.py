@@ -7,8 +7,11 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
+from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.containers import any_of, delete_entry, elements, entry, set_entry, uncertain
 from mfsdp_lint.readers.python.eval.operators import binary
+from mfsdp_lint.readers.python.eval.protocols import operated, special
+from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
@@ -16,7 +19,17 @@ from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST
 from mfsdp_lint.readers.python.values.markers import HAZY
-from mfsdp_lint.readers.python.values.objects import DictObject, Instance, ListObject, Object, Unknown
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Choice,
+    Descriptor,
+    DictObject,
+    EnumMember,
+    Instance,
+    ListObject,
+    Object,
+    Unknown,
+)
 
 
 def run_assign(machine: Machine, node: ast.Assign, frame: Frame) -> Signal:
@@ -103,6 +116,10 @@ def run_augmented(machine: Machine, node: ast.AugAssign, frame: Frame) -> Signal
 def _added(machine: Machine, node: ast.AugAssign, current: Object, frame: Frame) -> Object:
     value = evaluate(machine, node.value, frame)
     current = machine.settle(current)
+    if isinstance(current, (Instance, EnumMember)) or isinstance(value, Instance):
+        found = operated(machine, type(node.op), current, value, node, frame, in_place=True)
+        if found is not MISSING:
+            return found
     if isinstance(current, ListObject) and isinstance(node.op, ast.Add):
         # A list is extended in place: other names for it see the change.
         more = elements(machine, value, frame)
@@ -126,6 +143,21 @@ def _added(machine: Machine, node: ast.AugAssign, current: Object, frame: Frame)
     return binary(machine, type(node.op), current, value)
 
 
+def _delete_attribute(machine: Machine, owner: Object, name: str, node: Any, frame: Frame) -> None:
+    hook = special(machine, owner, "__delattr__")
+    found = lookup(machine, owner.cls, name)[0] if isinstance(owner, Instance) and hook is None else MISSING
+    if hook is not None:
+        call(machine, hook, [owner, name], {}, node, frame)
+    elif isinstance(found, Descriptor) and found.kind == "property":
+        havoc(machine, owner)  # by its deleter
+    elif isinstance(owner, (Instance, Unknown)):
+        if isinstance(owner, Instance) and name not in owner.fields and not owner.writes.get(HAZY):
+            raise Raised("AttributeError", name)
+        machine.drop(owner, name)
+    elif isinstance(owner, Choice):
+        havoc(machine, owner)
+
+
 def run_delete(machine: Machine, node: ast.Delete, frame: Frame) -> Signal:
     for target in node.targets:
         if isinstance(target, ast.Name):
@@ -135,8 +167,7 @@ def run_delete(machine: Machine, node: ast.Delete, frame: Frame) -> Signal:
             machine.drop(owner, target.id)
         elif isinstance(target, ast.Attribute):
             owner = evaluate(machine, target.value, frame)
-            if isinstance(owner, (Instance, Unknown)):
-                machine.drop(owner, target.attr)
+            _delete_attribute(machine, machine.settle(owner), target.attr, node, frame)
         elif isinstance(target, ast.Subscript):
             holder = evaluate(machine, target.value, frame)
             delete_entry(machine, holder, evaluate(machine, target.slice, frame))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.classes import lookup, namespace
+from mfsdp_lint.readers.python.eval.classes import is_frozen, lookup, mro, namespace
+from mfsdp_lint.readers.python.eval.protocols import special
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.classes import ClassObject, base_name
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import EITHER
 from mfsdp_lint.readers.python.values.modules import Module
@@ -20,6 +21,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Descriptor,
     Function,
     Instance,
+    ListObject,
     Object,
     Unknown,
 )
@@ -49,7 +51,11 @@ def set_attribute(
         if isinstance(setter, Function):
             _through_hook(machine, setter, [target, name, value], node, frame, focus, how)
             return
-        if setter is not None:
+        if isinstance(setter, Instance):
+            method = special(machine, setter, "__set__")
+            call(machine, method, [setter, target, value], {}, node, frame)
+            return
+        if isinstance(setter, Descriptor):
             if setter.setter is not None:
                 _through_hook(machine, setter.setter, [target, value], node, frame, focus, how)
                 return
@@ -95,7 +101,7 @@ def set_attribute(
         raise Raised("AttributeError", f"'{type(target).__name__}' object has no attribute '{name}'")
 
 
-def _setter(machine: Machine, cls: ClassObject, name: str) -> Function | Descriptor | None:
+def _setter(machine: Machine, cls: ClassObject, name: str) -> Object:
     """What stores an attribute of a class's objects: its own `__setattr__`, a property, or None (Python itself)."""
     if name in cls.plain and name not in machine.volatile and "__setattr__" not in machine.volatile:
         return None
@@ -105,8 +111,30 @@ def _setter(machine: Machine, cls: ClassObject, name: str) -> Function | Descrip
     attribute, _ = lookup(machine, cls, name)
     if isinstance(attribute, Descriptor) and attribute.kind == "property":
         return attribute
+    if special(machine, attribute, "__set__") is not None:
+        return attribute
+    _check_place(machine, cls, name)
     cls.plain.add(name)
     return None
+
+
+def _check_place(machine: Machine, cls: ClassObject, name: str) -> None:
+    """Raises Raised where objects of a class keep no attribute of this name, or none that can be changed."""
+    if is_frozen(machine, cls):
+        raise Raised("FrozenInstanceError", f"cannot assign to field '{name}'")
+    places: list[Object] = []
+    for base in mro(machine, cls):
+        if not isinstance(base, ClassObject) or "__slots__" not in namespace(machine, base):
+            if base_name(base) != "object":
+                return
+            continue
+        slots = namespace(machine, base)["__slots__"]
+        slots = slots.items if isinstance(slots, ListObject) else (slots,) if isinstance(slots, str) else slots
+        if not isinstance(slots, (tuple, list)):
+            return
+        places += slots
+    if name not in places and "__dict__" not in places:
+        raise Raised("AttributeError", f"'{cls.name}' object has no attribute '{name}'")
 
 
 def write(

@@ -12,13 +12,16 @@ from mfsdp_lint.readers.python.eval.classes import (
     has_fields,
     is_enum,
     lookup,
+    metaclass,
     mro,
     opaque,
 )
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.path_objects import path_attribute
+from mfsdp_lint.readers.python.eval.protocols import special
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
@@ -84,6 +87,8 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
         return _function_attribute(machine, value, name)
     if isinstance(value, (*CONSTANTS, tuple, frozenset, ListObject, DictObject)):
         return _builtin_attribute(machine, value, name)
+    if isinstance(value, (GeneratorCall, Coroutine)):
+        return Bound(name, value)
     return machine.unknown(name)
 
 
@@ -144,8 +149,13 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any,
     if not isinstance(value.cls, ClassObject):
         return _attribute_of_candidates(machine, value, name, node, frame)
     attribute, _ = lookup(machine, value.cls, name)
+    if attribute is not MISSING and _may_be_hidden(machine, value, attribute):
+        return machine.unknown(name)
     if attribute is not MISSING:
-        return _bind(machine, attribute, value, value.cls, node, frame)
+        found = _bind(machine, attribute, value, value.cls, node, frame)
+        if isinstance(attribute, Descriptor) and attribute.kind == "cached_property":
+            machine.put(value, name, found)
+        return found
     hook, _ = lookup(machine, value.cls, "__getattr__")
     if isinstance(hook, Function):
         return call(machine, hook, [value, name], {}, node, frame)
@@ -169,6 +179,12 @@ BASES_WITH_MORE = (
 )
 OF_BASES = frozenset((*dir(tuple), *dir(BaseException), "_replace", "_asdict", "_fields", "_make"))
 """What objects have from these bases, which no class of the program shows."""
+
+
+def _may_be_hidden(machine: Machine, value: Instance, attribute: Object) -> bool:
+    """Whether something out of sight may have given an object an attribute of its own in place of its class's."""
+    changed = value.writes.get(HAZY) and not isinstance(attribute, (Function, Descriptor))
+    return bool(changed) and not (isinstance(value.cls, ClassObject) and opaque(machine, value.cls))
 
 
 def attributes_of(value: Instance) -> DictObject:
@@ -209,11 +225,16 @@ def _bind(machine: Machine, attribute: Object, owner: Object, cls: Object, node:
     if isinstance(attribute, Function):
         return Bound(attribute, owner)
     if isinstance(attribute, Descriptor):
-        if attribute.kind == "property":
+        if attribute.kind in ("property", "cached_property"):
             return call(machine, attribute.function, [owner], {}, node, frame)
         return attribute.function if attribute.kind == "staticmethod" else Bound(attribute.function, cls)
     if isinstance(attribute, Partial) and getattr(attribute.function, "name", "") == "dataclasses.field":
         return attribute.keywords.get("default", machine.unknown("field"))
+    if isinstance(attribute, Partial) and attribute.method:
+        return Partial(attribute.function, [owner, *attribute.arguments], attribute.keywords)
+    getter = special(machine, attribute, "__get__")
+    if getter is not None:
+        return call(machine, getter, [attribute, owner, cls], {}, node, frame)
     return attribute
 
 
@@ -246,6 +267,10 @@ def _class_attribute(machine: Machine, cls: ClassObject, name: str, node: Any, f
         return described
     if name == "__bases__":
         return tuple(bases(machine, cls))
+    meta = metaclass(machine, cls)
+    attribute = lookup(machine, meta, name)[0] if isinstance(meta, ClassObject) else MISSING
+    if attribute is not MISSING:
+        return _bind(machine, attribute, cls, meta, node, frame)
     if opaque(machine, cls) or name.startswith("__"):
         return machine.unknown(f"{cls.name}.{name}")
     raise Raised("AttributeError", f"type object '{cls.name}' has no attribute '{name}'")
@@ -268,6 +293,12 @@ def _member_attribute(machine: Machine, member: EnumMember, name: str, node: Any
 
 
 def _super_attribute(machine: Machine, value: Super, name: str, node: Any, frame: Frame) -> Object:
+    if _is_metaclass(machine, value):
+        if name in ("__call__", "__new__"):
+            return Bound(External(f"type.{name}"), value.owner)
+        return Bound(External(f"object.{name}"), value.owner)
+    if name == "__new__":
+        return Native("object.__new__", lambda machine, given, *_: Instance(given[0], machine.tick()))
     cls = value.owner.cls if isinstance(value.owner, (Instance, EnumMember)) else value.owner
     for candidate in cls.options if isinstance(cls, Choice) else (cls,):
         if not isinstance(candidate, ClassObject):
@@ -282,6 +313,11 @@ def _super_attribute(machine: Machine, value: Super, name: str, node: Any, frame
     return machine.unknown(f"super().{name}")
 
 
+def _is_metaclass(machine: Machine, value: Super) -> bool:
+    """Whether `super()` stands in a metaclass, which derives from `type`."""
+    return isinstance(value.after, ClassObject) and has_base(machine, value.after, "type")
+
+
 def _function_attribute(machine: Machine, value: Object, name: str) -> Object:
     if isinstance(value, Partial):
         if name == "func":
@@ -291,6 +327,8 @@ def _function_attribute(machine: Machine, value: Object, name: str) -> Object:
         if name == "keywords":
             return DictObject(dict(value.keywords), machine.tick())
     if isinstance(value, Function) and name in value.defaults and name in ("__wrapped__", "__name__"):
+        return value.defaults[name]
+    if isinstance(value, Function) and name == "__name__" and value.defaults.get(name, MISSING) is not MISSING:
         return value.defaults[name]
     if name in ("__name__", "__qualname__"):
         target = value.function if isinstance(value, Bound) else value
@@ -310,6 +348,8 @@ def _builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
         python_type = kinds.get(type(value).__name__, list)
     if name == "__class__":
         return Native(f"builtins.{python_type.__name__}", lambda *a, **k: machine.unknown())
+    if python_type is dict and name == "move_to_end":
+        return Bound(name, value)  # of an OrderedDict
     if not hasattr(python_type, name):
         raise Raised("AttributeError", f"'{python_type.__name__}' object has no attribute '{name}'")
     if isinstance(value, (int, float, complex)) and name in ("real", "imag", "numerator", "denominator"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.containers import elements, uncertain
+from mfsdp_lint.readers.python.eval.containers import as_mapping, elements, uncertain
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -42,7 +42,7 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
             keywords[keyword.arg] = value
             focus[keyword.arg] = keyword
         else:
-            _spread(machine, value, keywords, focus, frame)
+            _spread(machine, as_mapping(machine, value, node, frame), keywords, focus, frame)
     try:
         return call(machine, function, arguments, keywords, node, frame, focus)
     except Raised as error:

@@ -7,12 +7,14 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import Side, join_sides
-from mfsdp_lint.readers.python.eval.construction import instantiate
+from mfsdp_lint.readers.python.eval.class_making import class_being_made
+from mfsdp_lint.readers.python.eval.construction import construct, instantiate
 from mfsdp_lint.readers.python.eval.functions import call_function, one_configuration
 from mfsdp_lint.readers.python.eval.launching import is_launcher, launch
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
-from mfsdp_lint.readers.python.state.calling import CALLERS, Focus, call
+from mfsdp_lint.readers.python.eval.written import written
+from mfsdp_lint.readers.python.state.calling import CALLERS, NO_FOCUS, Focus, call
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
@@ -20,6 +22,7 @@ from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
     Bound,
     Choice,
     Descriptor,
@@ -98,6 +101,9 @@ def _call_external(
     modelled = LIBRARY.get(external.name)
     if modelled is not None:
         return _call_model(machine, external.name, modelled, arguments, keywords, node, frame)
+    known = written(machine, external.name)
+    if known is not MISSING:
+        return call(machine, known, arguments, keywords, node, frame, focus)
     return unfollowed(machine, external.name, arguments, keywords, node, frame)
 
 
@@ -114,13 +120,23 @@ def _call_bound(
     if isinstance(function, str):
         return derived(method(machine, owner, function, arguments, keywords, node, frame), owner, *arguments)
     if isinstance(function, External):
-        return _object_method(machine, function.name, owner, arguments, node, frame)
+        return _object_method(machine, function.name, owner, arguments, keywords, node, frame)
     return call(machine, function, [owner, *arguments], keywords, node, frame)
 
 
 def _object_method(
-    machine: Machine, name: str, owner: Object, arguments: list[Object], node: Any, frame: Frame
+    machine: Machine,
+    name: str,
+    owner: Object,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
 ) -> Object:
+    if name == "type.__call__" and isinstance(owner, ClassObject):
+        return construct(machine, owner, arguments, keywords, node, frame, NO_FOCUS)
+    if name == "type.__new__":
+        return class_being_made(machine, arguments)
     if name in ("object.__setattr__", "object.__getattribute__"):
         return LIBRARY[name](machine, [owner, *arguments], {}, node, frame)
     return None
@@ -210,7 +226,8 @@ def _call_unknown(
     settled = machine.settle(unknown)
     if settled is not unknown:
         return call(machine, settled, arguments, keywords, node, frame, focus)
-    return unfollowed(machine, unknown.text, arguments, keywords, node, frame)
+    # Only what a call of a library gave is known by its name: any other unknown value may be called like a module.
+    return unfollowed(machine, unknown.text, arguments, keywords, node, frame, named="()" in unknown.text)
 
 
 def _not_callable(

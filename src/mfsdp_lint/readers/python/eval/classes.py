@@ -7,10 +7,12 @@ enum, typing.NamedTuple and typing.TypedDict.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mfsdp_lint.readers.python.eval.blocks import run_isolated
+from mfsdp_lint.readers.python.eval.blocks import isolated, run_isolated
+from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
@@ -22,6 +24,7 @@ from mfsdp_lint.readers.python.values.objects import (
     EnumMember,
     External,
     Function,
+    Instance,
     Native,
     Object,
     Partial,
@@ -32,6 +35,10 @@ if TYPE_CHECKING:
 
 
 ENUM_BASES = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
+
+
+WRITTEN: list[Callable[[Machine, str], Object]] = [lambda machine, name: MISSING]
+"""What finds a library's class by its dotted name; written.py, which lies above, fills it in."""
 
 
 LONGEST_ORDER = 256
@@ -68,6 +75,11 @@ def _run_body(machine: Machine, cls: ClassObject) -> None:
     frame.cls = cls
     frame.fields = cls.fields
     run_isolated(machine, cls.node.body, frame)
+    for name, value in list(cls.fields.items()):
+        if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
+            hook = lookup(machine, value.cls, "__set_name__")[0]
+            if isinstance(hook, Function):
+                isolated(machine, partial(call, machine, hook, [value, cls, name], {}, cls.node, frame))
 
 
 def bases(machine: Machine, cls: ClassObject) -> list[Object]:
@@ -86,7 +98,9 @@ def _evaluated_bases(machine: Machine, cls: ClassObject) -> list[Object]:
     for node in cls.node.bases:
         target = node.value if isinstance(node, ast.Subscript) else node
         try:
-            found.append(evaluate(machine, target, frame))
+            base = evaluate(machine, target, frame)
+            known = WRITTEN[0](machine, qualified(base)) if isinstance(base, (External, Native)) else MISSING
+            found.append(known if isinstance(known, ClassObject) else base)
         except Raised:
             found.append(OUT_OF_SIGHT_BASE)
     return found
@@ -220,6 +234,16 @@ def _find_dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | 
     return None
 
 
+def is_frozen(machine: Machine, cls: ClassObject) -> bool:
+    """Whether the fields of a dataclass of the program cannot be changed."""
+    for base in mro(machine, cls):
+        decorator = _dataclass_decorator(machine, base) if isinstance(base, ClassObject) and base.node else None
+        for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
+            if keyword.arg == "frozen" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True:
+                return True
+    return False
+
+
 def has_fields(machine: Machine, cls: Object) -> bool:
     """Whether instances are made from dataclass fields."""
     return any(isinstance(base, ClassObject) and is_dataclass(machine, base) for base in mro(machine, cls))
@@ -231,8 +255,10 @@ def is_enum(machine: Machine, cls: Object) -> bool:
 
 
 def has_base(machine: Machine, cls: Object, *names: str) -> bool:
-    """Whether a base out of sight has one of these dotted names."""
-    return any(base_name(base) in names for base in mro(machine, cls) if not isinstance(base, ClassObject))
+    """Whether a base has one of these dotted names."""
+    return any(
+        (qualified(base) if isinstance(base, ClassObject) else base_name(base)) in names for base in mro(machine, cls)
+    )
 
 
 def fields_of(machine: Machine, cls: Object) -> list[FieldSpec]:
@@ -314,7 +340,9 @@ def enum_members(machine: Machine, cls: ClassObject) -> dict[str, EnumMember]:
             if name.startswith("_") or isinstance(value, (Function, Descriptor, ClassObject)):
                 continue
             if isinstance(value, External) and value.name == "enum.auto()":
-                value = len(cls.members) + 1
+                value = _next_value(machine, cls, name)
+            elif isinstance(namespace(machine, cls).get("__new__"), Function):
+                value = machine.unknown(name)
             twin = next(
                 (
                     member
@@ -325,6 +353,31 @@ def enum_members(machine: Machine, cls: ClassObject) -> dict[str, EnumMember]:
             )
             cls.members[name] = twin or EnumMember(cls, name, value)
     return cls.members
+
+
+def _next_value(machine: Machine, cls: ClassObject, name: str) -> Object:
+    """What `auto()` gives the next member."""
+    values = [member.value for member in cls.members.values()] if cls.members else []
+    if lookup(machine, cls, "_generate_next_value_")[0] is not MISSING:
+        return machine.unknown(name)
+    if has_base(machine, cls, "enum.StrEnum"):
+        return name.lower()
+    numbers = [value for value in values if type(value) is int]
+    if len(numbers) != len(values):
+        return machine.unknown(name)
+    highest = max(numbers, default=0)
+    return 1 << highest.bit_length() if has_base(machine, cls, *FLAGS) else highest + 1
+
+
+def metaclass(machine: Machine, cls: ClassObject) -> Object:
+    """The metaclass that the program says; None where that is Python's own."""
+    for base in mro(machine, cls):
+        if not isinstance(base, ClassObject) or base.node is None:
+            continue
+        for keyword in base.node.keywords:
+            if keyword.arg == "metaclass":
+                return evaluate(machine, keyword.value, base.closure or Frame(base.module))
+    return None
 
 
 def class_names(machine: Machine, cls: Object) -> list[str]:

@@ -6,7 +6,7 @@ import ast
 import operator
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dataclass, lookup, mro, namespace, opaque
 from mfsdp_lint.readers.python.eval.containers import iterate
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
@@ -23,15 +23,20 @@ from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     EnumMember,
     External,
+    Function,
     Instance,
     ListObject,
     Object,
+    Partial,
     SetObject,
     Unknown,
     derived,
     is_constant,
     is_symbolic,
 )
+
+BY_IDENTITY = (ClassObject, Function, External)
+"""Kinds of keys that are equal to themselves alone."""
 
 ORDER = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
 
@@ -173,12 +178,35 @@ def _equal_externals(left: Object, right: Object) -> bool | None:
 def _equal_objects(machine: Machine, left: Object, right: Object) -> bool | None:
     if left is right:
         return True
+    if isinstance(left, Instance) and isinstance(right, Instance) and left.cls is right.cls:
+        names = _compared_fields(machine, left.cls)
+        if names is None or not all(name in side.fields for side in (left, right) for name in names):
+            return None
+        return _equal_items(machine, tuple(left.fields[n] for n in names), tuple(right.fields[n] for n in names))
     if isinstance(left, CONSTANTS) or isinstance(right, CONSTANTS):
         instance = left if isinstance(left, (Instance, EnumMember)) else right
         cls = instance.cls if isinstance(instance, (Instance, EnumMember)) else None
         if isinstance(cls, ClassObject) and lookup(machine, cls, "__eq__")[0] is MISSING:
             return False
     return None
+
+
+def _compared_fields(machine: Machine, cls: Object) -> list[str] | None:
+    """The fields by which the generated `__eq__` of a dataclass of the program compares; None: not sure."""
+    if not isinstance(cls, ClassObject) or not has_fields(machine, cls) or opaque(machine, cls):
+        return None
+    if lookup(machine, cls, "__eq__")[0] is not MISSING or not is_dataclass(machine, cls):
+        return None
+    for base in mro(machine, cls):
+        if not isinstance(base, ClassObject) or base.node is None:
+            return None if isinstance(base, ClassObject) else [spec.name for spec in fields_of(machine, cls)]
+        options = [
+            keyword.arg for one in base.node.decorator_list if isinstance(one, ast.Call) for keyword in one.keywords
+        ]
+        given = [value for value in namespace(machine, base).values() if isinstance(value, Partial)]
+        if "eq" in options or any("compare" in value.keywords for value in given):
+            return None
+    return [spec.name for spec in fields_of(machine, cls)]
 
 
 def _equal_items(machine: Machine, left: tuple[Object, ...], right: tuple[Object, ...]) -> bool | None:
@@ -232,7 +260,9 @@ def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bo
         except TypeError as error:
             raise Raised("TypeError", str(error)) from None
     if isinstance(holder, DictObject):
-        if isinstance(item, (*CONSTANTS, tuple, EnumMember)) and item in holder.fields:
+        if isinstance(item, (Instance, DictObject, ListObject)) and holder.fields:
+            return None  # by its own `__eq__`, perhaps
+        if isinstance(item, (*CONSTANTS, *BY_IDENTITY, tuple, EnumMember)) and item in holder.fields:
             found = holder.fields[item]
             return None if isinstance(found, Choice) and MISSING in found.options else True
         if holder.writes.get(HAZY) or isinstance(item, (Unknown, Choice)):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.branches import known_truth
 from mfsdp_lint.readers.python.eval.containers import hashable, iterate, make_set, present, uncertain
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
@@ -25,13 +27,18 @@ def comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
     """The value of a comprehension or generator expression."""
     found: list[Object] = []
     inner = Frame(frame.module, COMPREHENSION, frame, frame.caller, frame.node, machine.tick())
+    mark, born = len(machine.path.journal), machine.clock + 1
     try:
-        exact = _generate(machine, node, node.generators, inner, found)
+        exact = _generate(machine, node, node.generators, inner, found.append)
     except Raised as error:
         if not isinstance(node, ast.GeneratorExp):
             raise
+        if machine.touched_older(mark, born):
+            return _later(machine, node, inner, mark)
         return IteratorObject(found, machine.tick(), error)
     if isinstance(node, ast.GeneratorExp):
+        if machine.touched_older(mark, born) and exact and not any(map(uncertain, found)):
+            return _later(machine, node, inner, mark)
         return IteratorObject(found if exact else None, machine.tick())
     if isinstance(node, ast.DictComp):
         return _dict_from_pairs(machine, found, exact)
@@ -39,6 +46,16 @@ def comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
     if isinstance(node, ast.SetComp):
         return make_set(machine, items)
     return ListObject(items, machine.tick())
+
+
+def _later(machine: Machine, node: ast.GeneratorExp, inner: Frame, mark: int) -> GeneratorCall:
+    """A generator expression whose elements change something when they are made: that is when they are asked for."""
+    machine.rollback(mark)
+
+    def run(on_yield: Callable[[Object], Object]) -> None:
+        _generate(machine, node, node.generators, inner, on_yield)
+
+    return GeneratorCall(machine, inner, run)
 
 
 def _dict_from_pairs(machine: Machine, pairs: list[Any], exact: bool) -> Object:
@@ -63,13 +80,13 @@ def _generate(
     node: Any,
     generators: list[ast.comprehension],
     frame: Frame,
-    found: list[Object],
+    found: Callable[[Object], Object],
     maybe: bool = False,
 ) -> bool:
     """Collect the elements of a comprehension; whether that is all of them. `maybe`: they may also be missing."""
     if not generators:
         machine.step()
-        found.append(_element(machine, node, frame, maybe))
+        found(_element(machine, node, frame, maybe))
         return True
     first, rest = generators[0], generators[1:]
     iterable = machine.settle(evaluate(machine, first.iter, frame))

@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.eval.classes import (
     is_dataclass,
     is_enum,
     lookup,
+    metaclass,
     mro,
     opaque,
 )
@@ -46,7 +47,24 @@ def instantiate(
     frame: Frame,
     focus: Mapping[str, Any],
 ) -> Object:
-    """`cls(*arguments, **keywords)`. Raises Raised where Python would."""
+    """`cls(*arguments, **keywords)`, by its metaclass where that says how. Raises Raised where Python would."""
+    meta = metaclass(machine, cls)
+    hook = lookup(machine, meta, "__call__")[0] if isinstance(meta, ClassObject) else MISSING
+    if isinstance(hook, Function):
+        return call(machine, hook, [cls, *arguments], keywords, node, frame)
+    return construct(machine, cls, arguments, keywords, node, frame, focus)
+
+
+def construct(
+    machine: Machine,
+    cls: ClassObject,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
+    focus: Mapping[str, Any],
+) -> Object:
+    """What `type.__call__` does: a new object of a class. Raises Raised where Python would."""
     if is_enum(machine, cls):
         return _member_by_value(machine, cls, arguments)
     if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
@@ -54,6 +72,12 @@ def instantiate(
     instance = Instance(cls, machine.tick(), machine.note(node, frame, None, "default", None, None))
     if machine.path.limit < machine.path.budget and is_container(machine, instance):
         machine.found_configuration()
+    maker = lookup(machine, cls, "__new__")[0]
+    if isinstance(maker, Function):
+        made = machine.settle(call(machine, maker, [cls, *arguments], keywords, node, frame))
+        if not isinstance(made, Instance) or made.cls is not cls:
+            return made
+        instance = made
     constructor, owner = lookup(machine, cls, "__init__")
     if isinstance(constructor, Function) and not (
         has_fields(machine, cls) and _generated_is_nearer(machine, cls, owner)
@@ -62,6 +86,8 @@ def instantiate(
         return instance
     if (has_fields(machine, cls) and not _keeps_its_own(machine, cls)) or has_base(machine, cls, "typing.NamedTuple"):
         _fill_fields(machine, instance, arguments, keywords, node, frame, focus)
+        return instance
+    if isinstance(maker, Function):
         return instance
     for name, value in keywords.items():
         _set(machine, instance, name, value, node, frame, focus)

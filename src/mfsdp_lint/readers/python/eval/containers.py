@@ -9,6 +9,7 @@ from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, part_of
 from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
 from mfsdp_lint.readers.python.eval.imports import import_module
+from mfsdp_lint.readers.python.eval.protocols import called, special
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
@@ -20,7 +21,7 @@ from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import is_object
 from mfsdp_lint.readers.python.values.limits import weighs_little
-from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, STRAY
+from mfsdp_lint.readers.python.values.markers import EITHER, FACTORY, HAZY, STRAY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -88,15 +89,66 @@ def elements(machine: Machine, value: Object, frame: Frame) -> list[Object] | No
             return None
 
         if value.state == "open":
+            forget_rest(machine, value)
             return None
         value.run(collect)
         collected: list[Object] | None = found.items
         return collected
     if isinstance(value, ClassObject) and is_enum(machine, value):
         return list(enum_members(machine, value).values())
+    if isinstance(value, Instance):
+        return _elements_of_object(machine, value, frame)
     if isinstance(value, (int, float, complex, type(None))):
         raise Raised("TypeError", f"'{type(value).__name__}' object is not iterable")
     return None
+
+
+def walked(machine: Machine, value: Object, frame: Frame) -> Object:
+    """What `iter(value)` gives where the class of an object says it; else the value itself."""
+    return value if (found := called(machine, value, "__iter__", None, frame)) is MISSING else machine.settle(found)
+
+
+def _elements_of_object(machine: Machine, value: Instance, frame: Frame) -> list[Object] | None:
+    found = walked(machine, value, frame)
+    if found is not value:
+        return elements(machine, found, frame)
+    if special(machine, value, "__next__") is None:
+        return None
+    collected: list[Object] = []
+    while len(collected) < LONGEST:
+        machine.step()
+        try:
+            collected.append(called(machine, value, "__next__", None, frame))
+        except Raised as error:
+            if error.name != "StopIteration":
+                raise
+            return collected
+    return None
+
+
+def forget_rest(machine: Machine, generator: GeneratorCall) -> None:
+    """The rest of a generator that was left open runs now: what it can reach may be changed."""
+    havoc(machine, generator.frame.code)
+    here: Frame | None = generator.frame
+    while here is not None and here.fields is not here.module.fields:
+        for value in list(here.fields.values()):
+            havoc(machine, value)
+        # What stands in a function's own lines, and not in a function of its own, reaches all names there.
+        here = here.enclosing if generator.frame.code is None else None
+
+
+def as_mapping(machine: Machine, value: Object, node: Any, frame: Frame) -> Object:
+    """The dictionary that an object with `keys` and `__getitem__` stands for; any other value as it is."""
+    value = machine.settle(value)
+    keys = (
+        called(machine, value, "keys", node, frame) if special(machine, value, "__getitem__") is not None else MISSING
+    )
+    items = None if keys is MISSING else iterate(machine, keys, frame)
+    if items is None or not all(map(hashable, items)):
+        return value
+    made = DictObject({}, machine.tick())
+    made.fields = {key: entry(machine, value, key, node, frame) for key in items}
+    return made
 
 
 def uncertain(value: Object) -> TypeGuard[Choice]:
@@ -138,7 +190,7 @@ def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame
     if isinstance(key, Choice) and isinstance(holder, (DictObject, ListObject, tuple)):
         return _over(machine, key.options, lambda option: entry(machine, holder, option, node, frame))
     if isinstance(holder, DictObject):
-        return _dict_entry(machine, holder, key)
+        return _dict_entry(machine, holder, key, node, frame)
     if isinstance(holder, (ListObject, tuple, str, bytes, range)):
         return _sequence_entry(machine, holder, key)
     if isinstance(holder, Unknown):
@@ -189,11 +241,16 @@ def _over(machine: Machine, options: tuple[Object, ...], read: Callable[[Object]
     return join(machine, found)
 
 
-def _dict_entry(machine: Machine, holder: DictObject, key: Object) -> Object:
-    if isinstance(key, (Unknown, ListObject)) or not hashable(key):
+def _dict_entry(machine: Machine, holder: DictObject, key: Object, node: Any, frame: Frame) -> Object:
+    if not hashable(key):
         return any_of(machine, entries_of(machine, holder))
     found = holder.fields.get(key, MISSING)
     if found is MISSING:
+        factory = holder.writes.get(FACTORY)
+        if factory is not None and not holder.writes.get(HAZY):
+            made = call(machine, factory, [], {}, node, frame)
+            set_entry(machine, holder, key, made, node, frame)
+            return made
         if holder.writes.get(HAZY):
             found = unseen_entry(machine, holder, key)
             machine.put(holder, key, found)
@@ -251,7 +308,7 @@ def hashable(key: Object) -> bool:
     """Whether a key is known well enough to be one of a dictionary."""
     if isinstance(key, tuple):
         return all(map(hashable, key))
-    return not isinstance(key, (Unknown, Choice, ListObject, DictObject))
+    return not isinstance(key, (Unknown, Choice, ListObject, DictObject, Instance))
 
 
 def _sequence_entry(

@@ -9,17 +9,22 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.assignments import assign_name
 from mfsdp_lint.readers.python.eval.binding import evaluate_defaults
 from mfsdp_lint.readers.python.eval.blocks import isolated
+from mfsdp_lint.readers.python.eval.class_making import announce, is_watched
+from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.harmless import changes_nothing
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import LIBRARY, changes_nothing
+from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.names import Deferred
 from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
     Bound,
     Choice,
     Descriptor,
@@ -57,7 +62,18 @@ def _make_function(machine: Machine, node: Any, frame: Frame) -> Object:
 
 def run_define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> Signal:
     closure = None if frame.fields is frame.module.fields else frame
-    _bind_definition(machine, node, frame, ClassObject(node.name, frame.module, node, closure))
+    made = ClassObject(node.name, frame.module, node, closure)
+    if frame.fields is not frame.module.fields:
+        _bind_definition(machine, node, frame, made)
+        if node.keywords or node.bases:
+            announce(machine, made, frame)
+        return None
+    watched = is_watched(node, frame.fields)
+    _bind_definition(machine, node, frame, made)
+    if watched:
+        later = Deferred(lambda: _outside(machine, lambda: announce(machine, made, frame)))
+        names = _names_in([*node.bases, *(keyword.value for keyword in node.keywords)])
+        frame.module.decorated.append((node.name, later, names | {node.name}))
     return None
 
 
@@ -74,10 +90,14 @@ def _bind_definition(machine: Machine, node: Any, frame: Frame, made: Object) ->
         assign_name(machine, node.name, made, frame)
     elif frame.fields is frame.module.fields and not isinstance(frame.fields.get(node.name), Function):
         # Decorators of a module's own definitions are looked at when the name is first used.
-        frame.fields[node.name] = Deferred(lambda: _outside(machine, decorated))
-        frame.module.decorated.append(node.name)
+        later = frame.fields[node.name] = Deferred(lambda: _outside(machine, decorated))
+        frame.module.decorated.append((node.name, later, _names_in(node.decorator_list)))
     else:
         assign_name(machine, node.name, decorated(), frame)
+
+
+def _names_in(nodes: list[ast.expr]) -> frozenset[str]:
+    return frozenset(inner.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.Name))
 
 
 def _outside(machine: Machine, make: Callable[[], Object]) -> Object:
@@ -91,12 +111,18 @@ def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> 
     if isinstance(node, ast.Attribute) and node.attr in ("setter", "getter", "deleter"):
         former = frame.fields.get(node.value.id) if isinstance(node.value, ast.Name) else None
         if isinstance(former, Descriptor):
-            return Descriptor("property", former.function, value if node.attr == "setter" else former.setter)
+            setter = value if node.attr == "setter" else former.setter
+            return Descriptor("property", value if node.attr == "getter" else former.function, setter)
         return value
     try:
         decorator = evaluate(machine, node, frame)
     except Raised:
         return value
+    if isinstance(decorator, External) and decorator.name not in LIBRARY:
+        known = written(machine, decorator.name)
+        decorator = decorator if known is MISSING else known
+    if isinstance(decorator, GeneratorCall) and decorator.managed and isinstance(value, Function):
+        return _managed(machine, decorator, value)
     return _applied(machine, decorator, value, node, frame)
 
 
@@ -121,17 +147,28 @@ def _applied(machine: Machine, decorator: Object, value: Object, node: ast.expr,
 
 def _is_code(decorator: Object, value: Object) -> bool:
     """Whether a decorator is called to find out what it does: code of the program, or a model of a library's."""
-    if isinstance(decorator, Bound):
-        return isinstance(decorator.function, Function)
     if isinstance(decorator, Native):
-        return decorator.name.startswith(MODELLED)
+        # One that a call made: `@wraps(function)`.
+        return decorator.name.startswith(MODELLED) or decorator.name.endswith("()")
     if isinstance(decorator, External):
         return decorator.name in LIBRARY and decorator.name not in CACHES and isinstance(value, (Function, Partial))
     if isinstance(decorator, Partial):
-        return _is_code(decorator.function, value) or getattr(decorator.function, "name", "") in LIBRARY
-    return isinstance(decorator, (Function, Instance)) or (
+        return True
+    return isinstance(decorator, (Function, Instance, Bound)) or (
         isinstance(decorator, ClassObject) and not isinstance(value, ClassObject)
     )
+
+
+def _managed(machine: Machine, manager: GeneratorCall, function: Function) -> Object:
+    """A function that a context manager was made the decorator of: what both reach is not followed."""
+    reached = [function, manager.frame.code, *manager.frame.fields.values()]
+
+    def call_it(machine: Machine, arguments: list[Object], keywords: dict[str, Object], *_: Any) -> Object:
+        for value in [*reached, *arguments, *keywords.values()]:
+            havoc(machine, value)
+        return machine.unknown(f"{function.name}()")
+
+    return Native(function.name, call_it)
 
 
 def _is_out_of_sight(decorator: Object) -> bool:
@@ -144,7 +181,7 @@ def decorate(machine: Machine, decorator: Object, value: Object) -> Object:
     last = name.rpartition(".")[2]
     if isinstance(decorator, (External, Native)):
         if last in ("staticmethod", "classmethod", "property", "cached_property", "abstractproperty"):
-            return Descriptor({"cached_property": "property", "abstractproperty": "property"}.get(last, last), value)
+            return Descriptor({"abstractproperty": "property"}.get(last, last), value)
         if last in ("contextmanager", "asynccontextmanager") and isinstance(value, Function):
             value.unwrapped = "contextmanager"
         if name in CACHES and isinstance(value, Function):

@@ -15,6 +15,7 @@ from mfsdp_lint.readers.python.eval.connectives import connected
 from mfsdp_lint.readers.python.eval.containers import (
     absorbed,
     any_of,
+    as_mapping,
     elements,
     entry,
     hashable,
@@ -27,7 +28,9 @@ from mfsdp_lint.readers.python.eval.formatting import formatted
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.loops import yield_unknown
 from mfsdp_lint.readers.python.eval.operators import binary, sign
-from mfsdp_lint.readers.python.state.generators import Coroutine
+from mfsdp_lint.readers.python.eval.protocols import called, operated, ordered, special
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.generators import GeneratorCall, awaited
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS
@@ -42,7 +45,9 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
     DictObject,
+    EnumMember,
     Function,
+    Instance,
     ListObject,
     Object,
     Unknown,
@@ -94,6 +99,10 @@ def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> Object:
 
 def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Object:
     left, right = evaluate(machine, node.left, frame), evaluate(machine, node.right, frame)
+    if isinstance(left, (Instance, EnumMember)) or isinstance(right, (Instance, EnumMember)):
+        found = operated(machine, type(node.op), left, right, node, frame)
+        if found is not MISSING:
+            return found
     return derived(binary(machine, type(node.op), left, right), left, right)
 
 
@@ -105,6 +114,10 @@ def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Object:
         if known is None:
             return negated(machine, value)
         return derived(not known, operand)
+    if isinstance(value, Instance):
+        names = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
+        found = called(machine, value, names[type(node.op)], node, frame)
+        return machine.unknown("", not_none=True) if found is MISSING else found
     if isinstance(value, Choice):
         return join(machine, [sign(machine, node.op, option) for option in value.options])
     return derived(sign(machine, node.op, value), operand)
@@ -129,7 +142,7 @@ def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Object:
     result: Object = True
     for op, right_node in zip(node.ops, node.comparators, strict=True):
         right = evaluate(machine, right_node, frame)
-        result = compare(machine, op, left, right, node, frame)
+        result = _compared(machine, op, left, right, node, frame)
         if len(node.ops) == 1:
             return derived(result, left, right)
         if result is False:
@@ -138,6 +151,20 @@ def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Object:
             return machine.unknown(ast.unparse(node), not_none=True)
         left = right
     return result
+
+
+def _compared(machine: Machine, op: ast.cmpop, left: Object, right: Object, node: ast.AST, frame: Frame) -> Object:
+    if isinstance(left, Instance) or isinstance(right, Instance):
+        kind = ast.Eq if isinstance(op, ast.NotEq) else type(op)
+        found = ordered(machine, kind, left, right, node, frame)
+        if found is not MISSING:
+            known = known_truth(machine, found, node, frame) if isinstance(op, ast.NotEq) else None
+            return found if not isinstance(op, ast.NotEq) else negated(machine, found) if known is None else not known
+    if isinstance(op, (ast.In, ast.NotIn)) and special(machine, right, "__contains__") is not None:
+        method = special(machine, right, "__contains__")
+        known = known_truth(machine, call(machine, method, [right, left], {}, node, frame), node, frame)
+        return machine.unknown("", not_none=True) if known is None else known is not isinstance(op, ast.NotIn)
+    return compare(machine, op, left, right, node, frame)
 
 
 def _tuple(machine: Machine, node: ast.Tuple, frame: Frame) -> Object:
@@ -172,7 +199,7 @@ def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Object:
     for key_node, value_node in zip(node.keys, node.values, strict=True):
         value = evaluate(machine, value_node, frame)
         if key_node is None:
-            value = machine.settle(value)
+            value = as_mapping(machine, value, node, frame)
             if isinstance(value, DictObject):
                 result.fields = absorbed(machine, result.fields, value)
                 result.writes.update(value.writes)
@@ -241,9 +268,13 @@ def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Object:
 
 
 def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Object:
-    items = elements(machine, evaluate(machine, node.value, frame), frame)
+    source = machine.settle(evaluate(machine, node.value, frame))
     if frame.on_yield is None:
         return machine.unknown("yield")
+    if isinstance(source, GeneratorCall) and source.state == "new":
+        source.run(frame.on_yield)
+        return source.returned
+    items = elements(machine, source, frame)
     if items is None or any(map(uncertain, items)):
         return yield_unknown(machine, node, any_of(machine, items or ()), frame)
     for item in items:
@@ -252,8 +283,7 @@ def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Object:
 
 
 def _await(machine: Machine, node: ast.Await, frame: Frame) -> Object:
-    value = evaluate(machine, node.value, frame)
-    return value.result() if isinstance(value, Coroutine) else machine.unknown("await")
+    return awaited(machine, evaluate(machine, node.value, frame))
 
 
 EVALUATORS.update(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ast
 
+from mfsdp_lint.readers.python.eval.protocols import called
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_TEXT, is_small, is_wide
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
+    MISSING,
     External,
+    Instance,
     ListObject,
     Object,
     PathObject,
@@ -25,6 +29,8 @@ from mfsdp_lint.readers.python.values.objects import (
 def as_text(machine: Machine, value: Object) -> str | None:
     """`str(value)`, None where it is not known."""
     value = machine.settle(value)
+    if isinstance(value, Instance):
+        return _own_text(machine, value)
     if isinstance(value, CONSTANTS):
         return str(value) if is_small(value) else None
     if type(value) is PathObject:
@@ -41,6 +47,15 @@ def as_text(machine: Machine, value: Object) -> str | None:
     ):
         return str(list(value.items))
     return None
+
+
+def _own_text(machine: Machine, value: Instance) -> str | None:
+    frame = Frame(value.cls.module) if isinstance(value.cls, ClassObject) else None
+    if frame is None:
+        return None
+    found = called(machine, value, "__str__", None, frame)
+    found = machine.settle(called(machine, value, "__repr__", None, frame) if found is MISSING else found)
+    return found if isinstance(found, str) else None
 
 
 def formatted(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
@@ -121,44 +122,59 @@ def _handled_type(handler: ast.ExceptHandler) -> str:
 
 def _handle(machine: Machine, handler: ast.ExceptHandler, error: Raised, frame: Frame) -> Signal:
     if handler.name:
-        machine.put(frame, handler.name, machine.unknown(handler.name, not_none=True))
-    return run_block(machine, handler.body, frame)
+        known = isinstance(error.value, Instance)
+        value = error.value if known else machine.unknown(handler.name, not_none=True)
+        machine.put(frame, handler.name, value)
+    outer, frame.handling = frame.handling, (handler.name, error)
+    try:
+        return run_block(machine, handler.body, frame)
+    finally:
+        frame.handling = outer
 
 
 CATCH_ALL = {"Exception", "BaseException"}
 
 
-PARENTS = {
-    "KeyError": {"LookupError"},
-    "IndexError": {"LookupError"},
-    "ZeroDivisionError": {"ArithmeticError"},
-    "OverflowError": {"ArithmeticError"},
-    "ModuleNotFoundError": {"ImportError"},
-    "NotImplementedError": {"RuntimeError"},
-    "RecursionError": {"RuntimeError"},
-    "UnboundLocalError": {"NameError"},
-    "UnicodeDecodeError": {"ValueError"},
-    "UnicodeEncodeError": {"ValueError"},
-    "FileNotFoundError": {"OSError", "IOError", "EnvironmentError"},
-}
+PARENTS = {"FrozenInstanceError": ("AttributeError",)}
+"""Exceptions of the standard library's modules, with what they derive from."""
+
+
+def _ancestors(name: str) -> set[str]:
+    found = getattr(builtins, name, None)
+    inherited = [base.__name__ for base in found.__mro__[:-1]] if isinstance(found, type) else []
+    return {name, *inherited, *PARENTS.get(name, ())}
 
 
 def _matching(
     machine: Machine, handlers: list[ast.ExceptHandler], error: Raised, frame: Frame
 ) -> ast.ExceptHandler | None:
-    names = {error.name, *PARENTS.get(error.name, ())} | CATCH_ALL
+    names = _ancestors(error.name) | CATCH_ALL
     if isinstance(error.value, Instance) and isinstance(error.value.cls, ClassObject):
-        names |= {name.rpartition(".")[2] for name in class_names(machine, error.value.cls)}
+        for name in class_names(machine, error.value.cls):
+            names |= _ancestors(name.rpartition(".")[2])
     for handler in handlers:
-        if handler.type is None:
-            return handler
-        caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-        if any(ast.unparse(one).rpartition(".")[2] in names for one in caught):
+        if handler.type is None or names & _caught(machine, handler.type, frame):
             return handler
     return None
 
 
+def _caught(machine: Machine, node: ast.expr, frame: Frame) -> set[str]:
+    """The names of the exceptions that a handler is for."""
+    spelled = node.elts if isinstance(node, ast.Tuple) else [node]
+    found = {ast.unparse(one).rpartition(".")[2] for one in spelled}
+    with suppress(Raised):
+        value = machine.settle(evaluate(machine, node, frame))
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, (ClassObject, External)):
+                found.add(one.name.rpartition(".")[2])
+    return found
+
+
 def run_raise(machine: Machine, node: ast.Raise, frame: Frame) -> Signal:
+    if frame.handling is not None and (
+        node.exc is None or (isinstance(node.exc, ast.Name) and node.exc.id == frame.handling[0])
+    ):
+        raise frame.handling[1]
     if node.exc is None:
         raise Raised("Exception", "re-raised")
     target = node.exc.func if isinstance(node.exc, ast.Call) else node.exc

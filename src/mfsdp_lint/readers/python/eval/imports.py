@@ -12,6 +12,7 @@ from mfsdp_lint.readers.python.eval.blocks import run_isolated
 from mfsdp_lint.readers.python.state.folders import symbol
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import relative_target, submodule
+from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.names import READY, Deferred, StarOut
@@ -19,6 +20,7 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,
     External,
+    Instance,
     ListObject,
     Object,
 )
@@ -43,7 +45,7 @@ def ensure_ran(machine: Machine, module: Module) -> None:
 def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | None = None) -> Object:
     """The value of a global name of a module, MISSING where it has none."""
     found: Object = module.fields.get(name, MISSING)
-    if type(found) in READY and module.ran:
+    if type(found) in READY and module.ran and not (module.decorated and type(found) is ClassObject):
         return found
     if getattr(module, "data", None) is not None:
         given: Object = module.data.get(machine, name)
@@ -52,8 +54,10 @@ def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | No
     found = module.fields.get(name, MISSING)
     if isinstance(found, Deferred):
         found = _settle(machine, module, name, found)
-    elif isinstance(found, (DictObject, ListObject)) and module.decorated:
-        _run_decorators(machine, module)
+    if module.decorated and isinstance(found, (DictObject, ListObject)):
+        _run_decorators(machine, module, None)
+    elif module.decorated and isinstance(found, (Instance, ClassObject)):
+        _run_decorators(machine, module, name)
     if found is not MISSING:
         return found
     outermost = seen is None
@@ -94,17 +98,29 @@ def _settle(machine: Machine, module: Module, name: str, deferred: Deferred) -> 
         value = deferred.resolve()
     finally:
         deferred.running = False
+    deferred.settled = True
     module.fields[name] = value
     return value
 
 
-def _run_decorators(machine: Machine, module: Module) -> None:
-    """A module-wide table may be one that the module's decorators fill: they all run before it is read."""
-    names, module.decorated = module.decorated, []
-    for name in names:
-        found = module.fields.get(name)
-        if isinstance(found, Deferred):
-            _settle(machine, module, name, found)
+def _run_decorators(machine: Machine, module: Module, table: str | None) -> None:
+    """What a module holds may be what its decorators fill: those that name it run before it is read, and all of them
+    before a plain table is.
+    """
+    tables = {table}
+    for name, _, names in module.decorated:
+        if names & tables:
+            tables.add(name)  # what derives from it, or is made with it, may be told as well
+    waiting = [entry for entry in module.decorated if table is None or entry[2] & tables]
+    module.decorated = [entry for entry in module.decorated if entry not in waiting]
+    for name, deferred, _ in waiting:
+        current = module.fields.get(name)
+        if isinstance(current, Deferred) and current is deferred:
+            _settle(machine, module, name, current)
+        elif not deferred.settled:
+            # Another definition has its name by now.
+            deferred.settled = True
+            deferred.resolve()
 
 
 def _package_member(machine: Machine, module: Module, name: str) -> Object:

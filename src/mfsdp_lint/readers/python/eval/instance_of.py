@@ -30,6 +30,10 @@ PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 
 
+AS_CLASSES = {"int": "enum.IntEnum", "str": "enum.StrEnum", "tuple": "typing.NamedTuple", "dict": "builtins.dict"}
+"""Built-in types, and what stands for them among the bases of a class."""
+
+
 ABSTRACT_TYPES = {
     "Mapping": (DictObject,), "MutableMapping": (DictObject,), "Sequence": (ListObject, tuple, str),
     "Iterable": (ListObject, tuple, str, DictObject), "Collection": (ListObject, tuple, str, DictObject),
@@ -76,8 +80,7 @@ def _is_builtin_instance(machine: Machine, value: Object, name: str) -> bool | N
     if isinstance(value, (Instance, EnumMember)) and name != "object":
         classes = value.cls.options if isinstance(value.cls, Choice) else (value.cls,)
         answers = {
-            name in class_names(machine, cls)
-            or {"int": "enum.IntEnum", "str": "enum.StrEnum"}.get(name, "?") in class_names(machine, cls)
+            name in class_names(machine, cls) or AS_CLASSES.get(name, "?") in class_names(machine, cls)
             for cls in classes
         }
         return answers.pop() if len(answers) == 1 else None

@@ -12,7 +12,8 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE, Leave, head
 from mfsdp_lint.readers.python.eval.branches import known_truth, undecided
-from mfsdp_lint.readers.python.eval.containers import LONGEST, iterate, present, uncertain
+from mfsdp_lint.readers.python.eval.containers import LONGEST, iterate, present, uncertain, walked
+from mfsdp_lint.readers.python.eval.protocols import called, special
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
@@ -50,6 +51,12 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
         return _for_generator(machine, node, iterable, frame)
     if isinstance(iterable, Choice) and len(iterable.options) <= CHOICES_WALKED:
         return _over_one_of(machine, node, iterable.options, frame)
+    if isinstance(iterable, Instance):
+        own = walked(machine, iterable, frame)
+        if own is not iterable:
+            return _over(machine, node, own, frame)
+        if special(machine, iterable, "__next__") is not None:
+            return _over_iterator(machine, node, iterable, frame)
     items = iterable.items if isinstance(iterable, ListObject) else iterate(machine, iterable, frame)
     if items is None or (isinstance(iterable, IteratorObject) and iterable.is_stale):
         return _unknown_turns(
@@ -86,6 +93,21 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
         if iterable.error is not None:
             raise iterable.error
     return run_block(machine, node.orelse, frame)
+
+
+def _over_iterator(machine: Machine, node: Any, iterator: Instance, frame: Frame) -> Signal:
+    """A loop over an object with a `__next__` of the program's: it is asked before each turn."""
+    for _ in range(LONGEST):
+        try:
+            item = called(machine, iterator, "__next__", node, frame)
+        except Raised as error:
+            if error.name != "StopIteration":
+                raise
+            return run_block(machine, node.orelse, frame)
+        signal = _turn(machine, node, item, frame)
+        if signal is not None:
+            return None if signal is BREAK else signal
+    raise CannotJoin
 
 
 def _over_one_of(machine: Machine, node: Any, options: tuple[Object, ...], frame: Frame) -> Signal:

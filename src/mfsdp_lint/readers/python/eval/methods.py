@@ -11,8 +11,10 @@ from mfsdp_lint.readers.python.eval.containers import (
     LONGEST,
     absorbed,
     any_of,
+    as_mapping,
     elements,
     entries_of,
+    forget_rest,
     hashable,
     iterate,
     make_set,
@@ -25,9 +27,11 @@ from mfsdp_lint.readers.python.eval.containers import (
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.eval.sorting import sort
 from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall, awaited
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, LONGEST_TEXT, can_format, is_small
 from mfsdp_lint.readers.python.values.markers import HAZY, STRAY
@@ -58,6 +62,10 @@ def method(
     """`owner.name(...)` of a built-in type."""
     owner = machine.settle(owner)
     arguments = [machine.settle(argument) for argument in arguments]
+    if isinstance(owner, GeneratorCall):
+        return _generator_method(machine, owner, name)
+    if isinstance(owner, Coroutine):
+        return None if name == "close" else awaited(machine, owner)
     if isinstance(owner, DictObject):
         return _dict_method(machine, owner, name, arguments, keywords, node, frame)
     if isinstance(owner, SetObject):
@@ -65,6 +73,17 @@ def method(
     if isinstance(owner, ListObject):
         return _list_method(machine, owner, name, arguments, keywords, frame)
     return _constant_method(machine, owner, name, arguments, keywords, frame)
+
+
+def _generator_method(machine: Machine, owner: GeneratorCall, name: str) -> Object:
+    if name in ("__next__", "__enter__") or (name == "send" and owner.state == "new"):
+        found = owner.first() if owner.state == "new" else MISSING
+        if found is not MISSING:
+            return found
+    # What it does between here and its end is not told apart.
+    if owner.state == "open":
+        forget_rest(machine, owner)
+    return machine.unknown(f"{name}()")
 
 
 OPERATORS = {
@@ -175,12 +194,19 @@ def _dict_method(
             for key in reversed(list(owner.fields)):
                 machine.drop(owner, key)
             return None
-        case "popitem", [] if not hazy:
+        case "move_to_end", [key] if not hazy and hashable(key):
+            _move(machine, owner, plain_key(machine, key), keywords)
+            return None
+        case "popitem", [*which] if not hazy:
             if not owner.fields:
                 raise Raised("KeyError", "popitem(): dictionary is empty")
-            key = list(owner.fields)[-1]
+            last = truth(machine, which[0] if which else keywords.get("last", True))
+            if last is None:
+                havoc(machine, owner)
+                return machine.unknown("popitem()", not_none=True)
+            key = list(owner.fields)[-1 if last else 0]
             value = owner.fields[key]
-            machine.drop(owner, key)
+            machine.drop_entry(owner, key)
             return (key, value)
         case "fromkeys", [keys, *rest]:
             items = iterate(machine, keys, frame)
@@ -189,7 +215,25 @@ def _dict_method(
                 if items is None
                 else DictObject(dict.fromkeys(items, rest[0] if rest else None), machine.tick())
             )
+    if name in ("move_to_end", "popitem"):
+        havoc(machine, owner)
     return machine.unknown()
+
+
+def _move(machine: Machine, owner: DictObject, key: Object, keywords: dict[str, Object]) -> None:
+    if key not in owner.fields:
+        raise Raised("KeyError", str(key))
+    value = owner.fields[key]
+    others = {other: item for other, item in owner.fields.items() if other != key}
+    machine.drop_entry(owner, key)
+    machine.put(owner, key, value)
+    last = truth(machine, keywords.get("last", True))
+    if last is False:
+        for other, item in others.items():
+            machine.drop_entry(owner, other)
+            machine.put(owner, other, item)
+    elif last is None:
+        havoc(machine, owner)
 
 
 def _pair(machine: Machine, key: Object, value: Object) -> Object:
@@ -212,7 +256,7 @@ def _get(machine: Machine, owner: DictObject, key: Object, fallback: Object) -> 
 def _update(
     machine: Machine, owner: DictObject, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> None:
-    for argument in arguments:
+    for argument in [as_mapping(machine, argument, node, frame) for argument in arguments]:
         if isinstance(argument, DictObject):
             for key, value in absorbed(machine, owner.fields, argument).items():
                 if key not in argument.fields:

@@ -8,24 +8,42 @@ from mfsdp_lint.readers.python.eval.containers import any_of, some_of
 from mfsdp_lint.readers.python.eval.launching import hand_over
 from mfsdp_lint.readers.python.eval.starting import launch_what_is_started
 from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.harmless import calls_nothing, changes_nothing
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import changes_nothing
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import is_object
 from mfsdp_lint.readers.python.values.markers import CONFIGURATION
-from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Object, Unknown
+from mfsdp_lint.readers.python.values.objects import (
+    Bound,
+    DictObject,
+    Function,
+    ListObject,
+    Object,
+    Partial,
+    Unknown,
+)
 
 
 def unfollowed(
-    machine: Machine, name: str, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+    machine: Machine,
+    name: str,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
+    *,
+    named: bool = True,
 ) -> Object:
-    """A call whose code is not at hand: its result is unknown, and so is everything it may have changed."""
+    """A call whose code is not at hand: its result is unknown, and so is everything it may have changed.
+
+    `named` says that `name` is the dotted name of what is called, and not only a text for it.
+    """
     machine.unfollowed += 1
     machine.doubts += 1
     picked = _picked(machine, [*arguments, *keywords.values()])
     launch_what_is_started(machine, arguments, keywords, node, frame)
     result = machine.unknown(f"{name}()")
-    if not changes_nothing(name):
+    if not (named and changes_nothing(name)):
         if hand_over(machine, [*arguments, *keywords.values()], node, frame):
             result.fields[CONFIGURATION] = True
         if machine.tracing:
@@ -33,6 +51,10 @@ def unfollowed(
         for value in [*arguments, *keywords.values()]:
             havoc(machine, value)
         machine.suspect = None
+    elif not calls_nothing(name):
+        for value in [*arguments, *keywords.values()]:
+            if isinstance(value, (Function, Bound, Partial)):
+                havoc(machine, value)
     return any_of(machine, [*picked, result]) if picked else result
 
 

@@ -245,6 +245,8 @@ def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:
 
 
 def _has_fields(value: Instance | Unknown) -> bool:
+    if isinstance(value, Instance) and isinstance(value.cls, ClassObject) and value.cls.module.written:
+        return False  # a path, a namespace: a value to its user
     return any(isinstance(name, str) for name in value.fields)
 
 

@@ -9,14 +9,18 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
 from mfsdp_lint.readers.python.eval.attributes import attributes_of, get_attribute, has_attribute, part_of
 from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.eval.written import written
+from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
+from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY, WHOLE
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -26,6 +30,9 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Unknown,
 )
+
+LONGEST_PROGRAM = 10_000
+"""Characters of a text that is followed as a program."""
 
 
 @models("builtins.getattr")
@@ -129,10 +136,54 @@ def _vars(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
         if WHOLE not in owner.fields:
             found.writes[HAZY] = True
         return found
+    if isinstance(owner, Module):
+        return call(machine, written(machine, "builtins.names_of"), [owner], {}, node, frame)
+    if not arguments:
+        return _locals(machine, [], {}, node, frame)
     return machine.unknown("vars()", not_none=True)
 
 
-@models("builtins.dir", "builtins.globals", "builtins.locals")
+@models("builtins.globals")
+def _globals(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    return call(machine, written(machine, "builtins.names_of"), [frame.module], {}, node, frame)
+
+
+@models("builtins.locals")
+def _locals(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    if frame.fields is frame.module.fields:
+        return _globals(machine, arguments, keywords, node, frame)
+    return DictObject(dict(frame.fields), machine.tick())
+
+
+@models("builtins.eval", "builtins.exec")
+def _run_text(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    text = machine.settle(arguments[0]) if len(arguments) == 1 else None
+    function = getattr(getattr(node, "func", None), "id", "")
+    if isinstance(text, str) and function in ("eval", "exec") and len(text) < LONGEST_PROGRAM:
+        try:
+            tree = ast.parse(text.strip() if function == "eval" else text, mode=function)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise Raised("SyntaxError", "invalid syntax") from None
+        for inner in ast.walk(tree):
+            ast.copy_location(inner, node)
+        if isinstance(tree, ast.Expression):
+            return evaluate(machine, tree.body, frame)
+        run_block(machine, tree.body, frame)  # type: ignore[attr-defined]
+        return None
+    # It may do anything to what it can name.
+    here: Frame | None = frame
+    while here is not None:
+        for value in list(here.fields.values()):
+            havoc(machine, value)
+        here = here.enclosing
+    for value in [*arguments, *keywords.values(), machine.path.environment, *frame.module.fields.values()]:
+        havoc(machine, value)
+    return machine.unknown("eval()")
+
+
+@models("builtins.dir")
 def _names(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return machine.unknown("", not_none=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, opaque
@@ -13,8 +14,10 @@ from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
+    MISSING,
     Choice,
     DictObject,
     External,
@@ -63,6 +66,8 @@ def _fields(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
     for spec in fields_of(machine, cls):
         described = machine.unknown(spec.name, not_none=True)
         described.fields |= {"name": spec.name, "init": spec.init, "kw_only": spec.keyword_only}
+        if spec.default is not MISSING:
+            described.fields["default"] = spec.default
         found.append(described)
     return tuple(found)
 
@@ -82,16 +87,46 @@ def _is_dataclass(
 
 @models("dataclasses.asdict")
 def _asdict(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    value = machine.settle(arguments[0])
+    found = None if keywords else _field_values(machine, arguments[0], _as_dict)
+    return machine.unknown("asdict", not_none=True) if found is None else _as_dict(machine, found)
+
+
+@models("dataclasses.astuple")
+def _astuple(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    found = None if keywords else _field_values(machine, arguments[0], _as_tuple)
+    return machine.unknown("astuple", not_none=True) if found is None else _as_tuple(machine, found)
+
+
+Shape = Callable[[Machine, dict[str, Object]], Object]
+
+
+def _as_dict(machine: Machine, values: dict[str, Object]) -> Object:
+    return DictObject(values, machine.tick())
+
+
+def _as_tuple(machine: Machine, values: dict[str, Object]) -> Object:
+    return tuple(values.values())
+
+
+def _field_values(machine: Machine, value: Object, shape: Shape) -> dict[str, Object] | None:
+    value = machine.settle(value)
     if not isinstance(value, Instance) or not isinstance(value.cls, ClassObject):
-        return machine.unknown("asdict", not_none=True)
+        return None
     names = [spec.name for spec in fields_of(machine, value.cls) if spec.name in value.fields]
-    return DictObject({name: _plain_copy(machine, value.fields[name], node, frame) for name in names}, machine.tick())
+    return {name: _plain_copy(machine, value.fields[name], shape) for name in names}
 
 
-def _plain_copy(machine: Machine, value: Object, node: Any, frame: Frame) -> Object:
-    if isinstance(value, Instance):
-        return _asdict(machine, [value], {}, node, frame)
+def _plain_copy(machine: Machine, value: Object, shape: Shape) -> Object:
+    value = machine.settle(value)
+    if isinstance(value, Instance) and isinstance(value.cls, ClassObject) and has_fields(machine, value.cls):
+        return shape(machine, _field_values(machine, value, shape) or {})
+    if type(value) is ListObject and value.items is not None:
+        return ListObject([_plain_copy(machine, item, shape) for item in value.items], machine.tick())
+    if type(value) is tuple:
+        return tuple(_plain_copy(machine, item, shape) for item in value)
+    if isinstance(value, DictObject) and not value.writes.get(HAZY):
+        found = {key: _plain_copy(machine, item, shape) for key, item in value.fields.items()}
+        return DictObject(found, machine.tick())
     return deep_copy(machine, value)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
@@ -14,14 +15,17 @@ from mfsdp_lint.readers.python.eval.containers import (
     LONGEST,
     any_of,
     elements,
+    forget_rest,
     iterate,
     make_set,
     make_tuple,
     set_entry,
     uncertain,
+    walked,
 )
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.operators import binary
+from mfsdp_lint.readers.python.eval.protocols import called, special
 from mfsdp_lint.readers.python.eval.sorting import sort
 from mfsdp_lint.readers.python.library.computing import settled
 from mfsdp_lint.readers.python.state.calling import call
@@ -33,7 +37,7 @@ from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import weighs_little
-from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.markers import FACTORY, HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     DictObject,
@@ -86,8 +90,12 @@ def _reversed(
 @models("builtins.iter")
 def _iter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0])
-    if isinstance(value, IteratorObject):
+    if isinstance(value, (IteratorObject, GeneratorCall)):
         return value
+    if isinstance(value, Instance):
+        own = walked(machine, value, frame)
+        if own is not value or special(machine, value, "__next__") is not None:
+            return own
     if len(arguments) > 1:
         return machine.unknown("iter()", not_none=True)
     return _iterator(machine, _perhaps_missing(machine, arguments, frame), arguments)
@@ -123,8 +131,11 @@ def _dict(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 def _defaultdict(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    made = DictObject({}, machine.tick())
-    made.writes[HAZY] = True
+    made = _dict(machine, arguments[1:], keywords, node, frame)
+    assert isinstance(made, DictObject)
+    factory = machine.settle(arguments[0]) if arguments else None
+    if factory is not None:
+        made.writes[FACTORY] = factory
     return made
 
 
@@ -171,9 +182,34 @@ def _columns(machine: Machine, arguments: list[Object], frame: Frame) -> list[li
     return None if None in columns else [column or [] for column in columns]
 
 
+def _rows_of(machine: Machine, arguments: list[Object], frame: Frame) -> list[list[Object]] | None:
+    """What `zip` takes of each: of one that asks `__next__`, only as many as the others have."""
+    sources = [walked(machine, argument, frame) for argument in settled(machine, arguments)]
+    endless = [special(machine, source, "__next__") is not None for source in sources]
+    finite = _columns(machine, [source for source, asked in zip(sources, endless, strict=True) if not asked], frame)
+    if finite is None or not any(endless) or not finite:
+        return finite if not any(endless) else None
+    rows = min(map(len, finite))
+    columns: list[list[Object]] = []
+    for source, asked in zip(sources, endless, strict=True):
+        if not asked:
+            columns.append(finite.pop(0))
+            continue
+        behind = any(len(column) == rows for column in columns)
+        taken: list[Object] = []
+        try:
+            while len(taken) < (rows if behind else rows + 1):
+                taken.append(called(machine, source, "__next__", None, frame))
+        except Raised as error:
+            if error.name != "StopIteration":
+                raise
+        columns.append(taken)
+    return columns
+
+
 @models("builtins.zip")
 def _zip(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    columns = _columns(machine, arguments, frame)
+    columns = _rows_of(machine, arguments, frame)
     if columns is None:
         return _iterator(machine, None, arguments)
     if truth(machine, keywords.get("strict", False)) is True and len({len(column) for column in columns}) > 1:
@@ -195,6 +231,9 @@ def _zip_longest(
 @models("itertools.product")
 def _product(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     columns = _columns(machine, arguments, frame)
+    repeat = machine.settle(keywords.get("repeat", 1))
+    if columns is not None and isinstance(repeat, int) and keywords.keys() <= {"repeat"} and 0 <= repeat < 16:
+        columns, keywords = columns * repeat, {}
     if columns is None or keywords or math.prod(map(len, columns)) > LONGEST:
         return _iterator(machine, None, [])
     return _iterator(machine, list(itertools.product(*columns)), [])
@@ -212,30 +251,50 @@ def _map(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
     columns = _columns(machine, arguments[1:], frame)
     if columns is None:
         return _iterator(machine, None, arguments[1:])
-    made = (call(machine, arguments[0], list(row), {}, node, frame) for row in zip(*columns, strict=False))
-    return _lazily(machine, made, arguments[1:])
+    rows = list(zip(*columns, strict=False))
+
+    def make(found: Callable[[Object], Object]) -> None:
+        for row in rows:
+            found(call(machine, arguments[0], list(row), {}, node, frame))
+
+    return _lazily(machine, make, arguments, frame)
 
 
-def _lazily(machine: Machine, made: Iterator[Object], walked: list[Object]) -> Object:
-    # Python makes each element when it is asked for: one that raises does so only then.
+def _lazily(
+    machine: Machine, make: Callable[[Callable[[Object], Object]], None], given: list[Object], frame: Frame
+) -> Object:
+    # Python makes each element when it is asked for: one that raises, or changes something, does so only then.
     found: list[Object] = []
+    mark, born = len(machine.path.journal), machine.clock + 1
+    error: Raised | None = None
     try:
-        found.extend(made)
-    except Raised as error:
+        make(found.append)
+    except Raised as raised:
+        error = raised
+    if machine.touched_older(mark, born) and not any(map(uncertain, found)):
+        machine.rollback(mark)
+        inner = Frame(frame.module, "<lazy>", frame, frame, frame.node, machine.tick())
+        inner.fields = dict(enumerate(given))
+        return GeneratorCall(machine, inner, make)
+    if error is not None:
         return IteratorObject(found, machine.tick(), error)
-    return _iterator(machine, found, walked)
+    return _iterator(machine, found, given[1:])
 
 
 @models("builtins.filter")
 def _filter(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     items = iterate(machine, arguments[1], frame)
-    kept: list[Object] = []
-    for item in items or []:
-        value = item if arguments[0] is None else call(machine, arguments[0], [item], {}, node, frame)
-        known = known_truth(machine, value, node, frame)
-        if known is not False:
-            kept.append(item if known else join(machine, [item, MISSING]))
-    return _iterator(machine, None if items is None else kept, arguments[1:])
+    if items is None:
+        return _iterator(machine, None, arguments[1:])
+
+    def make(kept: Callable[[Object], Object]) -> None:
+        for item in items:
+            value = item if arguments[0] is None else call(machine, arguments[0], [item], {}, node, frame)
+            known = known_truth(machine, value, node, frame)
+            if known is not False:
+                kept(item if known else join(machine, [item, MISSING]))
+
+    return _lazily(machine, make, arguments, frame)
 
 
 @models("builtins.any")
@@ -250,6 +309,8 @@ def _all(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 def _any_all(machine: Machine, iterable: Object, wanted: bool, node: Any, frame: Frame) -> Object:
     iterable = machine.settle(iterable)
+    if isinstance(iterable, GeneratorCall) and iterable.state == "new":
+        return _any_all_made(machine, iterable, wanted, node, frame)
     error = None
     items: list[Object] | None
     if isinstance(iterable, IteratorObject) and iterable.error is not None:
@@ -266,6 +327,28 @@ def _any_all(machine: Machine, iterable: Object, wanted: bool, node: Any, frame:
     if error is not None:
         raise error
     return not wanted
+
+
+class _Decided(BaseException):
+    pass
+
+
+def _any_all_made(machine: Machine, generator: GeneratorCall, wanted: bool, node: Any, frame: Frame) -> Object:
+    answers: list[bool | None] = []
+
+    def look(item: Object) -> Object:
+        answers.append(known_truth(machine, item, node, frame))
+        if answers[-1] is wanted:
+            raise _Decided
+        return None
+
+    with suppress(_Decided):
+        generator.run(look)
+    if None not in answers:
+        return wanted in answers if wanted else False not in answers
+    # It may have stopped before what it did.
+    forget_rest(machine, generator)
+    return machine.unknown("", not_none=True)
 
 
 @models("builtins.sum")
@@ -309,7 +392,12 @@ def _extreme(
 @models("builtins.next")
 def _next(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     iterable = machine.settle(arguments[0])
+    if isinstance(iterable, Instance):
+        found = called(machine, iterable, "__next__", node, frame)
+        return machine.unknown("next()") if found is MISSING else found
     if isinstance(iterable, GeneratorCall):
+        if iterable.state == "open":
+            forget_rest(machine, iterable)
         found = iterable.first()
         if found is not MISSING:
             return found

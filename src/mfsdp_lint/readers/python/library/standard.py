@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.classes import mro
 from mfsdp_lint.readers.python.eval.containers import iterate
 from mfsdp_lint.readers.python.eval.imports import import_module
+from mfsdp_lint.readers.python.eval.protocols import called, special
+from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.models import BUILTINS, models
+from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
+    Bound,
     DictObject,
     External,
+    Function,
     Instance,
     ListObject,
+    Native,
     Object,
     Partial,
     is_constant,
@@ -28,12 +37,19 @@ from mfsdp_lint.readers.python.values.objects import (
 def _deepcopy(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    return deep_copy(machine, machine.settle(arguments[0]))
+    value = machine.settle(arguments[0])
+    own = special(machine, value, "__deepcopy__")
+    if own is not None:
+        return call(machine, own, [value, DictObject({}, machine.tick())], {}, node, frame)
+    return deep_copy(machine, value)
 
 
 @models("copy.copy")
 def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     value = machine.settle(arguments[0])
+    own = called(machine, value, "__copy__", node, frame)
+    if own is not MISSING:
+        return own
     if isinstance(value, (Instance, DictObject)):
         copied: Instance | DictObject = (
             Instance(value.cls, machine.tick(), value.made)
@@ -47,7 +63,7 @@ def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
     return value if is_constant(value) else machine.unknown()
 
 
-@models("functools.partial", "functools.partialmethod")
+@models("functools.partial")
 def _partial(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     if not arguments:
         raise Raised("TypeError", "partial expected at least 1 argument")
@@ -55,6 +71,67 @@ def _partial(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
     if isinstance(function, Partial):
         return Partial(function.function, [*function.arguments, *given], {**function.keywords, **keywords})
     return Partial(function, given, keywords)
+
+
+@models("functools.partialmethod")
+def _partial_method(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    return Partial(arguments[0], arguments[1:], keywords, method=True)
+
+
+@models("functools.wraps")
+def _wraps(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    wrapped = arguments[0] if arguments else keywords.get("wrapped")
+
+    def wrap(machine: Machine, given: list[Object], *_: Any) -> Object:
+        function = given[0]
+        if isinstance(function, Function):
+            function.defaults["__wrapped__"] = wrapped
+            function.defaults["__name__"] = getattr(wrapped, "name", MISSING)
+        return function
+
+    return Native("functools.wraps()", wrap)
+
+
+@models("functools.parameter_types")
+def _parameter_types(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    """The classes in the first annotation of a function: what `singledispatch` registers it for."""
+    function = arguments[0]
+    if not isinstance(function, Function):
+        return machine.unknown("annotation")
+    parameters: ast.arguments = function.node.args
+    noted = [each.annotation for each in [*parameters.posonlyargs, *parameters.args] if each.annotation is not None]
+    pending, found = noted[:1], []
+    while pending:
+        annotation = pending.pop()
+        if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
+            pending += [annotation.left, annotation.right]
+        else:
+            found.append(evaluate(machine, annotation, function.closure or Frame(function.module)))
+    return tuple(found)
+
+
+@models("functools.nearest")
+def _nearest(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    """Of pairs of a class and a function: the function for the class that comes first among the bases of a class."""
+    cls, table, default = (machine.settle(argument) for argument in arguments)
+    pairs = table.items if isinstance(table, ListObject) else None
+    if pairs is None or not isinstance(cls, (ClassObject, Native)):
+        return machine.unknown("implementation")
+    order = mro(machine, cls) if isinstance(cls, ClassObject) else [cls]
+    if isinstance(cls, Native) and cls.name == "builtins.bool":
+        order = [cls, BUILTINS["int"]]
+    for base in order:
+        for registered, function in reversed(pairs):
+            if qualified(machine.settle(registered)) == qualified(base):
+                found: Object = function
+                return found
+    # A class out of sight may be an abstract one that this one counts among.
+    known = all(isinstance(machine.settle(registered), (ClassObject, Native)) for registered, _ in pairs)
+    return default if known else machine.unknown("implementation")
 
 
 @models("functools.lru_cache")
@@ -82,7 +159,7 @@ def _cast(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
     return arguments[1]
 
 
-@models("typing.TypeVar", "typing.NewType", "typing.NamedTuple", "collections.namedtuple", "typing.TypedDict")
+@models("typing.TypeVar", "typing.NewType", "typing.TypedDict")
 def _typing(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     return machine.unknown("type", not_none=True)
 
@@ -92,7 +169,17 @@ def _auto(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
     return External("enum.auto()")
 
 
-@models("types.SimpleNamespace", "argparse.Namespace")
+@models("types.SimpleNamespace")
+def _namespace(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    if arguments or "**" in keywords:
+        return machine.unknown("namespace", not_none=True)
+    focus = {keyword.arg: keyword for keyword in getattr(node, "keywords", ()) if keyword.arg}
+    return call(machine, written(machine, "types.SimpleNamespace"), [], keywords, node, frame, focus)
+
+
+@models("argparse.Namespace")
 def _simple_namespace(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
@@ -108,7 +195,7 @@ def _suppress(
     return Partial(External("contextlib.suppress"), arguments, {})
 
 
-@models("contextlib.nullcontext", "contextlib.redirect_stdout")
+@models("contextlib.redirect_stdout", "contextlib.redirect_stderr")
 def _null_context(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
@@ -119,7 +206,17 @@ def _null_context(
 def _signature(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    return machine.unknown("signature", not_none=True)
+    signature = machine.unknown("signature", not_none=True)
+    function = machine.settle(arguments[0]) if len(arguments) == 1 and not keywords else None
+    function = function.function if isinstance(function, Bound) else function
+    if isinstance(function, Function) and "__wrapped__" not in function.defaults and function.unwrapped is None:
+        parameters: ast.arguments = function.node.args
+        plain = [*parameters.posonlyargs, *parameters.args][1 if isinstance(arguments[0], Bound) else 0 :]
+        star, double = parameters.vararg, parameters.kwarg
+        ordered = [*plain, *([star] if star else []), *parameters.kwonlyargs, *([double] if double else [])]
+        entries = {one.arg: machine.unknown(one.arg, not_none=True) for one in ordered}
+        signature.fields["parameters"] = DictObject(dict(entries), machine.tick())
+    return signature
 
 
 @models("builtins.__import__", "importlib.import_module")

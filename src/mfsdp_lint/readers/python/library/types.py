@@ -8,10 +8,12 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attributes import part_of
 from mfsdp_lint.readers.python.eval.classes import is_subclass
 from mfsdp_lint.readers.python.eval.instance_of import is_instance
+from mfsdp_lint.readers.python.library.made_classes import class_of
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import FACTORY
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     Bound,
@@ -23,6 +25,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Native,
     Object,
     Partial,
+    SetObject,
     Unknown,
 )
 
@@ -64,9 +67,17 @@ def _callable(
 
 @models("builtins.type")
 def _type(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    if len(arguments) == 3:
+        return class_of(machine, arguments, frame)
     value = machine.settle(arguments[0])
     if len(arguments) == 1 and isinstance(value, (Instance, EnumMember)):
         return value.cls
     if len(arguments) == 1 and isinstance(value, CONSTANTS) and value is not None:
         return BUILTINS.get(type(value).__name__, machine.unknown("type"))
+    kinds: tuple[tuple[Any, str], ...] = (
+        (tuple, "tuple"), (frozenset, "frozenset"), (SetObject, "set"), (DictObject, "dict"),
+    )  # fmt: skip
+    name = next((name for kind, name in kinds if isinstance(value, kind)), "list" if type(value) is ListObject else "")
+    if len(arguments) == 1 and name and not (isinstance(value, DictObject) and FACTORY in value.writes):
+        return BUILTINS[name]
     return machine.unknown("type", not_none=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 
 from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -66,22 +67,34 @@ def havoc(machine: Machine, value: Object, seen: set[int] | None = None) -> None
             # It may be awaited, and change what it was given.
             for item in (*value.given, *value.fields.values()):
                 havoc(machine, item, seen)
-        case Bound(owner=owner):
+        case Bound(owner=owner, function=function):
             havoc(machine, owner, seen)
+            havoc(machine, function, seen)
         case Partial(arguments=arguments, keywords=keywords, function=function):
             for item in (*arguments, *keywords.values(), function):
                 havoc(machine, item, seen)
-        case Function(closure=Frame(), defaults=defaults):
+        case Function(defaults=defaults):
             # It may be called, and write what it closes over.
-            for item in (*defaults.values(), *_closed_over(value)):
+            for item in (*defaults.values(), *_within_reach(value)):
                 if isinstance(item, (Instance, DictObject, ListObject, Unknown, Choice, Function)):
                     havoc(machine, item, seen)
+            if "environ" in _names_in(value.node):
+                havoc(machine, machine.path.environment, seen)
 
 
-def _closed_over(function: Function) -> Iterator[Object]:
-    """What a function finds in those around it, by the names in its code."""
-    names = {inner.id for inner in ast.walk(function.node) if isinstance(inner, ast.Name)}
+def _within_reach(function: Function) -> Iterator[Object]:
+    """What a function finds in those around it and in its module, by the names in its code."""
+    names = _names_in(function.node)
     here: Frame | None = function.closure
     while here is not None:
         yield from (here.fields[name] for name in names if name in here.fields)
         here = here.enclosing
+    yield from (function.module.fields[name] for name in names if name in function.module.fields)
+
+
+@cache
+def _names_in(definition: ast.AST) -> frozenset[str]:
+    nodes = list(ast.walk(definition))
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name)) | {
+        node.attr for node in nodes if isinstance(node, ast.Attribute) and node.attr == "environ"
+    }

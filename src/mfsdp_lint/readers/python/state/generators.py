@@ -17,7 +17,7 @@ class GeneratorCall:
     nodes.py) by which a loop over it may have been left from within a loop of its own that could not be followed.
     """
 
-    __slots__ = ("body", "born", "fields", "frame", "left_by", "machine", "managed")
+    __slots__ = ("body", "born", "fields", "frame", "left_by", "machine", "managed", "returned")
 
     def __init__(self, machine: Machine, frame: Frame, body: Callable[[Callable[[Object], Object]], Object]) -> None:
         self.machine = machine
@@ -27,6 +27,7 @@ class GeneratorCall:
         self.fields: dict[Any, Object] = {"state": "new"}
         self.managed = False
         self.left_by: list[Any] = []
+        self.returned: Object = None
 
     @property
     def state(self) -> str:
@@ -38,7 +39,7 @@ class GeneratorCall:
         """Run the body, calling `on_yield` with every element."""
         if self.state == "new":
             self.machine.put(self, "state", "open")
-            self.body(on_yield)
+            self.returned = self.body(on_yield)
             self.machine.put(self, "state", "done")
 
     def first(self) -> Object:
@@ -82,3 +83,9 @@ class _FirstElement(BaseException):
     def __init__(self, value: Object) -> None:
         super().__init__()
         self.value = value
+
+
+def awaited(machine: Machine, value: Object) -> Object:
+    """`await value`."""
+    value = machine.settle(value)
+    return value.result() if isinstance(value, Coroutine) else machine.unknown("await")

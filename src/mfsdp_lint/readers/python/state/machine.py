@@ -15,7 +15,7 @@ from typing import Any
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.outcomes import OutOfSteps
 from mfsdp_lint.readers.python.state.paths import ExecutionPath, Facts, Place
-from mfsdp_lint.readers.python.values.frames import Frame, calls_to
+from mfsdp_lint.readers.python.values.frames import Frame, calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -206,6 +206,8 @@ class Machine:
         self, node: ast.AST | None, frame: Frame, focus: ast.AST | None, how: str, value: Object, earlier: Any
     ) -> Write:
         """The record of a write that happens now."""
+        if frame.module.written:
+            node, focus, frame = told_at(node, focus, frame)
         frames = calls_to(frame) if self.tracing else ()
         self.clock += 1
         return Write(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -18,27 +17,6 @@ LIBRARY: dict[str, Model] = {}
 
 BUILTINS: dict[str, Object] = {}
 """What Python's own names stand for."""
-
-
-HARMLESS = {
-    *sys.stdlib_module_names,
-    "torch",
-    "numpy",
-    "builtins",
-    "transformers",
-    "rich",
-    "loguru",
-    "wandb",
-    "tqdm",
-    "pytest",
-} - {"copy"}
-"""Packages whose functions do not change the configuration objects that are passed to them."""
-
-
-def changes_nothing(name: str) -> bool:
-    """Whether a call of this dotted name leaves its arguments as they are."""
-    top = name.partition(".")[0]
-    return top in HARMLESS or name.rpartition(".")[2] in ("print_rank_0", "warn_rank_0", "log_single_rank")
 
 
 def models(*names: str) -> Callable[[Model], Model]:

@@ -24,6 +24,7 @@ class Frame:
         "enclosing",
         "fields",
         "function",
+        "handling",
         "is_class",
         "module",
         "node",
@@ -50,6 +51,7 @@ class Frame:
         self.cls: ClassObject | None = None
         self.code: Object = None
         self.is_class = False
+        self.handling: Any = None
         self.on_yield: Callable[[Object], Object] | None = None
         self.outer: dict[str, Any] = {}
 
@@ -59,6 +61,14 @@ def calls_to(frame: Frame) -> tuple[Any, ...]:
     here: Frame | None = frame
     chain = []
     while here is not None and here.node is not None and here.caller is not None:
-        chain.append((here.caller.module, here.node, here.caller.function))
+        if not here.caller.module.written:
+            chain.append((here.caller.module, here.node, here.caller.function))
         here = here.caller
     return tuple(chain)
+
+
+def told_at(node: ast.AST | None, focus: ast.AST | None, frame: Frame) -> tuple[ast.AST | None, ast.AST | None, Frame]:
+    """Where the program does what happens at `node`: what a library does is done where it is called."""
+    while frame.module.written and frame.caller is not None:
+        node, focus, frame = frame.node, None, frame.caller
+    return node, focus, frame

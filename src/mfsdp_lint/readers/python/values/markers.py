@@ -25,6 +25,10 @@ HAZY: Final = Marker("hazy")
 """Something out of sight may have changed it: it may hold other values, and more of them, than it shows."""
 STRAY: Final = Marker("stray")
 """Of a dictionary: the objects that were stored under keys that are not known."""
+MADE: Final = Marker("made")
+"""Of the namespace that a metaclass is given: the class that is being made."""
+FACTORY: Final = Marker("factory")
+"""Of a `defaultdict`: what makes an entry that is missing."""
 
 # Under `fields` of an unknown value, what it is:
 EITHER: Final = Marker("either")

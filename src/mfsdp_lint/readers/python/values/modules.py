@@ -13,10 +13,10 @@ class Module:
 
     `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
     top level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did
-    not run yet, `defined` the functions that decorators were given, by their definitions; `environment` the variables
-    of the process that its top level sets. `asked_for` says that it is one of the files to lint, `upstream` names the
-    release whose source it belongs to, `yields` are the lines that say so (None: any may), without which no function is
-    a generator.
+    not run yet, with the names in them, `defined` the functions that decorators were given, by their definitions;
+    `environment` the variables of the process that its top level sets. `asked_for` says that it is one of the files to
+    lint, `upstream` names the release whose source it belongs to, `written` says that it tells what a library does (see
+    eval/written.py), `yields` are the lines that say so (None: any may), without which no function is a generator.
     """
 
     __slots__ = (
@@ -33,6 +33,7 @@ class Module:
         "stars",
         "tree",
         "upstream",
+        "written",
         "yields",
     )
 
@@ -48,7 +49,8 @@ class Module:
         self.stars: list[Any] = []
         self.upstream: str | None = None
         self.asked_for = False
-        self.decorated: list[str] = []
+        self.written = False
+        self.decorated: list[tuple[str, Any, frozenset[str]]] = []
         self.defined: dict[Any, Any] = {}
         self.environment: Any = None
 

@@ -15,11 +15,12 @@ READY = frozenset((ClassObject, Function, Module, External, str, int, float, boo
 class Deferred:
     """A global name whose value is worked out when it is first read (an import, a decorated definition)."""
 
-    __slots__ = ("resolve", "running")
+    __slots__ = ("resolve", "running", "settled")
 
     def __init__(self, resolve: Callable[[], Object]) -> None:
         self.resolve = resolve
         self.running = False
+        self.settled = False
 
 
 class StarOut:

@@ -283,11 +283,14 @@ class Bound:
 
 
 class Partial:
-    """`functools.partial(function, *arguments, **keywords)`."""
+    """`functools.partial(function, *arguments, **keywords)`; a `partialmethod` where it is a `method`."""
 
-    __slots__ = ("arguments", "function", "keywords")
+    __slots__ = ("arguments", "function", "keywords", "method")
 
-    def __init__(self, function: Object, arguments: list[Object], keywords: dict[str, Object]) -> None:
+    def __init__(
+        self, function: Object, arguments: list[Object], keywords: dict[str, Object], *, method: bool = False
+    ) -> None:
+        self.method = method
         self.function = function
         self.arguments = arguments
         self.keywords = keywords

@@ -1,0 +1,59 @@
+"""What happens when a class is defined: `__init_subclass__` of its bases, and its metaclass."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.classes import bases, lookup, metaclass, namespace
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import MADE
+from mfsdp_lint.readers.python.values.objects import Descriptor, DictObject, Function, Object
+
+
+def is_watched(node: ast.ClassDef, known: dict[Any, Object]) -> bool:
+    """Whether code of the program may run when this class is defined, as far as its own file says."""
+    if node.keywords:
+        return True
+    found = [known.get(base.id) for base in node.bases if isinstance(base, ast.Name)]
+    return any(isinstance(base, ClassObject) and base.node is not None and _watches(base.node, known) for base in found)
+
+
+def _watches(node: ast.ClassDef, known: dict[Any, Object]) -> bool:
+    own = any(isinstance(inner, ast.FunctionDef) and inner.name == "__init_subclass__" for inner in node.body)
+    return own or is_watched(node, known)
+
+
+def announce(machine: Machine, cls: ClassObject, frame: Frame) -> Object:
+    """Run what the definition of a class runs; the class."""
+    assert cls.node is not None
+    keywords = {each.arg: evaluate(machine, each.value, frame) for each in cls.node.keywords if each.arg}
+    keywords.pop("metaclass", None)
+    meta = metaclass(machine, cls)
+    if isinstance(meta, ClassObject):
+        body = DictObject(dict(namespace(machine, cls)), machine.tick())
+        body.writes[MADE] = cls
+        for name, first in (("__new__", meta), ("__init__", cls)):
+            hook = lookup(machine, meta, name)[0]
+            if isinstance(hook, Function):
+                given: list[Object] = [first, cls.name, tuple(bases(machine, cls)), body]
+                call(machine, hook, given, dict(keywords), cls.node, frame)
+    hook = lookup(machine, cls, "__init_subclass__", after=cls)[0]
+    hook = hook.function if isinstance(hook, Descriptor) else hook
+    if isinstance(hook, Function):
+        call(machine, hook, [cls], keywords, cls.node, frame)
+    return cls
+
+
+def class_being_made(machine: Machine, arguments: list[Object]) -> Object:
+    """`type.__new__(metaclass, name, bases, namespace)`: the class that is being defined, with that namespace."""
+    body = arguments[-1] if arguments else None
+    cls = body.writes.get(MADE) if isinstance(body, DictObject) else None
+    if not isinstance(body, DictObject) or not isinstance(cls, ClassObject):
+        return machine.unknown("type", not_none=True)
+    cls.fields.update(body.fields)
+    return cls

@@ -1,0 +1,72 @@
+"""What the standard library does, written in Python: the evaluator follows it like any other function.
+
+`library/written` has a file for each module. It says what a function does to what it is given, and in which order it
+calls what it is handed; not how it does that fast. Nobody imports these files.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+from mfsdp_lint.readers.python.eval import classes
+from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.names import StarOut
+from mfsdp_lint.readers.python.values.objects import MISSING, External, Object
+
+WRITTEN = Path(__file__).parents[1] / "library" / "written"
+
+SAME_AS = {
+    "tqdm.auto": "tqdm",
+    "tqdm.autonotebook": "tqdm",
+    "tqdm.notebook": "tqdm",
+    "tqdm.std": "tqdm",
+    "mock": "unittest.mock",
+}
+"""Modules that offer what another one has."""
+
+
+def written(machine: Machine, name: str) -> Object:
+    """The function or class with this dotted name (`itertools.chain.from_iterable` is written `chain_from_iterable`);
+    MISSING where nobody wrote down what it does.
+    """
+    key = ("written", name)
+    if key not in machine.memo:
+        machine.memo[key] = _find(machine, name)
+    found: Object = machine.memo[key]
+    return found
+
+
+def _find(machine: Machine, name: str) -> Object:
+    parts = name.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        top = ".".join(parts[:length])
+        tree = _parsed(SAME_AS.get(top, top))
+        if tree is not None:
+            module = _module(machine, SAME_AS.get(top, top), tree)
+            found = resolve_global(machine, module, "_".join(parts[length:]))
+            return MISSING if isinstance(found, External) else found
+    return MISSING
+
+
+def _module(machine: Machine, name: str, tree: ast.Module) -> Module:
+    key = ("written module", name)
+    if key not in machine.memo:
+        module = Module(f"<{name}>", name, tree)
+        module.written = True
+        module.stars.append(StarOut(name))
+        machine.memo[key] = module
+    found: Module = machine.memo[key]
+    return found
+
+
+@cache
+def _parsed(name: str) -> ast.Module | None:
+    path = WRITTEN.joinpath(*name.split(".")).with_suffix(".py")
+    return ast.parse(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+classes.WRITTEN[0] = written

@@ -1,0 +1,6 @@
+"""What `types` does."""
+
+
+class SimpleNamespace:
+    def __eq__(self, other):
+        return isinstance(other, SimpleNamespace) and vars(self) == vars(other)
