@@ -58,9 +58,12 @@ def value_document(value: Value) -> dict[str, Any]:
 
 def origin_document(origin: Origin) -> dict[str, Any]:
     """Lines and columns count from 1, the end is exclusive; `upstream` only where it lies in an upstream release,
-    `option` only where the value comes from an option of the program's own command line, which may change it."""
+    `option` only where the value comes from an option of the program's own command line, which may change it; `sources`
+    only where the value was handed on from elsewhere, the nearest first: the last one decides it."""
     document = {**span_document(origin.span), "how": origin.how, "function": origin.function}
     document |= {"upstream": origin.upstream} if origin.upstream else {}
+    if origin.sources:
+        document["sources"] = [{**span_document(each.span), "function": each.function} for each in origin.sources]
     return document | ({"option": origin.option} if origin.option else {})
 
 

@@ -86,6 +86,9 @@ def _story(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
             yield from _place(calls[depth].span, calls[depth].function, None, depth, lines)
         above = calls
         yield from _place(step.origin.point, step.origin.function, step.origin.upstream, len(calls), lines)
+        for source in step.origin.sources:
+            yield f"{_indent(len(calls))}{_STEP}from"
+            yield from _place(source.span, source.function, None, len(calls), lines)
         value = _value(story, step)
         yield f"{_indent(len(calls))}{_STEP}→ {_outcome(story, step, value, before)}"
         before = value if step.path == story.path else before

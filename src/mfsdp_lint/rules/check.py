@@ -10,7 +10,7 @@ from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
-from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
 from mfsdp_lint.core.values import Known, Plain, same
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.rules.agenda import Agenda, agenda
@@ -34,11 +34,15 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Primary:
-    """What a violation points at: a setting and the place that wrote it, or the recipe itself (setting "")."""
+    """What a violation points at: a setting and the text that decides it, or the recipe itself (setting "").
+
+    `handed_on` is where the setting is written, if that is another place.
+    """
 
     setting: str
     span: Span
     function: str
+    handed_on: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +222,8 @@ class _Writes:
         for recipe in recipes:
             for variant in (*recipe.variants, *recipe.exposed):
                 for path in blamed:
-                    if origin := variant.origin(path):
-                        self._readers[path, origin.span].add(id(variant))
+                    for place in _everywhere(variant.origin(path)):
+                        self._readers[path, place.span].add(id(variant))
         self._broken: dict[str, set[int]] = defaultdict(set)
         for hit in hits:
             self._broken[hit.rule.code].add(id(hit.variant))
@@ -238,31 +242,45 @@ def _primary(hit: Hit, writes: _Writes, is_linted: IsLinted) -> Primary:
     if hit.assignment:
         origin = hit.assignment.origin
         # Of a value it is the value that is wrong, of a name that is no field the name, which stands before it.
-        span = origin.span if hit.rule.written == "undeclared" else origin.point
-        return Primary(hit.assignment.path, span, origin.function)
+        if hit.rule.written == "undeclared":
+            return Primary(hit.assignment.path, origin.span, origin.function)
+        return _at(hit.assignment.path, origin, origin.places(is_linted)[0])
     if hit.passage:
         return Primary("", hit.passage.span, "")
-    bad = [
-        (path, origin)
-        for path, origin in _blamed(hit, hit.rule.blame.value, is_linted)
-        if writes.only_broken(hit.rule.code, path, origin.span)
-    ]
+    bad = []
+    for path, origin, places in _blamed(hit, hit.rule.blame.value, is_linted):
+        harmless = [place for place in places if writes.only_broken(hit.rule.code, path, place.span)]
+        bad += [(path, origin, harmless)] if harmless else []
     enabling = [found for found in _blamed(hit, hit.rule.blame.enabled_by, is_linted) if found[1].how != "default"]
     enabling.sort(key=lambda found: found[1].order)
     written = [found for found in bad if found[1].how != "default"]
-    for path, origin in (*written, *enabling, *bad):
-        return Primary(path, origin.point, origin.function)
+    for path, origin, places in (*written, *enabling, *bad):
+        return _at(path, origin, places[0])
     recipe = hit.recipe
     return Primary("", Span(recipe.path, recipe.line, 1, recipe.line, 1), recipe.name)
 
 
-def _blamed(hit: Hit, settings: Sequence[Condition], is_linted: IsLinted) -> list[tuple[str, Origin]]:
-    """The settings among these that made the rule fire, as far as the user's own files wrote them."""
+def _at(path: str, origin: Origin, place: Source) -> Primary:
+    written_there = place.span == origin.point or origin.upstream is not None
+    return Primary(path, place.span, place.function, None if written_there else origin.point)
+
+
+def _everywhere(origin: Origin | None) -> list[Source]:
+    """All places that a value comes through."""
+    return [] if origin is None else [Source(origin.point, origin.function), *origin.sources]
+
+
+def _blamed(hit: Hit, settings: Sequence[Condition], is_linted: IsLinted) -> list[tuple[str, Origin, list[Source]]]:
+    """The settings among these that made the rule fire, as far as the user's own files wrote them.
+
+    Each with the places in these files where it can be changed, the one that decides it first.
+    """
     found = []
     for path in (path for setting in settings for path in setting.deciding(hit.seen)):
         origin = hit.variant.origin(path)
-        if path in hit.witnesses and origin and not origin.upstream and is_linted(origin.span.path):
-            found.append((path, origin))
+        places = origin.places(is_linted) if path in hit.witnesses and origin else []
+        if origin and places:
+            found.append((path, origin, places))
     return found
 
 

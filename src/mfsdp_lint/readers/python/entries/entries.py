@@ -187,7 +187,8 @@ def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], 
     assert function is not None
     frame = Frame(entry.module, "", None, None, None)
     receiver = [] if entry.cls is None else [_receiver(machine, entry.cls, function, frame)]
-    result = call(machine, entry.partial or function, receiver, keywords, function.node, frame)
+    node = entry.partial.made[0] if entry.partial is not None and entry.partial.made is not None else function.node
+    result = call(machine, entry.partial or function, receiver, keywords, node, frame)
     if isinstance(result, Choice):
         configurations = [one for one in result.options if isinstance(one, Unknown) or is_container(machine, one)]
         return one_of(machine, configurations, f"{entry.name}()", RUN_LIMIT) if configurations else None
@@ -274,7 +275,7 @@ def _from_script(machine: Machine, entry: Entry) -> Object:
     main.born = machine.tick()
     main.fields["__name__"] = "__main__"
     frame = Frame(main, born=main.born)
-    frame.fields = main.fields
+    frame.fields, frame.bound = main.fields, main.bound
     try:
         run_block(machine, source.tree.body, frame)
     except Raised as error:

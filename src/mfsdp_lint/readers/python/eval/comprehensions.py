@@ -77,8 +77,9 @@ def _generate(
     if items is None:
         return False
     exact = True
-    for item in items:
+    for position, item in enumerate(items):
         machine.step()
+        frame.bound[first] = position
         open_item = uncertain(item)
         assign(machine, first.target, present(machine, item) if open_item else item, node, frame)
         keep: bool | None = True

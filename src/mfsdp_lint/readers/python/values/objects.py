@@ -22,8 +22,15 @@ UNREAD: Any = object()
 """Stands for what was not looked at yet."""
 
 
+Place = tuple["Module", Any, str]
+"""A piece of a program's text: its module, its node, and the function that it stands in."""
+
+
 class Write(NamedTuple):
-    """One write of one attribute or entry: where, which value, and what was written there before."""
+    """One write of one attribute or entry: where, which value, and what was written there before.
+
+    `sources` are the texts that the value was handed on from, the nearest first; the last one decides it.
+    """
 
     module: Module | None
     node: ast.AST | None
@@ -34,6 +41,7 @@ class Write(NamedTuple):
     order: int
     earlier: Write | None
     frames: tuple[tuple[Module | None, ast.AST | None, str], ...] = ()
+    sources: tuple[Place, ...] = ()
 
 
 class Unknown:
@@ -58,14 +66,17 @@ class Unknown:
 class Option(Unknown):
     """What an option of the command line gives, or what was worked out from that: by default `default`, if known.
 
-    The command line may change it. `text` names the option, `--tp-size`.
+    The command line may change it. `text` names the option, `--tp-size`; `said` is where the default is written.
     """
 
-    __slots__ = ("default",)
+    __slots__ = ("default", "said")
 
-    def __init__(self, born: int, text: str, default: Object = MISSING, not_none: bool = False) -> None:
+    def __init__(
+        self, born: int, text: str, default: Object = MISSING, not_none: bool = False, said: Place | None = None
+    ) -> None:
         super().__init__(born, text, not_none)
         self.default = default
+        self.said = said
 
 
 def derived(value: Object, *operands: Object) -> Object:
@@ -73,7 +84,7 @@ def derived(value: Object, *operands: Object) -> Object:
     for operand in operands:
         if type(operand) is Option and isinstance(value, CONSTANTS):
             names = dict.fromkeys(each.text for each in operands if type(each) is Option)
-            return Option(0, ", ".join(names), value)
+            return Option(0, ", ".join(names), value, said=operand.said)
     return value
 
 
@@ -233,14 +244,21 @@ class Bound:
 
 
 class Partial:
-    """`functools.partial(function, *arguments, **keywords)`."""
+    """`functools.partial(function, *arguments, **keywords)`; `made` is that call, with the frame that it stands in."""
 
-    __slots__ = ("arguments", "function", "keywords")
+    __slots__ = ("arguments", "function", "keywords", "made")
 
-    def __init__(self, function: Object, arguments: list[Object], keywords: dict[str, Object]) -> None:
+    def __init__(
+        self,
+        function: Object,
+        arguments: list[Object],
+        keywords: dict[str, Object],
+        made: tuple[Any, Any] | None = None,
+    ) -> None:
         self.function = function
         self.arguments = arguments
         self.keywords = keywords
+        self.made = made
 
 
 class Descriptor:
