@@ -81,6 +81,10 @@ class Origin:
         """The smallest piece worth underlining."""
         return self.focus or self.span
 
+    def spans(self) -> tuple[Span, ...]:
+        """The whole write, and the texts that its value comes from."""
+        return (self.span, *(source.span for source in self.sources))
+
     def places(self, wanted: Callable[[str], bool]) -> list[Source]:
         """Where it could be changed in the files that are `wanted`: what decides the value first, the write last."""
         own = () if self.upstream else (Source(self.point, self.function),)

@@ -79,10 +79,8 @@ class _Asked:
         if recipe.path == path and first <= recipe.line <= last:
             return True
         origins = (variant.origin(setting) for setting in variant.settings)
-        places = (each for origin in origins if origin is not None for each in (origin, *origin.sources))
-        return any(
-            place.span.path == path and place.span.line <= last and first <= place.span.end_line for place in places
-        )
+        spans = (span for origin in origins if origin is not None for span in origin.spans())
+        return any(span.path == path and span.line <= last and first <= span.end_line for span in spans)
 
 
 def _may_be_broken(rule: Rule, views: Views) -> bool:

@@ -48,7 +48,7 @@ class Machine:
     `doubts` counts what may not have happened as it was taken to, `unfollowed` the calls of code out of sight.
     `returned` is the call that returned last, with the expression that said what and the frame of that; `yielded` the
     expression of the element that a generator gave last. `forwarding` are the functions that write what their callers
-    say (`crossings` counts how often one was seen to). `looks` is what may still be looked at for the source of a value.
+    say (`crossings` counts how often one was seen to). `looks` is what may still be looked at for one value's source.
     """
 
     def __init__(self, finder: ModuleFinder, knowledge: Any = None, tracing: bool = False) -> None:

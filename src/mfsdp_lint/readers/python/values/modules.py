@@ -14,8 +14,8 @@ class Module:
     `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
     top level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did
     not run yet. `asked_for` says that it is one of the files to lint, `upstream` names the release whose source it
-    belongs to, `bound` says what bound its names (see Frame). `yields` are the lines that say so (None: any may), without
-    which no function is a generator.
+    belongs to, `bound` says what bound its names (see Frame). `yields` are the lines that say so (None: any may),
+    without which no function is a generator.
     """
 
     __slots__ = (
