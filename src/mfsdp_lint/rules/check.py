@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mfsdp_lint.conditions.applicability import Site
@@ -20,6 +20,9 @@ from mfsdp_lint.rules.text import Passage, broken_text, passages
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.rules.writes import Assignment, broken
 from mfsdp_lint.versions.target import Target
+
+Blamed = tuple[str, Origin, list[Source]]
+"""A setting, who wrote it, and the places where it can be changed, the one that decides it first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,16 +231,20 @@ class _Writes:
         for hit in hits:
             self._broken[hit.rule.code].add(id(hit.variant))
 
-    def only_broken(self, code: str, path: str, span: Span) -> bool:
-        """Whether everyone who takes `path` from there breaks the rule, so that changing it there harms nobody."""
-        return self._readers[path, span] <= self._broken[code]
+    def only_broken(self, code: str, path: str, span: Span, excused: Collection[int] = ()) -> bool:
+        """Whether everyone who takes `path` from there breaks the rule, so that changing it there harms nobody.
+
+        Those who are `excused` need not.
+        """
+        return self._readers[path, span] <= self._broken[code].union(excused)
 
 
 def _primary(hit: Hit, writes: _Writes, is_linted: IsLinted) -> Primary:
     """The written line of the user's whose change removes the problem.
 
     In this order: the write of the bad value, unless somebody who is fine shares it; the first of the writes that
-    turned on what the value is bad for; the constructor call that left the bad value at its default; the recipe.
+    turned on what the value is bad for; the constructor call that left the bad value at its default; the write of the
+    bad value that is fine on other paths through the same recipe; the recipe.
     """
     if hit.assignment:
         origin = hit.assignment.origin
@@ -247,17 +254,28 @@ def _primary(hit: Hit, writes: _Writes, is_linted: IsLinted) -> Primary:
         return _at(hit.assignment.path, origin, origin.places(is_linted)[0])
     if hit.passage:
         return Primary("", hit.passage.span, "")
-    bad = []
-    for path, origin, places in _blamed(hit, hit.rule.blame.value, is_linted):
-        harmless = [place for place in places if writes.only_broken(hit.rule.code, path, place.span)]
-        bad += [(path, origin, harmless)] if harmless else []
+    blamed = _blamed(hit, hit.rule.blame.value, is_linted)
+    bad, shared = _unshared(hit, blamed, writes), _unshared(hit, blamed, writes, _variants(hit.recipe))
     enabling = [found for found in _blamed(hit, hit.rule.blame.enabled_by, is_linted) if found[1].how != "default"]
     enabling.sort(key=lambda found: found[1].order)
     written = [found for found in bad if found[1].how != "default"]
-    for path, origin, places in (*written, *enabling, *bad):
+    for path, origin, places in (*written, *enabling, *bad, *shared):
         return _at(path, origin, places[0])
     recipe = hit.recipe
     return Primary("", Span(recipe.path, recipe.line, 1, recipe.line, 1), recipe.name)
+
+
+def _variants(recipe: Recipe) -> set[int]:
+    return {id(variant) for variant in (*recipe.variants, *recipe.exposed)}
+
+
+def _unshared(hit: Hit, blamed: Sequence[Blamed], writes: _Writes, excused: Collection[int] = ()) -> list[Blamed]:
+    """The settings that can be changed without harm to anybody, with the places where they can."""
+    found = []
+    for path, origin, places in blamed:
+        harmless = [place for place in places if writes.only_broken(hit.rule.code, path, place.span, excused)]
+        found += [(path, origin, harmless)] if harmless else []
+    return found
 
 
 def _at(path: str, origin: Origin, place: Source) -> Primary:
@@ -270,7 +288,7 @@ def _everywhere(origin: Origin | None) -> list[Source]:
     return [] if origin is None else [Source(origin.point, origin.function), *origin.sources]
 
 
-def _blamed(hit: Hit, settings: Sequence[Condition], is_linted: IsLinted) -> list[tuple[str, Origin, list[Source]]]:
+def _blamed(hit: Hit, settings: Sequence[Condition], is_linted: IsLinted) -> list[Blamed]:
     """The settings among these that made the rule fire, as far as the user's own files wrote them.
 
     Each with the places in these files where it can be changed, the one that decides it first.
