@@ -138,12 +138,12 @@ def _reading(target: Target) -> tuple[str, str]:
 
 def file_finding(problem: Problem) -> Finding:
     """The finding about a file that was not judged at all, or about a comment in it."""
-    unreadable = problem.kind == "unreadable"
+    unreadable = problem.kind in ("unreadable", "foreign")
     code = UNREADABLE if unreadable else MALFORMED_COMMENT
     return Finding(
         code=code,
         name="unreadable-file" if unreadable else "malformed-suppression",
-        severity="error" if unreadable else "info",
+        severity="error" if problem.kind == "unreadable" else "info",
         stage="never",
         message=f"not checked: {problem.message}" if unreadable else problem.message,
         span=Span(problem.path, problem.line, problem.column, problem.line, problem.column),

@@ -65,7 +65,7 @@ class Repair:
                 for each in sorted(violations, key=lambda each: -SEVERITIES.index(each.severity))
             ],
             requests=list(self._requests(judgement, unsafe)),
-            unreadable=[problem.path for problem in judgement.problems if problem.kind == "unreadable"],
+            unreadable=[problem.path for problem in judgement.problems if problem.kind in ("unreadable", "foreign")],
         )
 
     def _requests(self, judgement: Judgement, unsafe: bool) -> Iterator[FixRequest]:

@@ -30,6 +30,9 @@ RELEVANT = re.compile(
 )
 """A file without any of these words says nothing about a training run."""
 
+RECIPE = re.compile(r"megatron|ConfigContainer")
+"""What any recipe that somebody runs has in its text."""
+
 MOST_SET_ASIDE = 1_000_000
 """Objects of earlier readings that are kept without asking whether anybody needs them (about 100 MB)."""
 PYTHON_STACK = 20_000
@@ -132,6 +135,7 @@ def _add_addressed(machine: Machine, addresses: Sequence[Address], read: PythonR
 def _load(finder: ModuleFinder, paths: Sequence[str]) -> tuple[list[Module], list[Unreadable]]:
     modules, unreadable = [], []
     for path in paths:
+        text = None
         try:
             text = finder.sources.text(path)
             if not RELEVANT.search(text):
@@ -143,6 +147,8 @@ def _load(finder: ModuleFinder, paths: Sequence[str]) -> tuple[list[Module], lis
             else:
                 modules.append(module)
         except Unreadable as error:
+            # Templates, and code for other versions of Python, are nobody's mistake.
+            error.foreign = text is not None and not RECIPE.search(text)
             unreadable.append(error)
     return modules, unreadable
 
