@@ -226,3 +226,37 @@ class Recipe:
     def paths(self) -> list[str]:
         """Every setting that any variant knows of, in the order of first appearance."""
         return list(dict.fromkeys(path for variant in self.variants for path in variant.settings))
+
+
+Why = Literal["raises", "limit", "argument", "out of sight", "kept", "not reached"]
+"""Why there is no recipe: every way through the code surely ends with an exception; following it was given up (too
+many steps, ways or calls within calls); what it comes to depends on an argument that nobody gives; it depends on code
+that is not at hand; what it makes is neither handed back nor launched; nothing that was followed calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unfollowed:
+    """Code that makes, changes or launches a configuration, and of which there is no recipe.
+
+    `name`, `qualified_name`, `path`, `line` and `kind` are what a recipe's would be. `message` says in one line what
+    happened, and begins with a small letter unless it is an exception's. `span` is the piece of the files at hand where
+    that was, if it was somewhere; `focus` the argument in it that a call is refused. Where the code raises, `error` is
+    the exception ("TypeError"), and `nearest` the name that may have been meant in place of a refused one.
+    """
+
+    name: str
+    qualified_name: str
+    path: str
+    line: int
+    kind: Kind
+    why: Why
+    message: str
+    span: Span | None = None
+    focus: Span | None = None
+    error: str = ""
+    nearest: str = ""
+
+    @property
+    def point(self) -> Span:
+        """The smallest piece worth underlining: where it happened, or else where the code begins."""
+        return self.focus or self.span or Span(self.path, self.line, 1, self.line, 1)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.inputs.addresses import Address, ask
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
@@ -52,13 +52,15 @@ class Question:
 class Read:
     """The recipes, what could not be read or is not there, and what else is worth saying.
 
-    `memories` are for a later reading of the same question, by the kind of file.
+    `memories` are for a later reading of the same question, by the kind of file. `unfollowed` is code of which there is
+    no recipe though there should be, in the files as they were first.
     """
 
     recipes: tuple[Recipe, ...]
     problems: tuple[Problem, ...]
     remarks: tuple[str, ...] = ()
     memories: Mapping[str, object] = field(default_factory=dict)
+    unfollowed: tuple[Unfollowed, ...] = ()
 
 
 def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
@@ -100,6 +102,7 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
     # What is taken over was worth the same remarks.
     remarks = [*question.remarks, *(() if before is None else before.remarks)]
     memories: dict[str, object] = {}
+    unfollowed: list[Unfollowed] = []
     for reader in registry.READERS:
         kind = reader.type.name
         asked = _of_kind(kind, question, sources, tracing)
@@ -109,9 +112,11 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
             recipes += found.recipes
             problems += found.problems
             remarks += found.remarks
+            unfollowed += found.unfollowed
     remarks += command_line_overrides.misspelt(recipes, question.command_line.overrides)
     recipes = [override(recipe, question.command_line.overrides) for recipe in recipes]
-    return Read(tuple(recipes), tuple(problems), tuple(remarks), memories)
+    first = tuple(unfollowed) if before is None else before.unfollowed
+    return Read(tuple(recipes), tuple(problems), tuple(remarks), memories, first)
 
 
 def _of_kind(kind: str, question: Question, sources: Sources, tracing: bool) -> ToRead:

@@ -30,7 +30,7 @@ class PythonFiles:
             before=before if isinstance(before, Before) else None,
         )
         problems = (*(error.problem for error in found.unreadable), *found.missing)
-        return Reading(found.recipes, problems, tuple(knowledge.remarks()), found.again)
+        return Reading(found.recipes, problems, tuple(knowledge.remarks()), found.again, found.unfollowed)
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Every comment."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Sources
@@ -43,12 +43,15 @@ class Reading:
     """The recipes in the order of the files, what could not be read or is not there, and what is worth saying.
 
     `memory` is what the reader may take over when it reads the same for other texts; it alone looks into it.
+    `unfollowed` is code of which there is no recipe though there should be; who takes something over does not look
+    for it.
     """
 
     recipes: Sequence[Recipe]
     problems: Sequence[Problem] = ()
     remarks: Sequence[str] = ()
     memory: object = None
+    unfollowed: Sequence[Unfollowed] = ()
 
 
 class Reader(Protocol):

@@ -8,8 +8,9 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
-from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Unfollowed
 from mfsdp_lint.core.values import UNKNOWN, Known, OneOf, Plain, Value
+from mfsdp_lint.results.printable import printable
 from mfsdp_lint.versions.target import Target
 from mfsdp_lint.vocabulary import SETTINGS
 
@@ -37,6 +38,30 @@ def recipe_document(recipe: Recipe) -> dict[str, Any]:
         "kind": recipe.kind,
     }
     return document | ({"arguments": json_value(dict(recipe.arguments))} if recipe.arguments else {})
+
+
+def unfollowed_document(unfollowed: Unfollowed) -> dict[str, Any]:
+    """Code of which there is no recipe: what it is called, where it begins, why, and where that was."""
+    return {
+        "name": unfollowed.name,
+        "qualified_name": unfollowed.qualified_name,
+        "path": unfollowed.path,
+        "line": unfollowed.line,
+        "kind": unfollowed.kind,
+        "why": unfollowed.why,
+        "reason": unfollowed.message,
+        "place": span_document(unfollowed.point),
+    }
+
+
+def unfollowed_lines(unfollowed: Sequence[Unfollowed]) -> list[str]:
+    """The same for people, a line each."""
+    return [
+        f"{printable(each.path)}:{each.line}: {printable(each.name)} could not be followed: "
+        + printable(each.message)
+        + ("" if each.span is None else f" ({printable(each.point.path)}:{each.point.line})")
+        for each in unfollowed
+    ]
 
 
 def setting_document(setting: Setting) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.readers.python.entries import class_recipes, entries
@@ -44,12 +44,16 @@ NOT_KNOWN = "yields no configuration that can be known"
 @dataclass(frozen=True, slots=True)
 class PythonRead:
     """What was read: the recipes in the order of the files, the files that could not be read, and what was addressed
-    but is not there; `again` is for a later reading of the same files."""
+    but is not there; `again` is for a later reading of the same files. `unfollowed` is all code of the files that
+    makes, changes or launches a configuration without being, or being called by, one of the recipes: only a reading
+    that takes nothing over from another one looks for it.
+    """
 
     recipes: list[Recipe]
     unreadable: list[Unreadable]
     missing: list[Problem] = field(default_factory=list)
     again: Before | None = None
+    unfollowed: tuple[Unfollowed, ...] = ()
 
 
 def read_python(
