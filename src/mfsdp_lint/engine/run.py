@@ -28,8 +28,8 @@ _SHOW_EDITS = ("full", "json")
 class Outcome:
     """What a run comes to: the findings that remain, by place and code, and what was asked for but cannot be done.
 
-    `unfollowed` is code of which there is no recipe though there should be. `patch` is what `--diff` shows. `sources` are
-    the files as they are after the run.
+    `unfollowed` is code of which there is no recipe though there should be. `patch` is what `--diff` shows. `sources`
+    are the files as they are after the run.
     """
 
     findings: tuple[Finding, ...]

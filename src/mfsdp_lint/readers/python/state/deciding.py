@@ -60,6 +60,10 @@ def _unpacked(machine: Machine, node: ast.Assign, name: str, frame: Frame) -> tu
 
 def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> tuple[Place, ...]:
     owner = peek(machine, node.value, frame)
+    if isinstance(node.value, ast.Call) and owner is MISSING:
+        # `Options().on`, where the object itself does not have it.
+        cls = peek(machine, node.value.func, frame)
+        owner = cls if isinstance(cls, ClassObject) and node.attr in cls.known else MISSING
     if isinstance(owner, Module):
         bound = binding(owner, node.attr)
         return behind(machine, Text(*bound)) if bound is not None and isinstance(bound[0], ast.expr) else ()

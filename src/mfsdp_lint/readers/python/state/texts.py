@@ -137,6 +137,8 @@ def _attribute(owner: Object, name: str) -> Object:
     if isinstance(owner, EnumMember) and name in ("name", "value"):
         return getattr(owner, name)
     cls = owner.cls if isinstance(owner, Instance) else owner
+    if isinstance(cls, ClassObject) and cls.members and name in cls.members:
+        return cls.members[name]
     return cls.known.get(name, (MISSING, None))[0] if isinstance(cls, ClassObject) else MISSING
 
 
