@@ -258,6 +258,8 @@ def test_the_default_of_an_option_is_told_as_changeable(ask: Ask) -> None:
             → 1, by default
           train.py:12 in train
             cfg.model.tensor_model_parallel_size = args.tp_size
+            from train.py:8 in train
+              parser.add_argument("--tp-size", type=int, default=4)
             → 4, was 1; from the default of --tp-size, changeable from the command line
         """
     )

@@ -30,8 +30,8 @@ RELEVANT = re.compile(
 )
 """A file without any of these words says nothing about a training run."""
 
-RECIPE = re.compile(r"megatron|ConfigContainer")
-"""What any recipe that somebody runs has in its text."""
+RECIPE = re.compile(r"megatron|fsdp|ConfigContainer|recipe", re.IGNORECASE)
+"""One of these words is in the text of any recipe."""
 
 MOST_SET_ASIDE = 1_000_000
 """Objects of earlier readings that are kept without asking whether anybody needs them (about 100 MB)."""
