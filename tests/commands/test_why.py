@@ -32,6 +32,8 @@ def test_every_write_is_told_in_order_through_helpers(ask: Ask) -> None:
             _shard(cfg, ckpt_format)
               recipes.py:11 in _shard
                 cfg.checkpoint.ckpt_format = ckpt_format
+                from recipes.py:20
+                  def sharded(size: int = 8, *, ckpt_format: str = "fsdp_dtensor") -> ConfigContainer:
                 → "fsdp_dtensor", was "torch"
         """
     )
