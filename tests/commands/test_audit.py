@@ -125,6 +125,24 @@ def test_json_gives_every_setting_with_its_origin(ask: Ask) -> None:
             "end_column": 45,
             "how": "assigned",
             "function": "_shard",
+            "sources": [
+                {
+                    "path": "recipes.py",
+                    "line": 23,
+                    "end_line": 23,
+                    "column": 17,
+                    "end_column": 28,
+                    "function": "sharded",
+                },
+                {
+                    "path": "recipes.py",
+                    "line": 20,
+                    "end_line": 20,
+                    "column": 50,
+                    "end_column": 64,
+                    "function": "",
+                },
+            ],
         },
     }
     assert settings["dist.use_torch_fsdp2"]["origin"]["how"] == "default"

@@ -32,6 +32,8 @@ def test_every_write_is_told_in_order_through_helpers(ask: Ask) -> None:
             _shard(cfg, ckpt_format)
               recipes.py:11 in _shard
                 cfg.checkpoint.ckpt_format = ckpt_format
+                from recipes.py:20
+                  def sharded(size: int = 8, *, ckpt_format: str = "fsdp_dtensor") -> ConfigContainer:
                 → "fsdp_dtensor", was "torch"
         """
     )
@@ -258,6 +260,8 @@ def test_the_default_of_an_option_is_told_as_changeable(ask: Ask) -> None:
             → 1, by default
           train.py:12 in train
             cfg.model.tensor_model_parallel_size = args.tp_size
+            from train.py:8 in train
+              parser.add_argument("--tp-size", type=int, default=4)
             → 4, was 1; from the default of --tp-size, changeable from the command line
         """
     )

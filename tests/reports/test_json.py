@@ -65,6 +65,7 @@ def test_the_whole_document() -> None:
                 },
             }
         ],
+        "unfollowed": [],
         "summary": {
             "files": 1,
             "recipes": 1,
@@ -76,6 +77,7 @@ def test_the_whole_document() -> None:
             "fixable": 1,
             "held_back": 1,
             "fixed": 0,
+            "unfollowed": 0,
         },
     }
 

@@ -9,8 +9,10 @@ from dataclasses import fields
 from typing import Any, NoReturn
 
 from mfsdp_lint import __version__
+from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.inputs.options import Options, UsageError, merge, read_configuration
 from mfsdp_lint.inputs.sources import Problem
+from mfsdp_lint.results.printable import count
 
 
 class Parser(argparse.ArgumentParser):
@@ -82,6 +84,19 @@ def tell(remarks: Iterable[str], problems: Iterable[Problem]) -> int:
     code = 0
     for problem in dict.fromkeys(problems):
         place = "" if problem.kind == "usage" else f":{problem.line}:{problem.column}"
-        print(f"mfsdp-lint: error: {problem.path}{place}: {problem.message}", file=sys.stderr)
-        code = max(code, 2 if problem.kind == "usage" else 1)
+        weight = "warning" if problem.kind == "foreign" else "error"
+        print(f"mfsdp-lint: {weight}: {problem.path}{place}: {problem.message}", file=sys.stderr)
+        code = max(code, {"usage": 2, "foreign": 0}.get(problem.kind, 1))
     return code
+
+
+def tell_unfollowed(unfollowed: Sequence[Unfollowed], *, every: bool) -> None:
+    """Says on stderr of which code there is no recipe though there should be; or only how much of it there is."""
+    if every:
+        from mfsdp_lint.reports.settings import unfollowed_lines
+
+        for line in unfollowed_lines(unfollowed):
+            print(f"mfsdp-lint: {line}", file=sys.stderr)
+    elif unfollowed:
+        told = f"{count(len(unfollowed), 'recipe')} could not be followed (--show-unfollowed)"
+        print(f"mfsdp-lint: {told}", file=sys.stderr)

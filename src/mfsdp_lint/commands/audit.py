@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell, tell_unfollowed
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.versions.target import Target
@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shown.add_argument(
         "--recipe", action="append", metavar="NAME", help="only recipes of this name or glob; repeatable"
     )
+    shown.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
     add_what_is_read(parser.add_argument_group("what is read"))
     add_output(parser, FORMATS)
 
@@ -46,7 +47,10 @@ def main(arguments: argparse.Namespace) -> int:
     found = read(asked, Sources(asked.command_line.texts))
     recipes = [recipe for recipe in found.recipes if _wanted(recipe, arguments.recipe)]
     globs = arguments.settings or ()
-    sys.stdout.writelines(_rendered(arguments.output_format or FORMATS[0], recipes, asked.target, globs))
+    output_format = arguments.output_format or FORMATS[0]
+    sys.stdout.writelines(_rendered(output_format, recipes, asked.target, globs, found.unfollowed))
+    if output_format == "table":
+        tell_unfollowed(found.unfollowed, every=bool(arguments.show_unfollowed))
     return tell(found.remarks, (*not_there, *found.problems))
 
 
@@ -56,12 +60,18 @@ def _wanted(recipe: Recipe, names: Sequence[str] | None) -> bool:
     return any(fnmatchcase(known, name) for name in names for known in (recipe.name, recipe.qualified_name))
 
 
-def _rendered(output_format: str, recipes: Sequence[Recipe], target: Target, globs: Sequence[str]) -> Iterable[str]:
+def _rendered(
+    output_format: str,
+    recipes: Sequence[Recipe],
+    target: Target,
+    globs: Sequence[str],
+    unfollowed: Sequence[Unfollowed],
+) -> Iterable[str]:
     match output_format:
         case "json":
             from mfsdp_lint.reports.audit import json
 
-            return json.render(recipes, target, globs)
+            return json.render(recipes, target, globs, unfollowed)
         case "csv":
             from mfsdp_lint.reports.audit import csv
 

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from mfsdp_lint.commands.arguments import add_what_is_read, comma_separated, options_from
+from mfsdp_lint.commands.arguments import add_what_is_read, comma_separated, options_from, tell_unfollowed
 from mfsdp_lint.engine.run import Outcome, run
 from mfsdp_lint.inputs.options import OUTPUT_FORMATS, PRESETS, OutputFormat
 
@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tried.add_argument("--megatron-lm", metavar="DIR", help="a source tree of it, for what its command line reads")
     output = parser.add_argument_group("output and configuration")
     output.add_argument("--output-format", choices=OUTPUT_FORMATS)
+    output.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
     output.add_argument("--no-color", action="store_true", help="as does the environment variable NO_COLOR")
     output.add_argument("--config", metavar="FILE", help="read [tool.mfsdp-lint] from FILE")
 
@@ -48,6 +49,8 @@ def main(arguments: argparse.Namespace) -> int:
         _print_patch(outcome)
     else:
         _print_findings(outcome, options.output_format, color=not arguments.no_color and _terminal_shows_color())
+    if arguments.show_unfollowed and options.output_format != "json":
+        tell_unfollowed(outcome.unfollowed, every=True)
     for remark in outcome.remarks:
         print(f"mfsdp-lint: warning: {remark}", file=sys.stderr)
     for problem in (*outcome.left, *outcome.problems):
@@ -95,7 +98,7 @@ def _rendered(outcome: Outcome, output_format: OutputFormat, color: bool) -> str
         case "json":
             from mfsdp_lint.reports import json
 
-            return json.render(findings, summary)
+            return json.render(findings, summary, outcome.unfollowed)
         case "github":
             from mfsdp_lint.reports import github
 

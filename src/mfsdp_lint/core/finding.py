@@ -83,6 +83,7 @@ class Confirmation:
 class Finding:
     """What a rule says about one cause.
 
+    `span` is the text that decides the bad value; `handed_on` where that value is written, if that is another place.
     `message` says what is wrong with the setting's real values, `consequence` what will happen at run time. `raises`
     is the upstream error text, if there is one; `versions` the versions that it was found to hold for, each by its name
     ("megatron-bridge 0.4.2"), where more than one was asked about; `enforced_by` who stops the run (validation,
@@ -103,6 +104,7 @@ class Finding:
     enforced_by: str = ""
     recipes: tuple[AffectedRecipe, ...] = ()
     related: tuple[Note, ...] = ()
+    handed_on: Span | None = None
     fingerprint: str = ""
     suppressed: Suppression | None = None
     fixable: Safety | None = None

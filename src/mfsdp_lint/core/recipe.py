@@ -7,7 +7,7 @@ a recipe was written in.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -40,6 +40,14 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A text that a written value comes from, and the function that it stands in ("" at the top level)."""
+
+    span: Span
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where a value was written.
 
@@ -51,7 +59,9 @@ class Origin:
     reader keeps that. Only where calls are traced: `calls` led to the write, the innermost first, and `because` names
     what made its value unknown ("get_size()", a parameter). `option` names the option of the program's own command line
     ("--tp-size"), or the variable of the environment ("$TP_SIZE"), that the value comes from: it is, or follows from,
-    its default, and whoever starts the program may change it.
+    its default, and whoever starts the program may change it. `sources` are the texts that the value was handed on from
+    (the argument of a call, the entry of a table, a default), the nearest first; the last one decides it. Without any,
+    the write itself says the value.
     """
 
     span: Span
@@ -65,11 +75,21 @@ class Origin:
     calls: tuple[Call, ...] = ()
     because: str = ""
     option: str = ""
+    sources: tuple[Source, ...] = ()
 
     @property
     def point(self) -> Span:
         """The smallest piece worth underlining."""
         return self.focus or self.span
+
+    def spans(self) -> tuple[Span, ...]:
+        """The whole write, and the texts that its value comes from."""
+        return (self.span, *(source.span for source in self.sources))
+
+    def places(self, wanted: Callable[[str], bool]) -> list[Source]:
+        """Where it could be changed in the files that are `wanted`: what decides the value first, the write last."""
+        own = () if self.upstream else (Source(self.point, self.function),)
+        return [place for place in reversed((*own, *self.sources)) if wanted(place.span.path)]
 
     def chain(self) -> list[Origin]:
         """This write and those that it replaced, the oldest first."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from mfsdp_lint.core.finding import Finding
-from mfsdp_lint.core.recipe import Recipe, Span
+from mfsdp_lint.core.finding import AffectedRecipe, Finding
+from mfsdp_lint.core.recipe import Recipe, Span, Unfollowed
 from mfsdp_lint.engine.read import Question, Read, read
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import Comment, Suppressed, comments, suppress
 from mfsdp_lint.readers.registry import reader_of
-from mfsdp_lint.results.held_versions import holds_for, told
+from mfsdp_lint.results.held_versions import holds_for, in_order, named, told
 from mfsdp_lint.rules.check import Hits, Violation, hits, violations_of
 from mfsdp_lint.rules.findings import Cause, causes
 from mfsdp_lint.rules.model import Rule
@@ -26,7 +27,10 @@ MALFORMED_COMMENT = "MFSDP902"
 UNUSED_COMMENT = "MFSDP903"
 """A suppression comment that silences nothing."""
 
-FILE_CODES = (UNREADABLE, MALFORMED_COMMENT, UNUSED_COMMENT)
+RAISES = "MFSDP904"
+"""Code that makes a configuration and surely ends with an exception."""
+
+FILE_CODES = (UNREADABLE, MALFORMED_COMMENT, UNUSED_COMMENT, RAISES)
 """Findings about a file itself, which no rule makes."""
 
 
@@ -35,6 +39,7 @@ class Judgement:
     """What the files come to, as `sources` has them. Suppressed causes are there, and marked.
 
     `recipes` are those of every reading for another version; `distinct_recipes` counts those of the newest one alone.
+    `raising` are the findings about code that surely raises, `unfollowed` is other code of which there is no recipe.
     `unused` are the suppression comments that silence none of the causes.
     `readings` and `hits` are what a judgement of other texts may take over.
     """
@@ -45,6 +50,8 @@ class Judgement:
     problems: tuple[Problem, ...]
     remarks: tuple[str, ...] = ()
     distinct_recipes: int = 0
+    raising: tuple[Finding, ...] = ()
+    unfollowed: tuple[Unfollowed, ...] = ()
     unused: tuple[Comment, ...] = ()
     readings: Mapping[tuple[str, str], Read] = field(default_factory=dict, repr=False)
     hits: Mapping[Target, Hits] = field(default_factory=dict, repr=False)
@@ -95,13 +102,16 @@ class Judge:
         found = causes(broken)
         if len(targets) > 1:
             found = [told(cause, [holds_for(each) for each in cause.violations]) for cause in found]
-        suppressed, malformed = self._suppress(found, sources)
+        raising = raising_findings({target: readings[_reading(target)].unfollowed for target in targets})
+        suppressed, malformed = self._suppress([*(cause.finding for cause in found), *raising], sources)
         return Judgement(
             sources,
             recipes=tuple(recipe for reading in readings.values() for recipe in reading.recipes),
             causes=tuple(
-                replace(cause, finding=finding) for cause, finding in zip(found, suppressed.findings, strict=True)
+                replace(cause, finding=finding) for cause, finding in zip(found, suppressed.findings, strict=False)
             ),
+            raising=tuple(suppressed.findings[len(found) :]),
+            unfollowed=tuple(each for each in readings[_reading(self.target)].unfollowed if not each.error),
             problems=(*dict.fromkeys(each for reading in readings.values() for each in reading.problems), *malformed),
             remarks=tuple(dict.fromkeys(each for reading in readings.values() for each in reading.remarks)),
             distinct_recipes=len(readings[_reading(self.target)].recipes),
@@ -126,7 +136,7 @@ class Judge:
             for key, target in reversed(firsts.items())
         }
 
-    def _suppress(self, found: Sequence[Cause], sources: Sources) -> tuple[Suppressed, list[Problem]]:
+    def _suppress(self, found: Sequence[Finding], sources: Sources) -> tuple[Suppressed, list[Problem]]:
         by_path = {}
         malformed: list[Problem] = []
         for file in self.question.every_file:
@@ -136,7 +146,7 @@ class Judge:
             except Unreadable:  # told already
                 continue
             malformed += problems
-        return suppress([cause.finding for cause in found], by_path), malformed
+        return suppress(found, by_path), malformed
 
 
 def _reading(target: Target) -> tuple[str, str]:
@@ -144,14 +154,53 @@ def _reading(target: Target) -> tuple[str, str]:
     return target.data, ".".join(target.core.split(".")[:2])
 
 
+def raising_findings(unfollowed: Mapping[Target, Sequence[Unfollowed]]) -> list[Finding]:
+    """What is said of code that surely raises, for the versions where it does; each place and exception once."""
+    where: dict[tuple[Span, str], list[Target]] = {}
+    first: dict[tuple[Span, str], list[Unfollowed]] = {}
+    for target, every in unfollowed.items():
+        for each in every:
+            if each.error:
+                where.setdefault((each.point, each.message), []).append(target)
+                first.setdefault((each.point, each.message), []).append(each)
+    found = []
+    for key, targets in where.items():
+        one, everywhere = first[key][0], len(set(targets)) == len(unfollowed)
+        versions = () if len(unfollowed) == 1 else in_order(target.name for target in targets)
+        names = dict.fromkeys(each.name for each in first[key])
+        found.append(
+            Finding(
+                code=RAISES,
+                name="raises-at-start-up",
+                severity="error",
+                stage="startup",
+                message=one.message
+                + (f"; did you mean {one.nearest}?" if one.nearest else "")
+                + ("" if everywhere else f" (holds for {named(versions)})"),
+                span=one.point,
+                consequence=f"{one.name} ends with this exception, and configures nothing",
+                raises=one.message.removeprefix(f"{one.error}: "),
+                versions=versions,
+                enforced_by="nobody",
+                recipes=tuple(AffectedRecipe(name, "error") for name in names),
+                fingerprint=_fingerprint(one),
+            )
+        )
+    return found
+
+
+def _fingerprint(one: Unfollowed) -> str:
+    return hashlib.sha256("\0".join((RAISES, one.path, one.qualified_name, one.message)).encode()).hexdigest()[:16]
+
+
 def file_finding(problem: Problem) -> Finding:
     """The finding about a file that was not judged at all, or about a comment in it."""
-    unreadable = problem.kind == "unreadable"
+    unreadable = problem.kind in ("unreadable", "foreign")
     code = UNREADABLE if unreadable else MALFORMED_COMMENT
     return Finding(
         code=code,
         name="unreadable-file" if unreadable else "malformed-suppression",
-        severity="error" if unreadable else "info",
+        severity="error" if problem.kind == "unreadable" else "info",
         stage="never",
         message=f"not checked: {problem.message}" if unreadable else problem.message,
         span=Span(problem.path, problem.line, problem.column, problem.line, problem.column),

@@ -55,7 +55,7 @@ class Read:
     """The recipes, what could not be read or is not there, and what else is worth saying.
 
     `memories` are for a later reading of the same question, by the kind of file. `unfollowed` is code of which there is
-    no recipe though there should be; a reading that takes recipes over from an earlier one does not look for it.
+    no recipe though there should be, in the files as they were first.
     """
 
     recipes: tuple[Recipe, ...]
@@ -117,7 +117,8 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
             unfollowed += found.unfollowed
     remarks += command_line_overrides.misspelt(recipes, question.command_line.overrides)
     recipes = [override(recipe, question.command_line.overrides) for recipe in recipes]
-    return Read(tuple(recipes), tuple(problems), tuple(remarks), memories, tuple(unfollowed))
+    first = tuple(unfollowed) if before is None else before.unfollowed
+    return Read(tuple(recipes), tuple(problems), tuple(remarks), memories, first)
 
 
 def _of_kind(kind: str, question: Question, sources: Sources, tracing: bool) -> ToRead:

@@ -67,7 +67,7 @@ class Repair:
             recipes=judgement.recipes,
             broken=_broken(violations),
             requests=list(self._requests(judgement, unsafe)),
-            unreadable=[problem.path for problem in judgement.problems if problem.kind == "unreadable"],
+            unreadable=[problem.path for problem in judgement.problems if problem.kind in ("unreadable", "foreign")],
             breaks=lambda recipes: _broken(self.judge.violations(recipes, judgement.sources)),
         )
 

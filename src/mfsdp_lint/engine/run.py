@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.engine.judge import FILE_CODES, UNREADABLE, UNUSED_COMMENT, Judge, Judgement, file_finding
 from mfsdp_lint.engine.other_versions import where_it_holds
 from mfsdp_lint.engine.read import Question, question
@@ -24,13 +25,14 @@ from mfsdp_lint.rules.selection import selected
 class Outcome:
     """What a run comes to: the findings that remain, by place and code, and what was asked for but cannot be done.
 
-    `patch` is what `--diff` shows. `left` says which files were to be written and were not. `sources` are the files as
-    they are after the run.
+    `unfollowed` is code of which there is no recipe though there should be. `patch` is what `--diff` shows. `left` says
+    which files were to be written and were not. `sources` are the files as they are after the run.
     """
 
     findings: tuple[Finding, ...]
     summary: Summary
     sources: Sources
+    unfollowed: tuple[Unfollowed, ...] = ()
     problems: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     patch: bytes = b""
@@ -60,6 +62,7 @@ def run(options: Options) -> Outcome:
     found = where_it_holds(found, judgement, judge)
     if options.confirm:
         found = _confirmed(found, judgement, judge, options)
+    found += [finding for finding in judgement.raising if finding.code in codes]
     found += _about_files((*judgement.problems, *not_there), codes)
     if UNUSED_COMMENT in codes and judgement.unused:
         found += unused_suppressions(judgement, judge, rules, options.paths)
@@ -73,7 +76,9 @@ def run(options: Options) -> Outcome:
             recipes=judgement.distinct_recipes,
             fixed=fixed,
             unsafe_fixes=options.unsafe_fixes,
+            unfollowed=len(judgement.unfollowed),
         ),
+        unfollowed=judgement.unfollowed,
         sources=judgement.sources,
         problems=tuple(problems),
         remarks=(*judgement.remarks, *(_without_editor(judgement) if options.fix or options.diff else ())),

@@ -79,7 +79,7 @@ class _Asked:
         if recipe.path == path and first <= recipe.line <= last:
             return True
         origins = (variant.origin(setting) for setting in variant.settings)
-        spans = (origin.span for origin in origins if origin is not None)
+        spans = (span for origin in origins if origin is not None for span in origin.spans())
         return any(span.path == path and span.line <= last and first <= span.end_line for span in spans)
 
 

@@ -19,18 +19,22 @@ class Problem:
     """Something that is wrong with an argument or a file itself, in one line.
 
     `kind` says what it amounts to: `usage`: the command line is wrong (exit code 2); `unreadable`: an error finding;
-    `comment`: a suppression comment that means nothing. `line` and `column` count from 1.
+    `foreign`: an info, as the file is hardly meant for us; `comment`: a suppression comment that means nothing. `line`
+    and `column` count from 1.
     """
 
     path: str
     line: int
     column: int
     message: str
-    kind: Literal["usage", "unreadable", "comment"] = "unreadable"
+    kind: Literal["usage", "unreadable", "foreign", "comment"] = "unreadable"
 
 
 class Unreadable(Exception):
-    """A file that cannot be read or parsed, and the place (from 1) and the reason in one line."""
+    """A file that cannot be read or parsed, and the place (from 1) and the reason in one line.
+
+    A `foreign` one has nothing to do with training runs, as far as its text tells.
+    """
 
     def __init__(self, path: str, line: int, column: int, message: str) -> None:
         super().__init__(path, line, column, message)
@@ -38,6 +42,7 @@ class Unreadable(Exception):
         self.line = line
         self.column = column
         self.message = message
+        self.foreign = False
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}: {self.message}"
@@ -45,7 +50,8 @@ class Unreadable(Exception):
     @property
     def problem(self) -> Problem:
         """The same as a value."""
-        return Problem(self.path, self.line, self.column, self.message)
+        kind: Literal["unreadable", "foreign"] = "foreign" if self.foreign else "unreadable"
+        return Problem(self.path, self.line, self.column, self.message, kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def comments(path: str, text: str, find: FindComments) -> tuple[list[Comment], l
 
 
 def suppress(findings: Iterable[Finding], by_path: Mapping[str, Sequence[Comment]]) -> Suppressed:
-    """Marks every finding whose span has a line that a comment for its code covers.
+    """Marks every finding whose span, or whose write, has a line that a comment for its code covers.
 
     Where several comments do, the one that covers the fewest lines is taken. A comment some of whose codes silence
     nothing is among the unused with just these codes.
@@ -90,8 +90,10 @@ def suppress(findings: Iterable[Finding], by_path: Mapping[str, Sequence[Comment
     for finding in findings:
         reasons = [
             (comment.covers[1] - comment.covers[0], comment.span, comment, code)
-            for comment in by_path.get(finding.span.path, ())
-            if comment.covers[0] <= finding.span.end_line and finding.span.line <= comment.covers[1]
+            for span in (finding.span, finding.handed_on)
+            if span is not None
+            for comment in by_path.get(span.path, ())
+            if comment.covers[0] <= span.end_line and span.line <= comment.covers[1]
             for code in comment.codes or ("",)
             if finding.code.startswith(code)
         ]

@@ -45,7 +45,8 @@ class Reading:
     """The recipes in the order of the files, what could not be read or is not there, and what is worth saying.
 
     `memory` is what the reader may take over when it reads the same for other texts; it alone looks into it.
-    `unfollowed` is code of which there is no recipe though there should be.
+    `unfollowed` is code of which there is no recipe though there should be; who takes something over does not look
+    for it.
     """
 
     recipes: Sequence[Recipe]

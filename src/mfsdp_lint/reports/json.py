@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from mfsdp_lint.core.finding import Edit, Finding, Fix
+from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.reports import confirmation
-from mfsdp_lint.reports.settings import target_document
+from mfsdp_lint.reports.settings import target_document, unfollowed_document
 from mfsdp_lint.results.summary import Summary
 
 
-def render(findings: Sequence[Finding], summary: Summary) -> str:
+def render(findings: Sequence[Finding], summary: Summary, unfollowed: Sequence[Unfollowed] = ()) -> str:
     """Every finding, suppressed ones too. Lines and columns count from 1, columns in characters; ends are exclusive."""
     document = {
         "version": 1,
         "target": target_document(summary.target),
         "targets": [target_document(target) for target in (summary.target, *summary.also)],
         "findings": [_finding(finding) for finding in findings],
+        "unfollowed": [unfollowed_document(each) for each in unfollowed],
         "summary": {
             "files": summary.files,
             "recipes": summary.recipes,
@@ -30,6 +32,7 @@ def render(findings: Sequence[Finding], summary: Summary) -> str:
             "fixable": summary.fixable,
             "held_back": summary.held_back,
             "fixed": summary.fixed,
+            "unfollowed": summary.unfollowed,
         },
     }
     return json.dumps(document, indent=2) + "\n"

@@ -8,8 +8,9 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
-from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Unfollowed
 from mfsdp_lint.core.values import UNKNOWN, Known, OneOf, Plain, Value
+from mfsdp_lint.results.printable import printable
 from mfsdp_lint.versions.target import Target
 from mfsdp_lint.vocabulary import SETTINGS
 
@@ -39,6 +40,30 @@ def recipe_document(recipe: Recipe) -> dict[str, Any]:
     return document | ({"arguments": json_value(dict(recipe.arguments))} if recipe.arguments else {})
 
 
+def unfollowed_document(unfollowed: Unfollowed) -> dict[str, Any]:
+    """Code of which there is no recipe: what it is called, where it begins, why, and where that was."""
+    return {
+        "name": unfollowed.name,
+        "qualified_name": unfollowed.qualified_name,
+        "path": unfollowed.path,
+        "line": unfollowed.line,
+        "kind": unfollowed.kind,
+        "why": unfollowed.why,
+        "reason": unfollowed.message,
+        "place": span_document(unfollowed.point),
+    }
+
+
+def unfollowed_lines(unfollowed: Sequence[Unfollowed]) -> list[str]:
+    """The same for people, a line each."""
+    return [
+        f"{printable(each.path)}:{each.line}: {printable(each.name)} could not be followed: "
+        + printable(each.message)
+        + ("" if each.span is None else f" ({printable(each.point.path)}:{each.point.line})")
+        for each in unfollowed
+    ]
+
+
 def setting_document(setting: Setting) -> dict[str, Any]:
     """State, value or values, and origin (None where nobody wrote it, or that is not known)."""
     origin = None if setting.origin is None else origin_document(setting.origin)
@@ -58,9 +83,12 @@ def value_document(value: Value) -> dict[str, Any]:
 
 def origin_document(origin: Origin) -> dict[str, Any]:
     """Lines and columns count from 1, the end is exclusive; `upstream` only where it lies in an upstream release,
-    `option` only where the value comes from an option of the program's own command line, which may change it."""
+    `option` only where the value comes from an option of the program's own command line, which may change it; `sources`
+    only where the value was handed on from elsewhere, the nearest first: the last one decides it."""
     document = {**span_document(origin.span), "how": origin.how, "function": origin.function}
     document |= {"upstream": origin.upstream} if origin.upstream else {}
+    if origin.sources:
+        document["sources"] = [{**span_document(each.span), "function": each.function} for each in origin.sources]
     return document | ({"option": origin.option} if origin.option else {})
 
 

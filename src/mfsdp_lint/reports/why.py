@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mfsdp_lint.core.recipe import Call, Origin, Recipe, Span
+from mfsdp_lint.core.recipe import Call, Origin, Recipe, Source, Span
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, OneOf, Value, describe
 from mfsdp_lint.readers.command_line_overrides import COMMAND_LINE
 from mfsdp_lint.reports import Texts
@@ -86,6 +86,10 @@ def _story(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
             yield from _place(calls[depth].span, calls[depth].function, None, depth, lines)
         above = calls
         yield from _place(step.origin.point, step.origin.function, step.origin.upstream, len(calls), lines)
+        for source in _sources(step.origin, calls):
+            where = f" in {printable(source.function)}" if source.function else ""
+            yield f"{_indent(len(calls))}{_STEP}from {printable(source.span.path)}:{source.span.line}{where}"
+            yield from (f"{_indent(len(calls))}{_STEP}{_STEP}{line}" for line in _code(source.span, lines))
         value = _value(story, step)
         yield f"{_indent(len(calls))}{_STEP}→ {_outcome(story, step, value, before)}"
         before = value if step.path == story.path else before
@@ -103,6 +107,16 @@ def _changed(change: Change) -> str:
     if change.after == UNKNOWN:
         return "not known: it depends on what is not known here"
     return _worded(change.after) + (f", was {_worded(change.before)}" if change.before != UNKNOWN else "")
+
+
+def _sources(origin: Origin, calls: Sequence[Call]) -> list[Source]:
+    """The texts that the value comes from, without those in the calls that are told anyway."""
+    told = [(call.span.path, call.span.line, call.span.end_line) for call in calls]
+    return [
+        source
+        for source in origin.sources
+        if not any(source.span.path == path and first <= source.span.line <= last for path, first, last in told)
+    ]
 
 
 def _common(above: Sequence[Call], calls: Sequence[Call]) -> int:

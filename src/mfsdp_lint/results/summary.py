@@ -18,7 +18,8 @@ class Summary:
 
     `fixable` is what `--fix` would remove as the run was asked (unsafe fixes only where they were asked for),
     `held_back` what only `--unsafe-fixes` would, `fixed` what this run has removed. `also` are the other versions of
-    a range, of which `target` is the newest.
+    a range, of which `target` is the newest. `unfollowed` counts code of which there is no recipe though there should
+    be.
     """
 
     target: Target
@@ -32,6 +33,7 @@ class Summary:
     held_back: int = 0
     fixed: int = 0
     also: tuple[Target, ...] = ()
+    unfollowed: int = 0
 
     @property
     def findings(self) -> int:
@@ -47,6 +49,7 @@ def summarise(
     recipes: int,
     fixed: int = 0,
     unsafe_fixes: bool = False,
+    unfollowed: int = 0,
 ) -> Summary:
     """Counts what remains."""
     shown = [finding for finding in findings if finding.suppressed is None]
@@ -64,6 +67,7 @@ def summarise(
         fixable=fixable["safe"] + (fixable["unsafe"] if unsafe_fixes else 0),
         held_back=0 if unsafe_fixes else fixable["unsafe"],
         fixed=fixed,
+        unfollowed=unfollowed,
     )
 
 
@@ -102,6 +106,8 @@ def _results(summary: Summary) -> list[str]:
         results.append(f"{summary.fixable} fixable with --fix")
     if summary.held_back:
         results.append(f"{summary.held_back} held back as unsafe (--unsafe-fixes)")
+    if summary.unfollowed:
+        results.append(f"{count(summary.unfollowed, 'recipe')} could not be followed (--show-unfollowed)")
     if summary.suppressed:
         results.append(f"{summary.suppressed} suppressed")
     return results

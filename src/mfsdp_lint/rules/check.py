@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
-from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
 from mfsdp_lint.core.values import Known, Plain, same
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.rules.agenda import Agenda, agenda
@@ -20,6 +20,9 @@ from mfsdp_lint.rules.text import Passage, broken_text, passages
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.rules.writes import Assignment, broken
 from mfsdp_lint.versions.target import Target
+
+Blamed = tuple[str, Origin, list[Source]]
+"""A setting, who wrote it, and the places where it can be changed, the one that decides it first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +41,15 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Primary:
-    """What a violation points at: a setting and the place that wrote it, or the recipe itself (setting "")."""
+    """What a violation points at: a setting and the text that decides it, or the recipe itself (setting "").
+
+    `handed_on` is where the setting is written, if that is another place.
+    """
 
     setting: str
     span: Span
     function: str
+    handed_on: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,55 +232,82 @@ class _Writes:
                 if recipe.kind == "overrides":
                     self._pieces.add(id(variant))
                 for path in blamed:
-                    if origin := variant.origin(path):
-                        self._readers[path, origin.span].add(id(variant))
+                    for place in _everywhere(variant.origin(path)):
+                        self._readers[path, place.span].add(id(variant))
         self._broken: dict[str, set[int]] = defaultdict(set)
         for hit in hits:
             self._broken[hit.rule.code].add(id(hit.variant))
 
-    def only_broken(self, code: str, path: str, span: Span) -> bool:
+    def only_broken(self, code: str, path: str, span: Span, excused: Collection[int] = ()) -> bool:
         """Whether everyone who takes `path` from there breaks the rule, so that changing it there harms nobody.
 
         A file of overrides is only a piece of a configuration: where a program reads it, the program tells who is fine.
+        Those who are `excused` need not break the rule.
         """
         readers = self._readers[path, span]
-        return (readers - self._pieces or readers) <= self._broken[code]
+        return (readers - self._pieces or readers) <= self._broken[code].union(excused)
 
 
 def _primary(hit: Hit, writes: _Writes, is_linted: IsLinted) -> Primary:
     """The written line of the user's whose change removes the problem.
 
     In this order: the write of the bad value, unless somebody who is fine shares it; the first of the writes that
-    turned on what the value is bad for; the constructor call that left the bad value at its default; the recipe.
+    turned on what the value is bad for; the constructor call that left the bad value at its default; the write of the
+    bad value that is fine on other paths through the same recipe; the recipe.
     """
     if hit.assignment:
         origin = hit.assignment.origin
         # Of a value it is the value that is wrong, of a name that is no field the name, which stands before it.
-        span = origin.span if hit.rule.written == "undeclared" else origin.point
-        return Primary(hit.assignment.path, span, origin.function)
+        if hit.rule.written == "undeclared":
+            return Primary(hit.assignment.path, origin.span, origin.function)
+        return _at(hit.assignment.path, origin, origin.places(is_linted)[0])
     if hit.passage:
         return Primary("", hit.passage.span, "")
-    bad = [
-        (path, origin)
-        for path, origin in _blamed(hit, hit.rule.blame.value, is_linted)
-        if writes.only_broken(hit.rule.code, path, origin.span)
-    ]
+    blamed = _blamed(hit, hit.rule.blame.value, is_linted)
+    bad, shared = _unshared(hit, blamed, writes), _unshared(hit, blamed, writes, _variants(hit.recipe))
     enabling = [found for found in _blamed(hit, hit.rule.blame.enabled_by, is_linted) if found[1].how != "default"]
     enabling.sort(key=lambda found: found[1].order)
     written = [found for found in bad if found[1].how != "default"]
-    for path, origin in (*written, *enabling, *bad):
-        return Primary(path, origin.point, origin.function)
+    for path, origin, places in (*written, *enabling, *bad, *shared):
+        return _at(path, origin, places[0])
     recipe = hit.recipe
     return Primary("", Span(recipe.path, recipe.line, 1, recipe.line, 1), recipe.name)
 
 
-def _blamed(hit: Hit, settings: Sequence[Condition], is_linted: IsLinted) -> list[tuple[str, Origin]]:
-    """The settings among these that made the rule fire, as far as the user's own files wrote them."""
+def _variants(recipe: Recipe) -> set[int]:
+    return {id(variant) for variant in (*recipe.variants, *recipe.exposed)}
+
+
+def _unshared(hit: Hit, blamed: Sequence[Blamed], writes: _Writes, excused: Collection[int] = ()) -> list[Blamed]:
+    """The settings that can be changed without harm to anybody, with the places where they can."""
+    found = []
+    for path, origin, places in blamed:
+        harmless = [place for place in places if writes.only_broken(hit.rule.code, path, place.span, excused)]
+        found += [(path, origin, harmless)] if harmless else []
+    return found
+
+
+def _at(path: str, origin: Origin, place: Source) -> Primary:
+    written_there = place.span == origin.point or origin.upstream is not None
+    return Primary(path, place.span, place.function, None if written_there else origin.point)
+
+
+def _everywhere(origin: Origin | None) -> list[Source]:
+    """All places that a value comes through."""
+    return [] if origin is None else [Source(origin.point, origin.function), *origin.sources]
+
+
+def _blamed(hit: Hit, settings: Sequence[Condition], is_linted: IsLinted) -> list[Blamed]:
+    """The settings among these that made the rule fire, as far as the user's own files wrote them.
+
+    Each with the places in these files where it can be changed, the one that decides it first.
+    """
     found = []
     for path in (path for setting in settings for path in setting.deciding(hit.seen)):
         origin = hit.variant.origin(path)
-        if path in hit.witnesses and origin and not origin.upstream and is_linted(origin.span.path):
-            found.append((path, origin))
+        places = origin.places(is_linted) if path in hit.witnesses and origin else []
+        if origin and places:
+            found.append((path, origin, places))
     return found
 
 

@@ -74,6 +74,7 @@ def _finding(group: Sequence[Violation], fingerprint: str) -> Finding:
         stage=case.stage,
         message=_message(group),
         span=first.primary.span,
+        handed_on=first.primary.handed_on,
         consequence=case.consequence.of(first.seen),
         raises=case.error.of(first.seen) if case.error else None,
         enforced_by=case.enforcer,
@@ -132,11 +133,13 @@ def _affected(group: Sequence[Violation]) -> tuple[AffectedRecipe, ...]:
 def _notes(violation: Violation) -> tuple[Note, ...]:
     """One note for every setting involved but the one pointed at, with the place where it was set."""
     blamed = {path for setting in violation.rule.blame.value for path in setting.deciding(violation.seen)}
-    notes = []
+    primary, notes = violation.primary, []
+    if primary.handed_on is not None:
+        notes.append(Note(primary.handed_on, f"{primary.setting} is set to that here"))
     for path in violation.witnesses:
         origin = violation.seen.origin(path)
         # A default that is merely a condition of the problem is nobody's doing and says nothing.
-        if path == violation.primary.setting or origin is None or (origin.how == "default" and path not in blamed):
+        if path == primary.setting or origin is None or (origin.how == "default" and path not in blamed):
             continue
         notes.append(Note(origin.point, _told(path, violation.seen.value(path), origin)))
     return tuple(notes)

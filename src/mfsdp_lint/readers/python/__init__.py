@@ -5,5 +5,6 @@ docs/evaluator.md is a map of it.
 
 from mfsdp_lint.readers.python import library
 from mfsdp_lint.readers.python.eval import calls, expressions, statements
+from mfsdp_lint.readers.python.state import deciding
 
-__all__ = ["calls", "expressions", "library", "statements"]  # they fill the tables that code is run by
+__all__ = ["calls", "deciding", "expressions", "library", "statements"]  # they fill the tables that code is run by

@@ -36,6 +36,9 @@ RELEVANT = re.compile(
 )
 """A file without any of these words says nothing about a training run."""
 
+RECIPE = re.compile(r"megatron|fsdp|ConfigContainer|recipe", re.IGNORECASE)
+"""One of these words is in the text of any recipe."""
+
 
 NOT_KNOWN = "yields no configuration that can be known"
 """What is said of a function that is there, and of which nothing else can be told without running it."""
@@ -131,6 +134,7 @@ def _add_addressed(machine: Machine, addresses: Sequence[Address], read: PythonR
 def _load(finder: ModuleFinder, paths: Sequence[str]) -> tuple[list[Module], list[Unreadable]]:
     modules, unreadable = [], []
     for path in paths:
+        text = None
         try:
             text = finder.sources.text(path)
             if not RELEVANT.search(text):
@@ -142,6 +146,8 @@ def _load(finder: ModuleFinder, paths: Sequence[str]) -> tuple[list[Module], lis
             else:
                 modules.append(module)
         except Unreadable as error:
+            # Templates, and code for other versions of Python, are nobody's mistake.
+            error.foreign = text is not None and not RECIPE.search(text)
             unreadable.append(error)
     return modules, unreadable
 

@@ -6,14 +6,23 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.recipe import Recipe, Setting, Unfollowed, Variant
 from mfsdp_lint.core.values import UNKNOWN
-from mfsdp_lint.reports.settings import chosen, recipe_document, setting_document, target_document, value_document
+from mfsdp_lint.reports.settings import (
+    chosen,
+    recipe_document,
+    setting_document,
+    target_document,
+    unfollowed_document,
+    value_document,
+)
 from mfsdp_lint.startup.resolve import differs, will_run
 from mfsdp_lint.versions.target import Target
 
 
-def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = ()) -> Iterator[str]:
+def render(
+    recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (), unfollowed: Sequence[Unfollowed] = ()
+) -> Iterator[str]:
     """The document in pieces, a recipe a line: all settings of a large tree are many megabytes.
 
     A setting that is missing is not known to exist. `settings` are as written, `will_run` those of them that start-up
@@ -24,7 +33,7 @@ def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = ())
     encode = json.JSONEncoder(allow_nan=False).encode
     for number, recipe in enumerate(recipes):
         yield f"{',' if number else ''}\n{encode(_recipe(recipe, target, globs))}"
-    yield "\n]}\n"
+    yield f'\n], "unfollowed": {encode([unfollowed_document(each) for each in unfollowed])}}}\n'
 
 
 def _recipe(recipe: Recipe, target: Target, globs: Sequence[str]) -> dict[str, Any]:

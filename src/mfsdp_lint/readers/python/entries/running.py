@@ -42,6 +42,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Function,
     ListObject,
     Object,
+    Partial,
     Unknown,
 )
 
@@ -206,7 +207,8 @@ def _called(
     frame: Frame,
 ) -> Object:
     """What a call comes to: of an asynchronous function when it is awaited, of a generator one of its elements."""
-    result = call(machine, called, arguments, keywords, function.node, frame)
+    made = called.made if isinstance(called, Partial) else None
+    result = call(machine, called, arguments, keywords, function.node if made is None else made[0], frame)
     result = result.result() if isinstance(result, Coroutine) else result
     if isinstance(result, GeneratorCall) and not result.managed:
         result = join(machine, elements(machine, result, frame) or [machine.unknown(function.name)])
@@ -274,7 +276,7 @@ def _from_script(machine: Machine, entry: Entry, names: dict[str, Object]) -> Ob
     main.fields["__name__"] = "__main__"
     main.fields["__file__"] = source.fields.get("__file__", MISSING)
     frame = Frame(main, born=main.born)
-    frame.fields = main.fields
+    frame.fields, frame.bound = main.fields, main.bound
     try:
         run_block(machine, source.tree.body, frame)
     except Raised as error:

@@ -43,6 +43,7 @@ def assign(machine: Machine, target: ast.expr, value: Object, node: Any, frame: 
     """`target = value`, done by the statement `node`; `focus` is the expression that says the value."""
     if type(target) is ast.Name:
         assign_name(machine, target.id, value, frame)
+        bind(target.id, value, focus or node, frame)
     elif type(target) is ast.Attribute:
         set_attribute(machine, evaluate(machine, target.value, frame), target.attr, value, node, frame, focus)
     elif isinstance(target, ast.Subscript):
@@ -58,6 +59,14 @@ def assign(machine: Machine, target: ast.expr, value: Object, node: Any, frame: 
 def assign_name(machine: Machine, name: str, value: Object, frame: Frame) -> None:
     """`name = value` in `frame`, honouring `global` and `nonlocal`."""
     machine.put(frame.outer.get(name, frame), name, value)
+
+
+def bind(name: str, value: Object, node: Any, frame: Frame) -> None:
+    """Remember what bound a name to a value: the expression that says it, or the statement."""
+    owner = frame.outer.get(name, frame)
+    bound = owner.bound.setdefault(name, {})
+    bound.pop(node, None)  # the last comes last
+    bound[node] = value, None if owner is frame or frame.fields is frame.module.fields else frame
 
 
 def _unpack(machine: Machine, target: ast.Tuple | ast.List, value: Object, node: Any, frame: Frame) -> None:
@@ -100,7 +109,9 @@ def run_augmented(machine: Machine, node: ast.AugAssign, frame: Frame) -> Signal
     target = node.target
     if isinstance(target, ast.Name):
         current = evaluate(machine, ast.copy_location(ast.Name(target.id, ast.Load()), target), frame)
-        assign_name(machine, target.id, _added(machine, node, current, frame), frame)
+        value = _added(machine, node, current, frame)
+        assign_name(machine, target.id, value, frame)
+        bind(target.id, value, node, frame)
     elif isinstance(target, ast.Attribute):
         owner = evaluate(machine, target.value, frame)
         current = get_attribute(machine, owner, target.attr, node, frame)

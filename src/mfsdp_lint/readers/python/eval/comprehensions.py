@@ -94,8 +94,9 @@ def _generate(
     if items is None:
         return False
     exact = True
-    for item in items:
+    for position, item in enumerate(items):
         machine.step()
+        frame.bound[first] = position
         # One that may be missing is another value once it is taken to be there.
         taken = present(machine, item) if uncertain(item) else item
         assign(machine, first.target, taken, node, frame)

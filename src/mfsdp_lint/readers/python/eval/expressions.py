@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from mfsdp_lint.readers.python.eval.assignments import assign_name
+from mfsdp_lint.readers.python.eval.assignments import assign_name, bind
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.binding import evaluate_defaults
 from mfsdp_lint.readers.python.eval.branches import choose, known_truth
@@ -36,6 +36,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS
 from mfsdp_lint.readers.python.state.nodes import EVALUATORS, evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.state.truth import negated
 from mfsdp_lint.readers.python.values.classes import plain
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -253,6 +254,7 @@ def _walrus(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Object:
     while here.function == COMPREHENSION and here.enclosing is not None:
         here = here.enclosing
     assign_name(machine, node.target.id, value, here)
+    bind(node.target.id, value, node.value, here)
     return value
 
 
@@ -264,6 +266,7 @@ def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Object:
     value = evaluate(machine, node.value, frame) if node.value is not None else None
     if frame.on_yield is None:
         return machine.unknown("yield")
+    machine.yielded = Text(node.value, frame) if node.value is not None else None
     return frame.on_yield(value)
 
 

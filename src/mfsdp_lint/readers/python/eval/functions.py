@@ -20,6 +20,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps
 from mfsdp_lint.readers.python.state.paths import CALL_STEPS, DEPTH_LIMIT, FORK_LIMIT, LOCAL_PATHS
+from mfsdp_lint.readers.python.state.texts import said_by
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
@@ -60,8 +61,12 @@ def follow(
         return machine.unknown(f"{function.name}()")
     key = _memo_key(machine, function, arguments, keywords)
     if key is not None:
+        if function in machine.forwarding:
+            # What it writes is said by whoever calls it.
+            key = (*key, said_by(machine, node, frame))
         remembered = machine.memo.get(key, MISSING)
         if remembered is not MISSING and not (remembered[2] and machine.path.environment.fields):
+            machine.returned = None
             machine.called.update(remembered[1])
             made: Object = remembered[0].make(machine, {})
             if machine.path.limit < machine.path.budget and is_container(machine, made):
@@ -73,6 +78,7 @@ def follow(
         return unfollowed(machine, function.name, arguments, keywords, node, frame)
     mark, forks, born = len(machine.path.journal), len(machine.path.taken), machine.clock + 1
     before, unfollowed_before, asked = machine.called, machine.unfollowed, machine.asked_environment
+    crossings = machine.crossings
     machine.called = set()
     machine.path.depth += 1
     try:
@@ -96,6 +102,9 @@ def follow(
         and not (machine.asked_environment > asked and machine.path.environment.fields)
         and (machine.unfollowed == unfollowed_before or not _uncertain(result) or own(result, born))
     ):
+        if machine.crossings > crossings and function not in machine.forwarding:
+            machine.forwarding.add(function)
+            key = (*key, said_by(machine, node, frame))
         machine.memo[key] = (template(result, born), called, machine.asked_environment > asked)
     return result
 

@@ -36,7 +36,7 @@ def ensure_ran(machine: Machine, module: Module) -> None:
         "__file__", f"{symbol(machine, os.path.dirname(module.path))}/{os.path.basename(module.path)}"
     )
     frame = Frame(module)
-    frame.fields = module.fields
+    frame.fields, frame.bound = module.fields, module.bound
     with machine.aside():
         machine.path.environment = module.environment = DictObject({}, machine.tick())
         run_isolated(machine, module.tree.body, frame)
@@ -149,10 +149,12 @@ def bind_import(machine: Machine, node: ast.Import | ast.ImportFrom, frame: Fram
         _bind_star(machine, node, frame)
         return
     for alias in node.names:
+        name = alias.asname or alias.name
+        frame.bound[name] = {node: (MISSING, None)}
         _bind(
             machine,
             frame,
-            alias.asname or alias.name,
+            name,
             Deferred(functools.partial(_from_import, machine, node, alias.name, module)),
         )
 
@@ -217,6 +219,7 @@ def _source(machine: Machine, node: ast.ImportFrom, module: Module) -> tuple[Mod
 
 def _from_import(machine: Machine, node: ast.ImportFrom, name: str, module: Module) -> Object:
     source, source_name = _source(machine, node, module)
+    machine.memo["from", node, name] = source
     if source is not None:
         found = resolve_global(machine, source, name) if source is not module else MISSING
         if found is MISSING and source is module:

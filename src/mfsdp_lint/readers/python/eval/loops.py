@@ -68,6 +68,7 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
     position = 0
     while position < len(items):
         item = items[position]
+        frame.bound[node] = position
         position += 1
         if uncertain(item):
             signal = _maybe_turn(machine, node, present(machine, item), frame)
@@ -145,6 +146,7 @@ def _maybe_turn(machine: Machine, node: Any, item: Object, frame: Frame) -> Sign
 def _for_generator(machine: Machine, node: Any, generator: GeneratorCall, frame: Frame) -> Signal:
     def turn(item: Object) -> Object:
         machine.step()
+        frame.bound[node] = machine.yielded
         assign(machine, node.target, item, node, frame)
         signal = run_block(machine, node.body, frame)
         if signal is not None and signal is not CONTINUE:

@@ -28,7 +28,9 @@ def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> Signal:
 
 
 def _return(machine: Machine, node: ast.Return, frame: Frame) -> Signal:
-    return ("return", None if node.value is None else evaluate(machine, node.value, frame))
+    value = None if node.value is None else evaluate(machine, node.value, frame)
+    machine.returned = None if node.value is None else (frame.node, node.value, frame)
+    return ("return", value)
 
 
 def _if(machine: Machine, node: ast.If, frame: Frame) -> Signal:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-from mfsdp_lint.core.recipe import Call, How, Origin, Span
+from mfsdp_lint.core.recipe import Call, How, Origin, Source, Span
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.readers.python.export.plain import plain_value
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -87,6 +87,7 @@ def one_origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | N
             _calls(spans, write),
             write.value.text if spans.machine.tracing and _is_unknown(write.value) else "",
             _option(write.value),
+            tuple(Source(spans.of(module, node), function) for module, node, function in write.sources),
         )
     if isinstance(write.node, Origin):
         value = plain_value(spans.machine, write.value) if spans.machine.tracing else UNKNOWN

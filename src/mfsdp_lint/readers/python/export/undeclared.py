@@ -2,12 +2,14 @@
 
 A dataclass takes any attribute, so `cfg.checkpoint.ckpt_fromat = "fsdp_dtensor"` passes in silence and nobody ever
 reads it. Told only of a class that is known completely: a dataclass without a base out of sight, with no hook of its
-own for reading or writing attributes, and no attribute or property of that name.
+own for reading or writing attributes, and no attribute or property of that name. And not of names that are set on
+purpose: private ones, and those that other code at hand reads.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, lookup, opaque
@@ -34,11 +36,31 @@ def _below(
     if written and isinstance(owner.cls, ClassObject) and _is_closed(machine, owner, owner.cls):
         names = tuple(spec.name for spec in fields_of(machine, owner.cls))
         for name in written:
-            if name not in names and lookup(machine, owner.cls, name)[0] is MISSING:
+            if name in names or lookup(machine, owner.cls, name)[0] is not MISSING:
+                continue
+            if not name.startswith("_") and not _is_read(machine, name):
                 yield f"{prefix}{name}", owner.cls, names, owner.writes[name]
     for name, inner in list(owner.fields.items()):
         if isinstance(name, str):
             yield from _below(machine, inner, f"{prefix}{name}.", above | {id(owner)})
+
+
+def _is_read(machine: Machine, name: str) -> bool:
+    """Whether a file at hand reads an attribute of this name, as far as its text tells."""
+    key = ("read", name, len(machine.finder.by_path))
+    if key not in machine.memo:
+        reads = re.compile(rf"\.{name}\b(?!\s*=[^=])|getattr\([^()]*[\"']{name}[\"']")
+        writes = re.compile(rf"\.{name}\s*=[^=]")
+        machine.memo[key] = any(
+            reads.search(line) and not writes.search(line)
+            for module in list(machine.finder.by_path.values())
+            if module is not None
+            for text in [machine.finder.sources.text(module.path)]
+            if name in text
+            for line in text.splitlines()
+        )
+    found: bool = machine.memo[key]
+    return found
 
 
 def _is_closed(machine: Machine, owner: Instance, cls: ClassObject) -> bool:

@@ -6,10 +6,12 @@ A value that comes from an option is the option's default; the command line may 
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.texts import Text, behind
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY, OPTIONS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
@@ -78,19 +80,20 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False) ->
                 and machine.switch(frame.module.path, option.text)
             ):
                 option = Option(machine.tick(), option.text, True)
+            option = _said(machine, option, "default", node, frame)
             if command and former is not MISSING:
                 # Which of the two gives the default depends on the command.
                 option = former = Option(machine.tick(), getattr(option, "text", ""))
             machine.put(defaults, destination, _shared(machine, former, option))
         return machine.unknown("option", not_none=True)
 
-    def set_defaults(machine: Machine, _: list[Object], values: dict[str, Object], *__: Any) -> Object:
+    def set_defaults(machine: Machine, _: list[Object], values: dict[str, Object], node: Any, frame: Frame) -> Object:
         for name, value in values.items():
             if command:
                 value = machine.unknown(name)
             former = defaults.fields.get(name)
             if isinstance(former, Option) and isinstance(value, CONSTANTS):
-                value = Option(machine.tick(), former.text, value)
+                value = _said(machine, Option(machine.tick(), former.text, value), name, node, frame)
             machine.put(defaults, name, value)
         return None
 
@@ -148,11 +151,19 @@ def _option(machine: Machine, names: list[Object], options: dict[str, Object]) -
     return Option(machine.tick(), text, default) if isinstance(default, CONSTANTS) else default
 
 
+def _said(machine: Machine, option: Object, keyword: str, node: Any, frame: Frame) -> Object:
+    """An option that knows where its default is written: the argument of this name, or the whole call."""
+    if isinstance(option, Option) and isinstance(node, ast.Call):
+        argument = next((each for each in node.keywords if each.arg == keyword), node)
+        option.said = behind(machine, Text(argument, frame))[-1]
+    return option
+
+
 def _shared(machine: Machine, former: Object, option: Object) -> Object:
     """Of several options for one attribute, the first gives the default (CPython's `parse_known_args`)."""
     if not isinstance(former, Option) or not isinstance(option, Option):
         return option if former is MISSING else former
-    return Option(machine.tick(), f"{former.text}, {option.text}", former.default, former.not_none)
+    return Option(machine.tick(), f"{former.text}, {option.text}", former.default, former.not_none, former.said)
 
 
 def _namespace(machine: Machine, defaults: DictObject, given: list[Object]) -> Unknown:

@@ -69,8 +69,9 @@ def _partial(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
         raise Raised("TypeError", "partial expected at least 1 argument")
     function, *given = arguments
     if isinstance(function, Partial):
-        return Partial(function.function, [*function.arguments, *given], {**function.keywords, **keywords})
-    return Partial(function, given, keywords)
+        given, keywords = [*function.arguments, *given], {**function.keywords, **keywords}
+        function = function.function
+    return Partial(function, given, keywords, (node, frame))
 
 
 @models("functools.partialmethod")

@@ -15,18 +15,28 @@ from typing import Any
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.outcomes import OutOfSteps
 from mfsdp_lint.readers.python.state.paths import ExecutionPath, Facts, Place
+from mfsdp_lint.readers.python.state.texts import LOOKS, Text, trace
 from mfsdp_lint.readers.python.values.frames import Frame, calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
     MISSING,
     DictObject,
+    EnumMember,
     Function,
     Instance,
+    ListObject,
     Object,
     Option,
     Unknown,
     Write,
 )
+from mfsdp_lint.readers.python.values.objects import (
+    Place as TextPlace,
+)
+
+_FOLLOWED = (*CONSTANTS, tuple, ListObject, EnumMember, Option)
+"""The kinds of values that somebody wants to know the source of."""
 
 
 class Machine:
@@ -38,6 +48,9 @@ class Machine:
     `switches` are the options of command lines that turn something on, by the files that declare options; those that
     are `turned_on` are given on trial, and those without a default while they are `needed`. `doubts` counts what may
     not have happened as it was taken to, `unfollowed` the calls of code out of sight.
+    `returned` is the call that returned last, with the expression that said what and the frame of that; `yielded` the
+    expression of the element that a generator gave last. `forwarding` are the functions that write what their callers
+    say (`crossings` counts how often one was seen to). `looks` is what may still be looked at for one value's source.
     """
 
     def __init__(self, finder: ModuleFinder, knowledge: Any = None, tracing: bool = False) -> None:
@@ -57,6 +70,11 @@ class Machine:
         self.needed = False
         self.unfollowed = 0
         self.doubts = 0
+        self.returned: tuple[Any, Any, Frame] | None = None
+        self.yielded: Text | None = None
+        self.crossings = 0
+        self.forwarding: set[Function] = set()
+        self.looks = 0
         self.suspect: Write | None = None
         """The call that is about to make everything within its reach unknown; told where calls are traced."""
         self.path = ExecutionPath((), 0, DictObject({}, 0))
@@ -220,12 +238,22 @@ class Machine:
             self.clock,
             earlier if isinstance(earlier, Write) else None,
             frames,
+            self.sources(focus, value, frame),
         )
 
     def switch(self, path: str, option: str) -> bool:
         """An option of a command line that is off by default, declared in a file: whether it is given now."""
         self.switches.setdefault(path, {})[option] = None
         return option in self.turned_on
+
+    def sources(self, node: Any, value: Object, frame: Frame) -> tuple[TextPlace, ...]:
+        """The texts that the expression of a written value has it from, the nearest first."""
+        if node is None or type(node) is ast.Constant or not isinstance(value, _FOLLOWED):
+            return ()
+        self.looks = LOOKS
+        found = trace(self, Text(node, frame))
+        said = value.said if type(value) is Option else None
+        return found if said is None or said in found else (*found, said)
 
     def forgetting(self, value: Object) -> None:
         """Told of all that is about to be forgotten (see havoc): for machines that watch it."""

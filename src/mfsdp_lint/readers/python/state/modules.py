@@ -200,20 +200,25 @@ class ModuleFinder:
             absolute = parent
 
     def dotted_name(self, path: str, tree: ast.Module) -> str:
-        """The module name of a file that was not found by import: from the nearest root that its own imports use."""
-        parents = self._import_roots(path, tree)
-        above = os.path.dirname(path)
-        while True:
-            if above in parents or (not parents and "__init__.py" not in self.entries(above)):
-                break
-            parent = os.path.dirname(above)
-            if parent == above:
-                above = os.path.dirname(path)
-                break
-            above = parent
-        relative = os.path.relpath(path, above or ".")
-        parts = relative[: -len(".py")].split(os.sep) if relative.endswith(".py") else relative.split(os.sep)
+        """The module name of a file that was not found by import, from its import root, wherever we were started."""
+        absolute = os.path.abspath(path)
+        parts = os.path.relpath(absolute, self._import_root(absolute, path, tree)).removesuffix(".py").split(os.sep)
         return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+    def _import_root(self, absolute: str, path: str, tree: ast.Module) -> str:
+        """The nearest folder above a file that its own imports use; else the one above its packages, or, as a package
+        need not have an `__init__.py`, the nearest of the search path."""
+        used = {os.path.abspath(root) for root in self._import_roots(path, tree)}
+        above = os.path.dirname(absolute)
+        using = next((folder for folder in _folders_above(absolute) if folder in used), None)
+        if using is not None or used:
+            return using or above
+        while "__init__.py" in self.entries(above) and os.path.dirname(above) != above:
+            above = os.path.dirname(above)
+        searched = {os.path.abspath(root) for root in self.search_path}
+        if os.path.basename(above) in SOURCE_FOLDERS:
+            return above
+        return next((folder for folder in (above, *_folders_above(above)) if folder in searched), above)
 
     def _import_roots(self, path: str, tree: ast.Module) -> set[str]:
         folder = os.path.dirname(path)
@@ -231,6 +236,12 @@ class ModuleFinder:
                         found.add(root)
                         break
         return found
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    while os.path.dirname(path) != path:
+        path = os.path.dirname(path)
+        yield path
 
 
 def relative_target(module: Module, level: int, name: str | None) -> str:

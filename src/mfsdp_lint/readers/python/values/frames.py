@@ -14,10 +14,15 @@ if TYPE_CHECKING:
 
 
 class Frame:
-    """The local names of one call (or of a module's top level, or of a class body), and where it was called from."""
+    """The local names of one call (or of a module's top level, or of a class body), and where it was called from.
+
+    `bound` says what bound each name: the values that it had, each with the expression or statement that gave it, and
+    with the frame that ran that where it is another; and for each loop, which turn it is in.
+    """
 
     __slots__ = (
         "born",
+        "bound",
         "caller",
         "cls",
         "code",
@@ -48,6 +53,7 @@ class Frame:
         self.node = node
         self.born = born
         self.fields: dict[Any, Any] = {}
+        self.bound: dict[Any, Any] = {}
         self.cls: ClassObject | None = None
         self.code: Object = None
         self.is_class = False

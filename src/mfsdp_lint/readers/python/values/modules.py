@@ -15,13 +15,15 @@ class Module:
     top level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did
     not run yet, with the names in them, `defined` the functions that decorators were given, by their definitions;
     `environment` the variables of the process that its top level sets. `asked_for` says that it is one of the files to
-    lint, `upstream` names the release whose source it belongs to, `written` says that it tells what a library does (see
-    eval/written.py), `yields` are the lines that say so (None: any may), without which no function is a generator.
+    lint, `upstream` names the release whose source it belongs to, `bound` says what bound its names (see Frame),
+    `written` says that it tells what a library does (see eval/written.py), `yields` are the lines that say so (None:
+    any may), without which no function is a generator.
     """
 
     __slots__ = (
         "asked_for",
         "born",
+        "bound",
         "decorated",
         "defined",
         "environment",
@@ -44,6 +46,7 @@ class Module:
         self.tree = tree
         self.is_package = os.path.basename(path) == "__init__.py"
         self.fields: dict[Any, Any] = {}
+        self.bound: dict[Any, Any] = {}
         self.ran = False
         self.born = 0
         self.stars: list[Any] = []

@@ -53,8 +53,15 @@ UNREAD: Any = object()
 """Stands for what was not looked at yet."""
 
 
+Place = tuple["Module", Any, str]
+"""A piece of a program's text: its module, its node, and the function that it stands in."""
+
+
 class Write(NamedTuple):
-    """One write of one attribute or entry: where, which value, and what was written there before."""
+    """One write of one attribute or entry: where, which value, and what was written there before.
+
+    `sources` are the texts that the value was handed on from, the nearest first; the last one decides it.
+    """
 
     module: Module | None
     node: ast.AST | None
@@ -65,6 +72,7 @@ class Write(NamedTuple):
     order: int
     earlier: Write | None
     frames: tuple[tuple[Module | None, ast.AST | None, str], ...] = ()
+    sources: tuple[Place, ...] = ()
 
 
 class Unknown:
@@ -90,14 +98,17 @@ class Option(Unknown):
     """What an option of the command line, or a variable of the environment, gives, or what was worked out from that.
 
     By default that is `default`, if known; whoever starts the program may change it. `text` names the option,
-    `--tp-size`, or the variable, `$TP_SIZE`.
+    `--tp-size`, or the variable, `$TP_SIZE`; `said` is where the default is written.
     """
 
-    __slots__ = ("default",)
+    __slots__ = ("default", "said")
 
-    def __init__(self, born: int, text: str, default: Object = MISSING, not_none: bool = False) -> None:
+    def __init__(
+        self, born: int, text: str, default: Object = MISSING, not_none: bool = False, said: Place | None = None
+    ) -> None:
         super().__init__(born, text, not_none)
         self.default = default
+        self.said = said
 
 
 class PathObject(Unknown):
@@ -123,7 +134,7 @@ def derived(value: Object, *operands: Object) -> Object:
             given = [each for each in (value, *operands) if type(each) is Option]
             names = dict.fromkeys(name for each in given for name in each.text.split(", "))
             known = value.default if type(value) is Option else value
-            return Option(0, ", ".join(names), known, known is not None)
+            return Option(0, ", ".join(names), known, known is not None, said=operand.said)
     return value
 
 
@@ -283,17 +294,27 @@ class Bound:
 
 
 class Partial:
-    """`functools.partial(function, *arguments, **keywords)`; a `partialmethod` where it is a `method`."""
+    """`functools.partial(function, *arguments, **keywords)`; a `partialmethod` where it is a `method`.
 
-    __slots__ = ("arguments", "function", "keywords", "method")
+    `made` is that call, with the frame that it stands in.
+    """
+
+    __slots__ = ("arguments", "function", "keywords", "made", "method")
 
     def __init__(
-        self, function: Object, arguments: list[Object], keywords: dict[str, Object], *, method: bool = False
+        self,
+        function: Object,
+        arguments: list[Object],
+        keywords: dict[str, Object],
+        made: tuple[Any, Any] | None = None,
+        *,
+        method: bool = False,
     ) -> None:
         self.method = method
         self.function = function
         self.arguments = arguments
         self.keywords = keywords
+        self.made = made
 
 
 class Descriptor:

@@ -1,0 +1,173 @@
+"""Texts of the program: an expression with the frame that it was evaluated in, and what it stands for by now.
+
+Constants stand for themselves, so a value does not know where it comes from. The expressions do: `trace` follows a
+value from the expression that hands it on to the text that says it (see deciding.py, which fills TRACERS).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.identity import identical
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.names import Deferred
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    MISSING,
+    DictObject,
+    EnumMember,
+    Instance,
+    ListObject,
+    Object,
+    Place,
+    Unknown,
+    Write,
+)
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.state.machine import Machine
+
+LOOKS = 60
+"""Expressions that are looked at for one value."""
+
+
+class Text(NamedTuple):
+    """An expression (or a keyword argument), and the frame it was evaluated in."""
+
+    node: Any
+    frame: Frame
+
+
+TRACERS: dict[type, Callable[[Machine, Any, Frame], tuple[Place, ...]]] = {}
+"""What follows a value through each kind of expression."""
+
+
+def trace(machine: Machine, text: Text | None) -> tuple[Place, ...]:
+    """The texts that an expression has its value from, the nearest first; none where it says the value itself."""
+    tracer = None if text is None else TRACERS.get(type(text.node))
+    if text is None or tracer is None or machine.looks <= 0:
+        return ()
+    machine.looks -= 1
+    return tracer(machine, text.node, text.frame)
+
+
+def behind(machine: Machine, text: Text | None) -> tuple[Place, ...]:
+    """The place of a text, and those that it has its value from."""
+    if text is None:
+        return ()
+    # (What was put together here stands nowhere.)
+    own = (place(text),) if hasattr(text.node, "lineno") else ()
+    return own + trace(machine, text)
+
+
+def place(text: Text) -> Place:
+    return text.frame.module, text.node, text.frame.function
+
+
+def said_by(machine: Machine, node: Any, frame: Frame) -> tuple[Any, ...]:
+    """The texts that decide the arguments of a call."""
+    if not isinstance(node, ast.Call):
+        return (node,)
+    decided = []
+    for given in (*node.args, *node.keywords):
+        machine.looks = LOOKS
+        places = trace(machine, Text(given, frame))
+        decided.append(places[-1][1] if places else given)
+    return tuple(decided)
+
+
+def top(module: Module) -> Frame:
+    """The frame of a module's top level."""
+    frame = Frame(module)
+    frame.fields, frame.bound = module.fields, module.bound
+    return frame
+
+
+def holder(frame: Frame, name: str) -> Frame | Module | None:
+    """Whose name it is: that of a call, of an enclosing one, or of the module."""
+    here: Frame | None = frame
+    while here is not None and here.fields is not here.module.fields:
+        if name in here.outer:
+            owner: Frame | Module = here.outer[name]
+            return owner
+        if name in here.fields and (here is frame or not here.is_class):
+            return here
+        here = here.enclosing
+    return frame.module if name in frame.module.fields else None
+
+
+def binding(owner: Frame | Module, name: str) -> tuple[Any, Frame] | None:
+    """What bound a name to the value that it has: the expression or statement, and the frame that ran it."""
+    value = owner.fields.get(name, MISSING)
+    found = owner.bound.get(name, {})
+    for node in reversed(found):
+        bound, frame = found[node]
+        if bound is value or identical(bound, value) or isinstance(node, ast.ImportFrom):
+            return node, frame or (owner if isinstance(owner, Frame) else top(owner))
+    return None
+
+
+def peek(machine: Machine, node: Any, frame: Frame) -> Object:
+    """What an expression stands for by now, as far as that is seen without evaluating anything; MISSING else."""
+    found: Object = MISSING
+    if isinstance(node, ast.keyword):
+        return peek(machine, node.value, frame)
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Name):
+        owner = holder(frame, node.id)
+        found = MISSING if owner is None else owner.fields[node.id]
+    elif isinstance(node, ast.Attribute):
+        found = _attribute(machine.settle(peek(machine, node.value, frame)), node.attr)
+    elif isinstance(node, ast.Subscript):
+        found = _entry(machine.settle(peek(machine, node.value, frame)), peek(machine, node.slice, frame))
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        operand = peek(machine, node.operand, frame)
+        found = not operand if isinstance(operand, CONSTANTS) else MISSING
+    return MISSING if isinstance(found, Deferred) else machine.settle(found)
+
+
+def _attribute(owner: Object, name: str) -> Object:
+    if isinstance(owner, (Instance, Unknown, Module)) and name in owner.fields:
+        return owner.fields[name]
+    if isinstance(owner, EnumMember) and name in ("name", "value"):
+        return owner.name if name == "name" else owner.value
+    cls = owner.cls if isinstance(owner, Instance) else owner
+    if isinstance(cls, ClassObject) and cls.members and name in cls.members:
+        return cls.members[name]
+    return cls.known.get(name, (MISSING, None))[0] if isinstance(cls, ClassObject) else MISSING
+
+
+def _entry(owner: Object, key: Object) -> Object:
+    if isinstance(owner, DictObject) and isinstance(key, CONSTANTS):
+        return owner.fields.get(key, MISSING)
+    items = owner.items if isinstance(owner, ListObject) else owner
+    if isinstance(items, (list, tuple)) and isinstance(key, int) and -len(items) <= key < len(items):
+        return items[key]
+    return MISSING
+
+
+def written(owner: Object, key: Object) -> tuple[Place, ...]:
+    """The text that wrote an attribute or entry of an object, and those that this has its value from."""
+    write = owner.writes.get(key) if isinstance(owner, (Instance, DictObject, Unknown)) else None
+    if isinstance(write, Write) and write.module is not None and isinstance(write.node, ast.AST):
+        return ((write.module, write.focus or write.node, write.function), *write.sources)
+    cls = owner.cls if isinstance(owner, Instance) and key not in owner.writes else owner
+    return _in_class(cls, key) if isinstance(cls, ClassObject) and isinstance(key, str) else ()
+
+
+def _in_class(cls: ClassObject, name: str) -> tuple[Place, ...]:
+    """What a class or its nearest base says of an attribute, a field's default included."""
+    for base in cls.order or [cls]:
+        if not isinstance(base, ClassObject) or base.node is None:
+            continue
+        for node in reversed(base.node.body):
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                value = getattr(node, "value", None)
+                return () if value is None else ((base.module, value, base.name),)
+    return ()
