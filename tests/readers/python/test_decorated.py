@@ -106,6 +106,12 @@ def test_what_the_decorator_changes_is_changed(tmp_path: Path, wrapper: str) -> 
     assert found.line == (HEAD + text).splitlines().index("def recipe():") + 1
 
 
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_a_decorator_is_a_part_of_what_it_decorates(tmp_path: Path, wrapper: str) -> None:
+    text = WRAPPERS[wrapper] + "\n@sharded\ndef recipe():\n    return build()\n"
+    assert set(read(tmp_path, text)) - {"build"} == {"recipe"}
+
+
 def test_required_arguments_go_through_the_wrapper(tmp_path: Path) -> None:
     text = WRAPPERS["with wraps"] + "\n@sharded\ndef recipe(name):\n    return build()\n"
     assert read(tmp_path, text)["recipe"].variants[0].value("ddp.use_megatron_fsdp") == Known(True)

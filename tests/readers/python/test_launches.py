@@ -240,6 +240,28 @@ def main():
     assert values(recipes(tmp_path, text)) == {"main": ON}
 
 
+def test_asynchronous_code_launches_when_it_is_awaited(tmp_path: Path) -> None:
+    text = """
+async def main():
+    for build in (sharded, ConfigContainer):
+        pretrain(build(), None)
+"""
+    assert values(recipes(tmp_path, text)) == {"main[1]": ON, "main[2]": OFF}
+
+
+def test_an_asynchronous_function_that_is_given_away_to_be_started(tmp_path: Path) -> None:
+    text = """
+import cluster
+
+async def _worker(cfg):
+    pretrain(cfg, None)
+
+def main():
+    cluster.run(_worker, sharded())
+"""
+    assert values(recipes(tmp_path, text)) == {"main": ON}
+
+
 # -- scripts ------------------------------------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ from mfsdp_lint.readers.python.entries.distinct import distinct
 from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.readers.python.entries.evidence import leads_to_configuration
 from mfsdp_lint.readers.python.entries.exposed import with_exposed
-from mfsdp_lint.readers.python.entries.incremental import Before, Different, Key, Tried, key_of, together
+from mfsdp_lint.readers.python.entries.incremental import Before, Different, Key, Tried, key_of, keys_within, together
 from mfsdp_lint.readers.python.entries.lost import lost, not_reached
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -198,8 +198,8 @@ class _Reading:
         return entries.may_configure(self.machine, entry) or leads_to_configuration(self.machine, entry.function)
 
     def _is_called(self, tried: Tried) -> bool:
-        assert tried.entry.function is not None
-        return key_of(tried.entry.function) in self.called
+        """Whether a recipe calls a function, or one inside of it, which only that function can have made."""
+        return tried.entry.function is not None and not self.called.isdisjoint(keys_within(tried.entry.function))
 
     def _ran(self, tried: Tried) -> bool:
         if not tried.ran:
@@ -213,7 +213,7 @@ class _Reading:
     def unfollowed(self) -> Iterator[Unfollowed]:
         """What configures something and is no part of a recipe, in the order of the files."""
         for path, tried in self.tried.items():
-            found = [each.lost for each in tried if each.lost is not None and not self._is_covered(each)]
+            found = [each.lost for each in tried if each.lost is not None and not self._is_called(each)]
             told = {(each.path, each.line) for each in found}
             told |= {(each.path, each.entry.line) for each in tried if each.found}
             told |= {(where, line) for where, line, _ in self.called}
@@ -221,10 +221,6 @@ class _Reading:
                 told.add((path, 1))
             found += not_reached(self.machine, self.modules[path], told)
             yield from sorted(found, key=lambda each: (each.line, each.name))
-
-    def _is_covered(self, tried: Tried) -> bool:
-        """Whether a recipe calls an entry point, which yields none by itself."""
-        return tried.entry.function is not None and key_of(tried.entry.function) in self.called
 
     def _run(self, tried: Tried) -> None:
         machine, entry = self.machine, tried.entry

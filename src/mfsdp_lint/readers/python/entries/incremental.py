@@ -6,7 +6,8 @@ what it gave before: proofs of fixes change few files of many.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mfsdp_lint.core.recipe import Unfollowed
@@ -22,6 +23,14 @@ Key = tuple[str, int, str]
 def key_of(function: Function) -> Key:
     """What tells a function from all others, in every reading of the same texts."""
     return function.module.path, function.node.lineno, function.name
+
+
+def keys_within(function: Function) -> Iterator[Key]:
+    """The keys of a function and of the functions inside of it."""
+    yield key_of(function)
+    for node in ast.walk(function.node):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield function.module.path, node.lineno, node.name
 
 
 class Different(Exception):
