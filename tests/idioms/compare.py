@@ -96,7 +96,7 @@ def linted(idiom: Idiom, version: str) -> Said:
             judgement = Judge(asked, rules, rules)(Sources({}))
         except Exception as error:  # a crash is a miss like any other
             return Said((), (), f"{type(error).__name__}: {error}")
-        return Said(judgement.recipes, tuple(cause.finding for cause in judgement.causes))
+        return Said(judgement.recipes, (*(cause.finding for cause in judgement.causes), *judgement.raising))
 
 
 @contextmanager
@@ -128,8 +128,7 @@ def _compare_recipes(
     )
     taken: dict[str, int] = {}
     for _, number, key in fitting:
-        claims = [_claims(recipes[other]) for other in taken.values()]
-        if key not in taken and _claims(recipes[number]) not in claims:
+        if key not in taken and number not in taken.values():
             taken[key] = number
     for mark in marks:
         outcome.recipes += 1
@@ -165,10 +164,6 @@ def _stands_for(recipe: Recipe, mark: Mark, idiom: Idiom) -> bool:
     if mark.key.startswith("launch"):
         return recipe.kind in ("script", "module") or name == mark.name or mark.line <= recipe.line <= mark.end_line
     return name == mark.name or mark.line <= recipe.line <= mark.end_line
-
-
-def _claims(recipe: Recipe) -> tuple[str, ...]:
-    return tuple(repr(recipe.setting(path).value) for path in SETTINGS)
 
 
 def _wrong(recipe: Recipe, runs: Iterable[Mapping[str, Plain]]) -> dict[str, str]:

@@ -261,7 +261,8 @@ class Unfollowed:
     `name`, `qualified_name`, `path`, `line` and `kind` are what a recipe's would be. `message` says in one line what
     happened, and begins with a small letter unless it is an exception's. `span` is the piece of the files at hand where
     that was, if it was somewhere; `focus` the argument in it that a call is refused. Where the code raises, `error` is
-    the exception ("TypeError"), and `nearest` the name that may have been meant in place of a refused one.
+    the exception ("TypeError"), and `nearest` the name that may have been meant in place of a refused one;
+    `certain` says that a call is refused its arguments, which nothing that is not known can change.
     """
 
     name: str
@@ -275,6 +276,7 @@ class Unfollowed:
     focus: Span | None = None
     error: str = ""
     nearest: str = ""
+    certain: bool = False
 
     @property
     def point(self) -> Span:

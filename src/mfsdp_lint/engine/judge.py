@@ -111,7 +111,7 @@ class Judge:
                 replace(cause, finding=finding) for cause, finding in zip(found, suppressed.findings, strict=False)
             ),
             raising=tuple(suppressed.findings[len(found) :]),
-            unfollowed=tuple(each for each in readings[_reading(self.target)].unfollowed if not each.error),
+            unfollowed=tuple(each for each in readings[_reading(self.target)].unfollowed if not each.certain),
             problems=(*dict.fromkeys(each for reading in readings.values() for each in reading.problems), *malformed),
             remarks=tuple(dict.fromkeys(each for reading in readings.values() for each in reading.remarks)),
             distinct_recipes=len(readings[_reading(self.target)].recipes),
@@ -160,7 +160,7 @@ def raising_findings(unfollowed: Mapping[Target, Sequence[Unfollowed]]) -> list[
     first: dict[tuple[Span, str], list[Unfollowed]] = {}
     for target, every in unfollowed.items():
         for each in every:
-            if each.error:
+            if each.certain:
                 where.setdefault((each.point, each.message), []).append(target)
                 first.setdefault((each.point, each.message), []).append(each)
     found = []

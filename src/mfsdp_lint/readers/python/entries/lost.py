@@ -11,7 +11,7 @@ from mfsdp_lint.readers.python.entries.evidence import configures, definitions, 
 from mfsdp_lint.readers.python.entries.running import Ending
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT
 from mfsdp_lint.readers.python.values.modules import Module
 
@@ -59,6 +59,7 @@ def lost(
         focus,
         error.name,
         error.nearest,
+        certain=isinstance(error, Refused),
     )
 
 

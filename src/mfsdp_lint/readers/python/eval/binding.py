@@ -9,7 +9,7 @@ from typing import Any
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import Refused
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, DictObject, Function, Object
@@ -37,8 +37,7 @@ def bind(
     if parameters.vararg is not None:
         fields[parameters.vararg.arg] = tuple(extra)
     elif extra:
-        raise Raised(
-            "TypeError",
+        raise Refused(
             f"{function.name}() takes {len(positional)} positional arguments but {len(arguments)} were given",
         )
     names = {*positional[len(parameters.posonlyargs) :], *(parameter.arg for parameter in parameters.kwonlyargs)}
@@ -49,7 +48,7 @@ def bind(
             open_ended = True
         elif name in names:
             if name in fields:
-                raise Raised("TypeError", f"{function.name}() got multiple values for argument '{name}'")
+                raise Refused(f"{function.name}() got multiple values for argument '{name}'")
             fields[name] = value
         else:
             rest[name] = value
@@ -67,7 +66,7 @@ def bind(
         elif open_ended:
             fields[name] = machine.unknown(name)
         elif default is MISSING:
-            raise Raised("TypeError", f"{function.name}() missing required argument: '{name}'")
+            raise Refused(f"{function.name}() missing required argument: '{name}'")
         else:
             fields[name] = default
 
@@ -89,8 +88,7 @@ def _bind_rest(
         refused = next(iter(rest))
         names = [each.arg for each in (*parameters.args, *parameters.kwonlyargs)]
         nearest = get_close_matches(str(refused), names, n=1)
-        raise Raised(
-            "TypeError",
+        raise Refused(
             f"{function.name}() got an unexpected keyword argument '{refused}'",
             keyword=str(refused),
             nearest=nearest[0] if nearest else "",

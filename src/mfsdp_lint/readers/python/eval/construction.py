@@ -22,7 +22,7 @@ from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
 from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, Layout
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -153,16 +153,16 @@ def _fill_fields(
     assert isinstance(cls, ClassObject)
     layout = _layout(machine, cls)
     if len(arguments) > len(layout.positional):
-        raise Raised("TypeError", f"{cls.name}() takes {len(layout.positional)} positional arguments")
+        raise Refused(f"{cls.name}() takes {len(layout.positional)} positional arguments")
     given = dict(zip(layout.positional, arguments, strict=False))
     twice = keywords.keys() & given.keys()
     if twice:
-        raise Raised("TypeError", f"{cls.name}() got multiple values for argument '{min(twice)}'")
+        raise Refused(f"{cls.name}() got multiple values for argument '{min(twice)}'")
     given.update(keywords)
     open_ended = given.pop("**", None) is not None
     lacking = [spec.name for spec in layout.others if _is_lacking(spec, given)] if not open_ended else []
     if lacking:
-        raise Raised("TypeError", f"{cls.name}() missing required arguments: {', '.join(map(repr, lacking))}")
+        raise Refused(f"{cls.name}() missing required arguments: {', '.join(map(repr, lacking))}")
     instance.fields = layout.constants.copy()
     for spec in layout.others:
         if spec.name not in given or not spec.init:

@@ -33,6 +33,13 @@ class Raised(Exception):
             self.module, self.node, self.focus = module, node, focus
 
 
+class Refused(Raised):
+    """A call is refused its arguments: they do not fit the parameters, whatever the code does otherwise."""
+
+    def __init__(self, text: str, keyword: str = "", nearest: str = "") -> None:
+        super().__init__("TypeError", text, keyword, nearest)
+
+
 class OutOfSteps(Exception):
     """The evaluation was longer than a recipe can be; nothing is known of it."""
 
