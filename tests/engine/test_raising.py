@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mfsdp_lint.core.recipe import Span, Unfollowed
 from mfsdp_lint.engine.judge import raising_findings
 from mfsdp_lint.reports.settings import unfollowed_document, unfollowed_lines
@@ -19,6 +21,7 @@ REFUSED = Unfollowed(
     Span("recipes.py", 4, 17, 4, 30),
     "TypeError",
     "use_megatron_fsdp",
+    certain=True,
 )
 LONG = Unfollowed("grid", "recipes.grid", "recipes.py", 9, "function", "limit", "takes too many steps")
 
@@ -44,3 +47,8 @@ def test_what_could_not_be_followed_has_a_place_and_a_reason() -> None:
     assert unfollowed_lines([LONG]) == ["recipes.py:9: grid could not be followed: takes too many steps"]
     document = unfollowed_document(LONG)
     assert (document["why"], document["reason"], document["place"]["line"]) == ("limit", "takes too many steps", 9)
+
+
+def test_another_exception_may_be_one_that_only_looks_certain_and_is_told_as_unfollowed() -> None:
+    other = replace(REFUSED, message="AttributeError: 'Base' object has no attribute 'dp'", certain=False)
+    assert raising_findings({resolve_target("0.3.1"): [other]}) == []
