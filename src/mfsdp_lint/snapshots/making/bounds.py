@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import io
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -31,8 +32,11 @@ MUTATORS = frozenset(
 BUILT_IN = (str, dict, list, tuple, set, frozenset, int, float, bytes, io.TextIOWrapper)
 READERS = frozenset(name for kind in BUILT_IN for name in dir(kind)) - MUTATORS
 LOGGING = frozenset(("debug", "info", "warning", "error", "exception", "critical", "log"))
-CONTENTS_ONLY = frozenset(("yaml", "omegaconf", "copy", "packaging"))
-"""Packages beside those of `changes_nothing` whose functions change no configuration object that they are given."""
+CONTENTS_ONLY = frozenset((*sys.stdlib_module_names, "builtins", "yaml", "omegaconf", "packaging", "tqdm"))
+"""Packages beside those of `changes_nothing` whose functions write no attribute of an object that they are given.
+
+Those that do are told apart here; and what they are handed to call is looked at as well.
+"""
 ANY_CODE = frozenset(("exec", "eval", "compile", "__import__", "delattr"))
 PLAIN_WORDS = frozenset(("str", "int", "bool", "float", "bytes", "None", "Optional", "Union", "Literal", "Path"))
 CONTAINER_WORDS = frozenset(("dict", "Dict", "list", "List", "tuple", "Tuple", "set", "Set", "Any"))

@@ -17,15 +17,21 @@ from mfsdp_lint.readers.python.values.objects import Descriptor, DictObject, Fun
 
 def is_watched(node: ast.ClassDef, known: dict[Any, Object]) -> bool:
     """Whether code of the program may run when this class is defined, as far as its own file says."""
-    if node.keywords:
-        return True
-    found = [known.get(base.id) for base in node.bases if isinstance(base, ast.Name)]
-    return any(isinstance(base, ClassObject) and base.node is not None and _watches(base.node, known) for base in found)
+    pending, seen = [node], {node}
+    while pending:
+        here = pending.pop()
+        if here.keywords or (here is not node and _watches(here)):
+            return True
+        for base in here.bases:
+            found = known.get(base.id) if isinstance(base, ast.Name) else None
+            if isinstance(found, ClassObject) and found.node is not None and found.node not in seen:
+                seen.add(found.node)
+                pending.append(found.node)
+    return False
 
 
-def _watches(node: ast.ClassDef, known: dict[Any, Object]) -> bool:
-    own = any(isinstance(inner, ast.FunctionDef) and inner.name == "__init_subclass__" for inner in node.body)
-    return own or is_watched(node, known)
+def _watches(node: ast.ClassDef) -> bool:
+    return any(isinstance(inner, ast.FunctionDef) and inner.name == "__init_subclass__" for inner in node.body)
 
 
 def announce(machine: Machine, cls: ClassObject, frame: Frame) -> Object:
