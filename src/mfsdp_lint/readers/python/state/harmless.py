@@ -19,6 +19,7 @@ TELLS = {
     "tqdm.tqdm.write": "writes to the terminal",
     "traceback": "reads stack frames",
     "inspect": "reads objects",
+    "pytest": "marks tests, which it calls in a program of its own",
     "typing": "types, for checkers",
     "typing_extensions": "types, for checkers",
     "abc": "marks classes",
