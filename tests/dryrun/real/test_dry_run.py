@@ -33,6 +33,7 @@ def test_the_examples_do_what_the_linter_says_of_them(tmp_path: Path) -> None:
         "llama3_8b_fsdp": "confirmed",
         "llama3_8b_fsdp_ready": "passed",
         "qwen25_7b_fsdp2": "confirmed",
+        "qwen25_7b_fsdp2_long": "confirmed",
     }
     assert [refusal["error"] for refusal in recipes["llama3_70b_offload"]["refusals"]] == [
         "ValueError: Currently there is no support for Pipeline parallelism with CPU offloading"
