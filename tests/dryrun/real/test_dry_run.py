@@ -55,6 +55,7 @@ def test_without_their_mistakes_the_examples_pass_and_what_they_save_can_be_load
         "llama3_8b_fsdp": "passed",
         "llama3_8b_fsdp_ready": "passed",
         "qwen25_7b_fsdp2": "passed",
+        "qwen25_7b_fsdp2_long": "passed",
     }
     assert code == 0
 
