@@ -273,13 +273,14 @@ class Knowledge:
 class ClassData:
     """What a snapshot knows of a class, in the terms of the evaluator's classes."""
 
-    __slots__ = ("described", "forwarding", "is_dataclass", "knowledge", "opaque")
+    __slots__ = ("described", "forwarding", "is_dataclass", "is_frozen", "knowledge", "opaque")
 
     def __init__(self, knowledge: Knowledge, described: Any) -> None:
         self.knowledge = knowledge
         self.described = described
         self.is_dataclass = described["kind"] == "dataclass"
         self.opaque = bool(described.get("opaque"))
+        self.is_frozen = bool(described.get("frozen"))
         self.forwarding = Forwarding(*described["forwards"]) if "forwards" in described else None
 
     def fill(self, machine: Machine, cls: ClassObject) -> None:

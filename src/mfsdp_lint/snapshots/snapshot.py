@@ -45,7 +45,7 @@ A *write* is the number of one of the snapshot's *places*: [file, line, end line
 A class: `kind` ("dataclass", "enum", "namedtuple", "typeddict", "plain"), `bases` (nodes), `fields` ([name, node or
 ["required"], "i" (not in __init__) and "k" (keyword only)]...), `attributes` ({name: node}), `methods` and `properties`
 ({name: function, or None where nothing is known of it}), `setters` (of the properties that may be assigned: the same),
-`kinds` ({name: "classmethod" or "staticmethod"}), `opaque`
+`kinds` ({name: "classmethod" or "staticmethod"}), `frozen` (its fields cannot be assigned), `opaque`
 (instances may have anything), `made` (what constructing changes: {field: node}, None where that is not known), `sets`
 ({name: [other names that take the value as well]}, None where that is not known), `forwards` (the fields of a
 Forwarding, see forwarding.py).

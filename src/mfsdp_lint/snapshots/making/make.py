@@ -22,6 +22,7 @@ from mfsdp_lint.readers.python.eval.classes import (
     has_base,
     is_dataclass,
     is_enum,
+    is_frozen,
     lookup,
     namespace,
     own_fields,
@@ -358,6 +359,8 @@ class _Maker:
         own = namespace(machine, cls)
         if kind in ("dataclass", "namedtuple"):
             made["fields"] = self._fields(encoder, cls)
+        if kind == "dataclass" and is_frozen(machine, cls):
+            made["frozen"] = True
         wanted = kind == "dataclass" and _is_summarised(cls.module.name)
         attributes, methods, properties, setters, kinds = {}, {}, {}, {}, {}
         if OPAQUE & own.keys() and kind != "dataclass":

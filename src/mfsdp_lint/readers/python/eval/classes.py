@@ -237,6 +237,8 @@ def _find_dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | 
 def is_frozen(machine: Machine, cls: ClassObject) -> bool:
     """Whether the fields of a dataclass of the program cannot be changed."""
     for base in mro(machine, cls):
+        if isinstance(base, ClassObject) and base.data is not None and base.data.is_frozen:
+            return True
         decorator = _dataclass_decorator(machine, base) if isinstance(base, ClassObject) and base.node else None
         for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
             if keyword.arg == "frozen" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True:
