@@ -77,4 +77,4 @@ def test_running_a_recipes_own_code_tells_what_nobody_can_read_from_it(tmp_path:
     assert "checkpoint.ckpt_format" in from_a_file["learnt"]
     assert broken["verdict"] == "inconclusive"
     assert broken["why"].startswith("calling it failed: LookupError: no such cluster")
-    assert broken["why"].endswith("recipe.py:32 broken)")
+    assert broken["why"].endswith("recipe.py:33 broken)")
