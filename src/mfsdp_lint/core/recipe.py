@@ -194,8 +194,11 @@ class Callers(Protocol):
     Worked out when asked, for it takes a while.
     """
 
-    def given(self) -> Sequence[Mapping[str, Plain]]:
-        """Arguments that may decide something, one set for each call that is worth looking at."""
+    def given(self, users: Sequence[str] = ()) -> Sequence[Mapping[str, Plain]]:
+        """Arguments that may decide something, one set for each call that is worth looking at.
+
+        `users` are further files that may call it.
+        """
 
     def variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
         """What the recipe comes to with them."""

@@ -24,8 +24,8 @@ class Question:
     """Everything that decides what is read, but the texts: `files` are read whole, `addresses` are single functions,
     which may be in other files, the `named` ones.
 
-    `beside` are files that nobody asked for and that are read to see what a fix makes of them. `command_line` overrides
-    settings of every recipe. `also` are the other versions of a range, of which `target` is
+    `beside` are files that another question asks for: where they are imported they appear under these paths.
+    `command_line` overrides settings of every recipe. `also` are the other versions of a range, of which `target` is
     the newest; `remarks` what is worth saying of them.
     """
 

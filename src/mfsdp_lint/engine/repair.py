@@ -86,35 +86,52 @@ class Repair:
 
 
 class _Project:
-    """The project as proofs see it: what was asked for, and everybody who uses the files that they edit."""
+    """The project as proofs see it: what was asked for, and everybody who uses the files that they edit.
+
+    These are read by themselves. What was asked for is then the same with them and without them.
+    """
 
     def __init__(self, repair: Repair, unsafe: bool) -> None:
         self._repair = repair
         self._unsafe = unsafe
-        self._now = repair.judgement
-        self._judge = repair.judge
+        self._users: Judge | None = None
+        self._users_now: Judgement | None = None
 
     def evaluate(self, texts: Mapping[str, str]) -> Judged:
         """What it comes to with other texts."""
-        sources = self._repair.judgement.sources.with_texts(texts)
-        return self._repair.judged(self._judge(sources, self._now), self._unsafe)
+        judgement, sources = self._repair.judgement, self._repair.judgement.sources.with_texts(texts)
+        if texts:
+            judgement = self._repair.judge(sources, judgement)
+        asked = self._repair.judged(judgement, self._unsafe)
+        if self._users is None:
+            return asked
+        users = self._repair.judged(self._users(sources, self._users_now), self._unsafe)
+        return replace(
+            asked,
+            recipes=(*asked.recipes, *users.recipes),
+            broken=(*asked.broken, *users.broken),
+            unreadable=(*asked.unreadable, *users.unreadable),
+            users=[file.path for file in self._users.question.files],
+        )
 
-    def widen(self, texts: Mapping[str, str], edited: Collection[str]) -> Judged | None:
-        """The same with everybody who uses the `edited` files; None where that is nobody new."""
-        question = self._judge.question
-        known = {os.path.realpath(file.path) for file in (*question.files, *question.beside)}
+    def widen(self, before: Judged, texts: Mapping[str, str], edited: Collection[str]) -> Judged:
+        """What these texts came to, with everybody who uses the `edited` files from here on."""
+        question = self._repair.judge.question
+        known = () if self._users is None else self._users.question.files
+        read = {os.path.realpath(file.path) for file in (*question.every_file, *known)}
         modules = [path for path in sorted(edited) if kind_of(path) == "python"]
         try:
             users = [*modules, *importers(modules)]
         except TooMany:
             # Nobody knows who else uses them, so that nothing is proved.
-            return replace(self.evaluate(texts), unprovable=True)
-        new = [File(path, "python") for path in users if os.path.realpath(path) not in known]
+            return replace(before, unprovable=True)
+        new = [File(path, "python") for path in users if os.path.realpath(path) not in read]
         if not new:
-            return None
-        self._judge = replace(self._judge, question=replace(question, beside=(*question.beside, *new)))
-        self._now = self._judge(self._repair.judgement.sources, self._now)
-        return self.evaluate(texts) if texts else self._repair.judged(self._now, self._unsafe)
+            return before
+        theirs = replace(question, files=(*known, *new), addresses=(), named=(), beside=question.every_file)
+        self._users = replace(self._repair.judge, question=theirs)
+        self._users_now = self._users(self._repair.judgement.sources, self._users_now)
+        return self.evaluate(texts)
 
 
 def _broken(violations: Iterable[Violation]) -> list[Broken]:

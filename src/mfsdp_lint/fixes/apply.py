@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mfsdp_lint.core.finding import IsLinted
-from mfsdp_lint.fixes.plan import Texts, in_place_of, plan
+from mfsdp_lint.fixes.plan import Texts, plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, Evaluate, Judged, Proof, Proved, Unproved, Widen, prove
 
 ROUNDS = 8
@@ -33,11 +33,11 @@ def prove_once(
     """
     plans = plan(before.requests, before.recipes, texts, is_linted)
     edited = {edit.span.path for each in plans for candidate in each.candidates for edit in candidate}
-    wider = widen({}, edited) if widen and edited else None
-    if wider is not None and wider.unprovable:
+    wider = widen(before, {}, edited) if widen and edited else before
+    if wider.unprovable:
         return Proof((), tuple(Unproved(each, TOO_LARGE) for each in before.requests), {}, before)
-    if wider is not None:
-        before = replace(wider, requests=in_place_of(before.requests, before.recipes, wider.recipes))
+    if wider is not before:
+        before = wider
         others = [each for each in before.broken if not is_linted(each.recipe.path)]
         plans = plan(before.requests, before.recipes, texts, is_linted, others)
     return prove(plans, before, evaluate, texts)
@@ -60,8 +60,8 @@ def fix_project(
     def evaluate_more(more: Mapping[str, str]) -> Judged:
         return evaluate({**changed, **more})
 
-    def widen_more(more: Mapping[str, str], edited: Collection[str]) -> Judged | None:
-        return widen({**changed, **more}, edited) if widen else None
+    def widen_more(before: Judged, more: Mapping[str, str], edited: Collection[str]) -> Judged:
+        return widen(before, {**changed, **more}, edited) if widen else before
 
     now = before
     for _ in range(ROUNDS):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
@@ -19,7 +19,7 @@ from mfsdp_lint.core.values import UNKNOWN, Known, Plain, Value, same
 from mfsdp_lint.fixes.editor import Editable, Old
 from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, merge
-from mfsdp_lint.fixes.ways import Broken, picture
+from mfsdp_lint.fixes.ways import Broken
 
 Texts = Callable[[str], str]
 """The text of a file, by its path."""
@@ -96,29 +96,6 @@ def plan(
     """
     planner = _Planner(recipes, texts, is_linted, others)
     return [Plan(request, tuple(planner.candidates(request))) for request in requests]
-
-
-def in_place_of(
-    requests: Sequence[FixRequest], recipes: Sequence[Recipe], others: Sequence[Recipe]
-) -> list[FixRequest]:
-    """The requests with the same ways in another reading's recipes; those that it does not have are left out."""
-    kept = {id(variant) for recipe in others for variant in (*recipe.variants, *recipe.exposed)}
-    if all(id(need.variant) in kept for request in requests for need in request.needs):
-        return list(requests)
-    way_of = {id(variant): way for way, variant in picture(recipes, ()).ways.items()}
-    there = picture(others, ()).ways
-    owner = {id(variant): recipe for recipe in others for variant in (*recipe.variants, *recipe.exposed)}
-    found = []
-    for request in requests:
-        variants = [there.get(way_of[id(need.variant)]) for need in request.needs]
-        needs = [
-            replace(need, recipe=owner[id(variant)], variant=variant)
-            for need, variant in zip(request.needs, variants, strict=True)
-            if variant is not None
-        ]
-        if len(needs) == len(request.needs):
-            found.append(replace(request, needs=tuple(needs)))
-    return found
 
 
 @dataclass(frozen=True, slots=True)

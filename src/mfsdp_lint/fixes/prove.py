@@ -25,7 +25,8 @@ class Judged:
     """What reading and judging the project gave: the recipes, what they break, which files cannot be read.
 
     `requests` are the findings that should be fixed, of the safety that is wanted. `breaks` judges further recipes.
-    `unprovable`: there may be more who use these files, so that no fix can be proved.
+    `users` are files that nobody asked for, and that use what may be edited. `unprovable`: there may be more of them
+    than can be looked at, so that no fix can be proved.
     """
 
     recipes: Sequence[Recipe]
@@ -33,14 +34,15 @@ class Judged:
     requests: Sequence[FixRequest] = ()
     unreadable: Sequence[str] = ()
     breaks: Breaks = lambda recipes: ()
+    users: Sequence[str] = ()
     unprovable: bool = False
 
 
 Evaluate = Callable[[Mapping[str, str]], Judged]
 """Reads and judges the project with other texts for some of its files (by path)."""
 
-Widen = Callable[[Mapping[str, str], Collection[str]], Judged | None]
-"""The project with other texts, judged together with everybody who uses some files of it; None: they are in already."""
+Widen = Callable[[Judged, Mapping[str, str], Collection[str]], Judged]
+"""What the project with other texts came to, together with everybody who uses some files of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class _Search:
         self._best = _Trial({}, {}, {}, before)
         self._picture = picture(before.recipes, before.broken)
         self._way_of = {id(variant): way for way, variant in self._picture.ways.items()}
-        self._calls: dict[int, tuple[Sequence[Mapping[str, Plain]], Recipe]] = {}
+        self._calls: dict[int, tuple[Sequence[Mapping[str, Plain]], Picture]] = {}
         """The other calls of recipes (by id), and what these are in them before any change."""
 
     def run(self) -> Proof:
@@ -214,20 +216,20 @@ class _Search:
 
     def _judge(self, trial: _Trial) -> None:
         """Fill in what went wrong, and who may be to blame."""
-        before, after = self._pictures(trial.after)
-        touching, named = self._touching(trial, before)
+        self._compare(trial, self._picture, picture(trial.after.recipes, trial.after.broken))
+        for path in [path for path in trial.after.unreadable if path not in self._before.unreadable]:
+            _blame(trial, _editing(trial.chosen, path), f"{path} could not be read any more")
+        if trial.holds:
+            # This takes longest, so that it is done for what is right otherwise.
+            self._compare(trial, *self._in_other_calls(trial.after))
+
+    def _compare(self, trial: _Trial, before: Picture, after: Picture) -> None:
+        """Fill in what the ways before and after say of a trial."""
 
         def blame(indices: Iterable[int], reason: str) -> None:
-            found = list(indices)
-            for index in found:
-                trial.blame.setdefault(index, reason)
-            if len(found) == 1:
-                trial.own_fault.update(found)
-            if not found:
-                trial.nobody = trial.nobody or reason
+            _blame(trial, list(indices), reason)
 
-        for path in [path for path in trial.after.unreadable if path not in self._before.unreadable]:
-            blame(_editing(trial.chosen, path), f"{path} could not be read any more")
+        touching, named = self._touching(trial, before)
         for way in before.ways.keys() ^ after.ways.keys():
             found = [index for other, each in touching.items() if other[:2] == way[:2] for index in each]
             reason = f"{way[1]} would take other ways through its code"
@@ -242,23 +244,21 @@ class _Search:
                     blame(wrote or self._nearest(trial, touching, way, path), reason)
         self._judge_new(trial, before, after, touching, blame)
 
-    def _pictures(self, after: Judged) -> tuple[Picture, Picture]:
-        """What there is before and after; of recipes that were read anew also in calls with other arguments."""
-        then, now = [], []
+    def _in_other_calls(self, after: Judged) -> tuple[Picture, Picture]:
+        """What the recipes that were read anew are in calls with other arguments, before and after."""
+        then, now = Picture({}, {}), []
         for recipe, changed in pairs(self._before.recipes, after.recipes):
             if recipe.callers is None:
                 continue
             if id(recipe) not in self._calls:
                 # What works today counts, so that the text as it is says which calls are looked at.
-                calls = recipe.callers.given()
-                self._calls[id(recipe)] = calls, in_other_calls(recipe, calls)
-            calls, earlier = self._calls[id(recipe)]
-            then.append(earlier)
+                calls = recipe.callers.given(self._before.users)
+                earlier = [in_other_calls(recipe, calls)]
+                self._calls[id(recipe)] = calls, picture(earlier, self._before.breaks(earlier))
+            calls, known = self._calls[id(recipe)]
+            then |= known
             now.append(in_other_calls(changed, calls))
-        return (
-            self._picture | picture(then, self._before.breaks(then)),
-            picture(after.recipes, after.broken) | picture(now, after.breaks(now)),
-        )
+        return then, picture(now, after.breaks(now))
 
     def _touching(self, trial: _Trial, before: Picture) -> tuple[dict[Way, list[int]], dict[Way, set[str]]]:
         """Which fixes are for each way, and which settings they may change there.
@@ -341,6 +341,16 @@ class _Search:
     def _names_of(self, index: int) -> set[str]:
         """The settings that a fix is about."""
         return {path for need in self._plans[index].request.needs for path in need.named}
+
+
+def _blame(trial: _Trial, indices: Sequence[int], reason: str) -> None:
+    """Note what went wrong with a trial; where it is one fix alone, it fails by itself."""
+    for index in indices:
+        trial.blame.setdefault(index, reason)
+    if len(indices) == 1:
+        trial.own_fault.update(indices)
+    if not indices:
+        trial.nobody = trial.nobody or reason
 
 
 def _said(way: Way) -> str:

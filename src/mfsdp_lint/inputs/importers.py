@@ -1,6 +1,7 @@
-"""Who imports a file, anywhere in its project: found by its name in the text of other files, without parsing them.
+"""Who imports a file, anywhere in its project: found in the text of other files, without parsing them.
 
-More are found than there are, for a name is a word like others; whoever reads them finds out.
+More are found than there are: a module may be imported from any root, and a text may only look like an import. Whoever
+reads them finds out.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 
 from mfsdp_lint.inputs.discover import is_skipped
 
@@ -20,8 +22,18 @@ MOST_FILES = 20_000
 MOST_BYTES = 256 * 1024 * 1024
 """Of all of them together."""
 
-_WORD = re.compile(rb"[A-Za-z_]\w*")
-_IMPORTS = re.compile(rb"^[ \t]*(?:from|import)[ \t][^\n(]*(?:\([^)]*\))?|\bimport_module\b.*", re.MULTILINE)
+Dotted = tuple[str, ...]
+"""The name of a module, or the end of it: that of a file is its whole path."""
+
+_NAME = re.compile(r"[A-Za-z_][\w.]*")
+_IMPORTS = re.compile(
+    r"""
+    ^[ \t]*from[ \t]+(?P<dots>[. ]*)(?P<module>[\w.]*)[ \t]+import\b(?P<names>[^\n(]*(?:\([^)]*\))?)
+    | ^[ \t]*import[ \t](?P<modules>.*)
+    | \bimport_module\b(?P<named>.*)
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
 
 
 class TooMany(Exception):
@@ -35,14 +47,15 @@ def importers(paths: Collection[str]) -> list[str]:
     """
     wanted = {os.path.realpath(path) for path in paths}
     roots = {root for path in wanted if (root := _root(os.path.dirname(path)))}
-    users: dict[str, set[str]] = {}
+    users: dict[str, set[tuple[Dotted, str]]] = {}
     for path in _python_files(roots):
-        for word in _imported(path):
-            users.setdefault(word, set()).add(path)
+        for name in _imported(path):
+            users.setdefault(name[-1], set()).add((name, path))
     found: set[str] = set()
     pending = list(wanted)
     while pending:
-        more = users.get(_module(pending.pop()), set()) - found - wanted
+        module = _module(pending.pop())
+        more = {path for name, path in users.get(module[-1], ()) if module[-len(name) :] == name} - found - wanted
         found |= more
         pending += more
     return sorted(map(_shown, found))
@@ -78,20 +91,38 @@ def _python_files(roots: Iterable[str]) -> Iterator[str]:
                     yield path
 
 
-def _imported(path: str) -> set[str]:
-    """Every word of a file's import statements."""
+def _imported(path: str) -> Iterator[Dotted]:
+    """The modules that a file may import; what is named behind `from … import` may be one as well."""
     try:
-        with open(path, "rb") as file:
+        with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
     except OSError:
-        return set()
-    return {word.decode("ascii", "replace") for part in _IMPORTS.findall(text) for word in _WORD.findall(part)}
+        return
+    for found in _IMPORTS.finditer(text):
+        if found["modules"] is not None:
+            for name in _NAME.findall(found["modules"]):
+                parts = name.split(".")
+                yield from (tuple(parts[:end]) for end in range(1, len(parts) + 1) if parts[end - 1])
+        elif found["named"] is not None:
+            # How the words make up a name is for the program to decide.
+            yield from ((word,) for name in _NAME.findall(found["named"]) for word in name.split(".") if word)
+        else:
+            above = _above(path, found["dots"].count("."))
+            module = (*above, *filter(None, found["module"].split(".")))
+            if module:
+                yield module
+            yield from ((*module, name) for name in _NAME.findall(found["names"]) if "." not in name)
 
 
-def _module(path: str) -> str:
-    """The last word of a module's name."""
+def _above(path: str, dots: int) -> Dotted:
+    """The package that so many dots mean in a file; empty where there are none."""
+    return Path(path).parts[:-dots] if dots else ()
+
+
+def _module(path: str) -> Dotted:
+    """The full name of a module, from the root of the disk."""
     folder, name = os.path.split(path)
-    return os.path.basename(folder) if name == "__init__.py" else name.removesuffix(".py")
+    return Path(folder if name == "__init__.py" else path.removesuffix(".py")).parts
 
 
 def _shown(path: str) -> str:

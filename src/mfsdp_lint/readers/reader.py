@@ -24,7 +24,7 @@ class Knowledge(Protocol):
 @dataclass(frozen=True, slots=True)
 class ToRead:
     """What a reader is asked to read, all files of its kind at once: `paths` whole, `addresses` as single functions.
-    `beside` are files that were not asked for and whose recipes are wanted as well, to see what becomes of them.
+    `beside` are files that another reading is asked for: where they are imported they appear under these paths.
 
     `knowledge` loads what is known of the target's release; `search_path` are folders with source. With `tracing`,
     origins know the calls that led to them, which takes longer.

@@ -72,7 +72,7 @@ def read_python(
 ) -> PythonRead:
     """The recipes of Python files, and those that addresses name.
 
-    `beside` are files that were not asked for and whose recipes are told as well. They change nothing of the others.
+    `beside` are files of another reading of the same project: where they are imported they appear under these paths.
 
     `knowledge` is what is known of upstream packages whose source is not at hand; `search_path` are folders with such
     source. A file that cannot be read or parsed is listed and does not stop the others. With `tracing`, origins know
@@ -82,27 +82,27 @@ def read_python(
 
     def machine() -> Machine:
         finder = ModuleFinder(sources, search_path)
-        finder.spell([*paths, *(address.path for address in addresses), *beside])
+        finder.spell(beside)
+        finder.ask_for([*paths, *(address.path for address in addresses)])
         return Machine(finder, knowledge, tracing)
 
     with without_collection():
         if before is not None and not addresses:
             with suppress(Different):
-                return with_room(lambda: _read(machine(), paths, (), beside, before))
-        return with_room(lambda: _read(machine(), paths, addresses, beside, None))
+                return with_room(lambda: _read(machine(), paths, (), before))
+        return with_room(lambda: _read(machine(), paths, addresses, None))
 
 
 def _read(
     machine: Machine,
     paths: Sequence[str],
     addresses: Sequence[Address],
-    beside: Sequence[str],
     before: Before | None,
 ) -> PythonRead:
     sources = machine.finder.sources
     kept = {} if before is None else before.unchanged(sources)
-    modules, unreadable = _load(machine.finder, [*paths, *beside])
-    reading = _Reading(machine, modules, kept, frozenset(beside))
+    modules, unreadable = _load(machine.finder, paths)
+    reading = _Reading(machine, modules, kept)
     recipes = reading.recipes()
     users = machine.finder.users if before is None else together(before.users, machine.finder.users)
     unfollowed = tuple(reading.unfollowed()) if before is None else ()
@@ -164,14 +164,10 @@ def _in_other_calls(machine: Machine, entry: Entry, found: list[running.Found], 
 
 
 class _Reading:
-    """The entry points of all files, run in their order; `kept` are those of files that need no reading again, and
-    `beside` are the files that were not asked for."""
+    """The entry points of all files, run in their order; `kept` are those of files that need no reading again."""
 
-    def __init__(
-        self, machine: Machine, modules: Sequence[Module], kept: Mapping[str, list[Tried]], beside: frozenset[str]
-    ) -> None:
+    def __init__(self, machine: Machine, modules: Sequence[Module], kept: Mapping[str, list[Tried]]) -> None:
         self.machine = machine
-        self.beside = beside
         self.spans = Spans(machine)
         self.kept = kept
         self.modules = {each.path: each for each in modules}
@@ -206,7 +202,7 @@ class _Reading:
             if tried.path in self.kept:
                 raise Different
             self._run(tried)
-        if tried.found and tried.path not in self.beside:
+        if tried.found:
             self.called |= tried.called
         return bool(tried.found)
 

@@ -40,9 +40,9 @@ class FunctionCallers:
     spans: Spans
     number: int = 0
 
-    def given(self) -> Sequence[Mapping[str, Plain]]:
+    def given(self, users: Sequence[str] = ()) -> Sequence[Mapping[str, Plain]]:
         """One parameter at a time: both sides of a switch, what a choice is compared with, what callers write."""
-        found = with_room(lambda: list(dict.fromkeys(_values(self.machine, self.entry))))
+        found = with_room(lambda: list(dict.fromkeys(_values(self.machine, self.entry, users))))
         return [{name: value} for name, _, value in found[:MOST_CALLS]]
 
     def variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
@@ -60,13 +60,13 @@ class FunctionCallers:
 _Value = str | int | float | bool | None
 
 
-def _values(machine: Machine, entry: Entry) -> Iterator[tuple[str, type, _Value]]:
+def _values(machine: Machine, entry: Entry, users: Sequence[str]) -> Iterator[tuple[str, type, _Value]]:
     """The values of every parameter but its default, each with its type: True is not 1 here."""
     assert entry.function is not None
     parameters = entry.function.node.args
     annotations = {each.arg: each.annotation for each in (*parameters.args, *parameters.kwonlyargs)}
     names = [name for name in open_parameters(entry) if name not in (entry.arguments or {})]
-    passed = list(_passed(machine, entry, names))
+    passed = list(_passed(machine, entry, names, users))
     for name in names:
         default = entry.function.defaults.get(name, MISSING)
         values: list[_Value] = []
@@ -113,23 +113,23 @@ def _literal(node: ast.AST) -> Iterator[_Value]:
         yield node.value
 
 
-def _passed(machine: Machine, entry: Entry, names: Sequence[str]) -> Iterator[tuple[str, _Value]]:
+def _passed(machine: Machine, entry: Entry, names: Sequence[str], users: Sequence[str]) -> Iterator[tuple[str, _Value]]:
     """The literals that calls of a function of this name give to its parameters, in all files that are looked at."""
     assert entry.function is not None
     called = entry.function.name
     positional = [each.arg for each in (*entry.function.node.args.posonlyargs, *entry.function.node.args.args)]
     positional = positional[positional_given(entry) :]
-    for call in _calls(machine, called):
+    for call in _calls(machine, called, users):
         pairs = [*zip(positional, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
         for name, value in pairs:
             if name in names:
                 yield from ((name, literal) for literal in _literal(value))
 
 
-def _calls(machine: Machine, called: str) -> list[ast.Call]:
+def _calls(machine: Machine, called: str, users: Sequence[str]) -> list[ast.Call]:
     """Also in files that say nothing about a training run."""
     found: list[ast.Call] = []
-    for path in machine.finder.spellings.values():
+    for path in dict.fromkeys((*machine.finder.spellings.values(), *users)):
         text = machine.finder.sources.text_or_none(path)
         if text is not None and f"{called}(" in text:
             found += _calls_in(machine, path, text).get(called, ())

@@ -63,6 +63,7 @@ class ModuleFinder:
         self.search_path = tuple(search_path)
         self.by_path: dict[str, Module | None] = {}
         self.spellings: dict[str, str] = {}
+        self._asked_for: set[str] = set()
         self._absolute: dict[str, str] = {}
         self._roots: dict[str, tuple[str, ...]] = {}
         self._added: dict[str, list[str]] = {}
@@ -85,18 +86,23 @@ class ModuleFinder:
             path = self.spellings.get(key, path)
             try:
                 text = self.sources.text(path)
-                tree = parse(path, text) if key in self.spellings else parse(path, text, outline)
+                tree = parse(path, text) if key in self._asked_for else parse(path, text, outline)
             except Unreadable:
                 self.by_path[key] = None
             else:
                 module = Module(path, name or self.dotted_name(path, tree), tree, _lines_with("yield", text))
-                module.asked_for = key in self.spellings
+                module.asked_for = key in self._asked_for
                 self.by_path[key] = module
         return self.by_path[key]
 
     def spell(self, paths: Sequence[str]) -> None:
         """Have these files appear under the paths that the user gave, however an import reaches them."""
         self.spellings.update((os.path.abspath(path), path) for path in paths)
+
+    def ask_for(self, paths: Sequence[str]) -> None:
+        """These files are what is to be read, and not only what that imports."""
+        self.spell(paths)
+        self._asked_for.update(map(os.path.abspath, paths))
 
     def resolve(self, name: str, importer: str) -> Module | None:
         """The module that `import name` in the file `importer` means, if its source is at hand."""
