@@ -17,6 +17,8 @@ MOST_SET_ASIDE = 1_000_000
 """Objects of earlier readings that are kept without asking whether anybody needs them (about 100 MB)."""
 
 _is_own = False
+_needed = 0
+"""Objects that were still needed when that was last asked."""
 
 
 def own() -> None:
@@ -40,8 +42,16 @@ def without_collection() -> Iterator[None]:
     try:
         yield
     finally:
-        if gc.get_freeze_count() > MOST_SET_ASIDE:
-            gc.unfreeze()
-            gc.collect()
-        gc.freeze()
+        _set_aside()
         gc.enable()
+
+
+def _set_aside() -> None:
+    """What is needed grows with the project, so that it is asked again when there is MOST_SET_ASIDE more."""
+    global _needed
+    if gc.get_freeze_count() > MOST_SET_ASIDE + _needed:
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+        _needed = gc.get_freeze_count()
+    gc.freeze()

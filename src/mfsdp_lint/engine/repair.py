@@ -41,8 +41,9 @@ class Repair:
                 continue
             asked.update(request.key for request in before.requests)
             project = _Project(self, unsafe)
+            known = {key: fix.edits for key, fix in fixes.items()}
             proof = prove_once(
-                before, project.evaluate, self.judgement.sources.text, self.judge.is_linted, project.widen
+                before, project.evaluate, self.judgement.sources.text, self.judge.is_linted, project.widen, known
             )
             for each in proof.proved:
                 fixes.setdefault(each.request.key, Fix(each.request.safety, each.edits))
@@ -94,18 +95,20 @@ class _Project:
     def __init__(self, repair: Repair, unsafe: bool) -> None:
         self._repair = repair
         self._unsafe = unsafe
+        self._now = repair.judgement
         self._users: Judge | None = None
         self._users_now: Judgement | None = None
 
     def evaluate(self, texts: Mapping[str, str]) -> Judged:
         """What it comes to with other texts."""
-        judgement, sources = self._repair.judgement, self._repair.judgement.sources.with_texts(texts)
-        if texts:
-            judgement = self._repair.judge(sources, judgement)
-        asked = self._repair.judged(judgement, self._unsafe)
+        sources = self._repair.judgement.sources.with_texts(texts)
+        # One attempt after the other changes little, so that each takes over what it can of the last one.
+        self._now = self._repair.judge(sources, self._now) if texts else self._repair.judgement
+        asked = self._repair.judged(self._now, self._unsafe)
         if self._users is None:
             return asked
-        users = self._repair.judged(self._users(sources, self._users_now), self._unsafe)
+        self._users_now = self._users(sources, self._users_now)
+        users = self._repair.judged(self._users_now, self._unsafe)
         return replace(
             asked,
             recipes=(*asked.recipes, *users.recipes),
@@ -130,7 +133,6 @@ class _Project:
             return before
         theirs = replace(question, files=(*known, *new), addresses=(), named=(), beside=question.every_file)
         self._users = replace(self._repair.judge, question=theirs)
-        self._users_now = self._users(self._repair.judgement.sources, self._users_now)
         return self.evaluate(texts)
 
 

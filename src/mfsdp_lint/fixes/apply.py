@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
-from mfsdp_lint.core.finding import IsLinted
-from mfsdp_lint.fixes.plan import Texts, plan
+from mfsdp_lint.core.finding import Edit, IsLinted
+from mfsdp_lint.fixes.plan import Plan, Texts, plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, Evaluate, Judged, Proof, Proved, Unproved, Widen, prove
+
+NOTHING: Mapping[str, tuple[Edit, ...]] = MappingProxyType({})
 
 ROUNDS = 8
 """More than real projects need; one fix may uncover another finding."""
@@ -25,11 +28,17 @@ class Fixed:
 
 
 def prove_once(
-    before: Judged, evaluate: Evaluate, texts: Texts, is_linted: IsLinted, widen: Widen | None = None
+    before: Judged,
+    evaluate: Evaluate,
+    texts: Texts,
+    is_linted: IsLinted,
+    widen: Widen | None = None,
+    known: Mapping[str, tuple[Edit, ...]] = NOTHING,
 ) -> Proof:
     """Plan and prove the fixes that `before` asks for, as one batch: what reports show as edits.
 
-    `widen` brings in whoever else uses the files that may be edited: nothing may become worse for them either.
+    `widen` brings in whoever else uses the files that may be edited: nothing may become worse for them either. `known`
+    are the edits of fixes (by key) that held without the others: they are tried first.
     """
     plans = plan(before.requests, before.recipes, texts, is_linted)
     edited = {edit.span.path for each in plans for candidate in each.candidates for edit in candidate}
@@ -40,7 +49,13 @@ def prove_once(
         before = wider
         others = [each for each in before.broken if not is_linted(each.recipe.path)]
         plans = plan(before.requests, before.recipes, texts, is_linted, others)
-    return prove(plans, before, evaluate, texts)
+    return prove([_beginning_with(each, known.get(each.request.key)) for each in plans], before, evaluate, texts)
+
+
+def _beginning_with(plan: Plan, known: tuple[Edit, ...] | None) -> Plan:
+    if known not in plan.candidates:
+        return plan
+    return replace(plan, candidates=(known, *(each for each in plan.candidates if each != known)))
 
 
 def fix_project(

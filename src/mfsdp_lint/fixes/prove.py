@@ -120,6 +120,8 @@ class _Search:
         self._way_of = {id(variant): way for way, variant in self._picture.ways.items()}
         self._calls: dict[int, tuple[Sequence[Mapping[str, Plain]], Picture]] = {}
         """The other calls of recipes (by id), and what these are in them before any change."""
+        self._differences: dict[Way, tuple[Variant, Variant, Sequence[str]]] = {}
+        """The settings that differ in a way, before and after."""
 
     def run(self) -> Proof:
         active = list(self._choice)
@@ -236,13 +238,20 @@ class _Search:
             blame(found or _editing(trial.chosen, way[0]), reason)
         self._judge_own(trial, after)
         for way in before.ways.keys() & after.ways.keys():
-            for path in _differences(before.ways[way], after.ways[way]):
+            for path in self._differing(way, before.ways[way], after.ways[way]):
                 # With a setting its section comes into being; what else is in it is compared by itself.
                 if path not in named[way] and not any(each.startswith(f"{path}.") for each in named[way]):
                     wrote = _wrote(trial.chosen, after.ways[way].origin(path))
                     reason = f"{path} would change in {_said(way)}"
                     blame(wrote or self._nearest(trial, touching, way, path), reason)
         self._judge_new(trial, before, after, touching, blame)
+
+    def _differing(self, way: Way, before: Variant, after: Variant) -> Sequence[str]:
+        """The settings that differ; most ways are the same ones from attempt to attempt."""
+        known = self._differences.get(way)
+        if known is None or known[0] is not before or known[1] is not after:
+            known = self._differences[way] = (before, after, _differences(before, after))
+        return known[2]
 
     def _in_other_calls(self, after: Judged) -> tuple[Picture, Picture]:
         """What the recipes that were read anew are in calls with other arguments, before and after."""

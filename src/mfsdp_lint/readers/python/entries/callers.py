@@ -9,7 +9,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from mfsdp_lint.core.recipe import CALLED, Variant
 from mfsdp_lint.core.values import Plain, spell
@@ -39,6 +39,7 @@ class FunctionCallers:
     entry: Entry
     spans: Spans
     number: int = 0
+    _known: dict[tuple[str, ...], tuple[Variant, ...]] = field(default_factory=dict, repr=False)
 
     def given(self, users: Sequence[str] = ()) -> Sequence[Mapping[str, Plain]]:
         """One parameter at a time: both sides of a switch, what a choice is compared with, what callers write."""
@@ -47,14 +48,18 @@ class FunctionCallers:
 
     def variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
         """Every path through the function; none where it yields no configuration that can be known."""
+        said = tuple(f"{CALLED} {name}={spell(value)}" for name, value in arguments.items())
+        if said not in self._known:
+            self._known[said] = tuple(replace(each, when=(*said, *each.when)) for each in self._variants(arguments))
+        return self._known[said]
+
+    def _variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
         machine = self.machine
         called = machine.called.copy()
         entry = replace(self.entry, arguments={**(self.entry.arguments or {}), **arguments})
         found = with_room(lambda: running.run(machine, entry, self.spans))
         machine.called = called
-        variants = found[self.number].recipe.variants if self.number < len(found) else ()
-        said = tuple(f"{CALLED} {name}={spell(value)}" for name, value in arguments.items())
-        return tuple(replace(each, when=(*said, *each.when)) for each in variants)
+        return found[self.number].recipe.variants if self.number < len(found) else ()
 
 
 _Value = str | int | float | bool | None
