@@ -10,6 +10,7 @@ from typing import Any
 from mfsdp_lint.core.recipe import Kind
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_container
+from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
 from mfsdp_lint.readers.python.eval.starting import may_launch
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -64,7 +65,17 @@ def functions(machine: Machine, module: Module) -> list[Entry]:
             found.append(Entry(node.name, module, "function", node.lineno, value))
         elif original is not None and isinstance(value, (Function, Instance, Partial, Bound, Native)):
             found.append(Entry(node.name, module, "function", node.lineno, original, wrapper=value))
+        elif node not in module.tree.body and not node.decorator_list and _is_own(value, module):
+            # The condition does not hold unless somebody sets a switch.
+            other = function_elsewhere(machine, module, node)
+            if isinstance(other, Function):
+                found.append(Entry(node.name, module, "function", node.lineno, other))
     return found
+
+
+def _is_own(value: Object, module: Module) -> bool:
+    """Whether a name has no value yet, or one that the module itself defines."""
+    return value is MISSING or (isinstance(value, Function) and value.module is module)
 
 
 def _defined(body: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -22,6 +22,7 @@ from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.names import Deferred
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -47,6 +48,13 @@ CACHES = ("functools.cache", "functools.lru_cache")
 def run_define_function(machine: Machine, node: Any, frame: Frame) -> Signal:
     _bind_definition(machine, node, frame, _make_function(machine, node, frame))
     return None
+
+
+def function_elsewhere(machine: Machine, module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Object:
+    """A function that a module defines where its run did not come by: under a switch that is off unless it is set."""
+    frame = Frame(module)
+    frame.fields, frame.bound = module.fields, module.bound
+    return _outside(machine, lambda: _make_function(machine, node, frame))
 
 
 def _make_function(machine: Machine, node: Any, frame: Frame) -> Object:
