@@ -335,3 +335,25 @@ def test_only_places_in_files_that_are_linted_count(tmp_path: Path) -> None:
     )
     assert written.places(lambda path: False) == []
     assert [place.span for place in written.places(lambda path: True)] == [written.sources[0].span, written.point]
+
+
+def test_what_only_a_caller_could_give_is_told_where_it_is_handed_on(tmp_path: Path) -> None:
+    text = """
+from typing import TypedDict, Unpack
+class Options(TypedDict, total=False):
+    fsdp: bool
+def build(fsdp=False):
+    cfg = base()
+    cfg.ddp.use_megatron_fsdp = fsdp
+    return cfg
+def recipe(**given: Unpack[Options]):
+    merged = {**{}, **given}
+    return build(**merged)
+"""
+    path = tmp_path / "recipes.py"
+    path.write_text(IMPORTS + text)
+    found = read_python([str(path)], Sources(), load_knowledge(resolve_target("0.3.1"))).recipes
+    (recipe,) = (each for each in found if each.name == "recipe")
+    written = recipe.exposed[0].origin(SETTING)
+    assert written is not None
+    assert {place.span.line - IMPORTS.count("\n") for place in written.places(lambda path: True)} == {7}

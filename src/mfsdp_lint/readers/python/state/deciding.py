@@ -75,7 +75,11 @@ def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> tuple[Pla
 def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> tuple[Place, ...]:
     key, whole = peek(machine, node.slice, frame), Text(node.value, frame)
     found = part(machine, whole, key) if isinstance(key, CONSTANTS) else ()
-    return found or trace(machine, whole)
+    if found:
+        return found
+    places = trace(machine, whole)
+    # What a display spreads and nobody wrote comes from a caller that is not in the tree.
+    return () if places and isinstance(places[-1][1], ast.Dict) else places
 
 
 def _if_expression(machine: Machine, node: ast.IfExp, frame: Frame) -> tuple[Place, ...]:
