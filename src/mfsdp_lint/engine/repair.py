@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import SEVERITIES, Fix
+from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.fixes.apply import Fixed, fix_project, prove_once
 from mfsdp_lint.fixes.plan import FixRequest, Need
@@ -109,10 +110,12 @@ class _Project:
             return asked
         self._users_now = self._users(sources, self._users_now)
         users = self._repair.judged(self._users_now, self._unsafe)
+        # Of a file of which one function was asked for, the others are users.
+        known = {_name(each) for each in asked.recipes}
         return replace(
             asked,
-            recipes=(*asked.recipes, *users.recipes),
-            broken=(*asked.broken, *users.broken),
+            recipes=(*asked.recipes, *(each for each in users.recipes if _name(each) not in known)),
+            broken=(*asked.broken, *(each for each in users.broken if _name(each.recipe) not in known)),
             unreadable=(*asked.unreadable, *users.unreadable),
             users=[file.path for file in self._users.question.files],
         )
@@ -121,7 +124,7 @@ class _Project:
         """What these texts came to, with everybody who uses the `edited` files from here on."""
         question = self._repair.judge.question
         known = () if self._users is None else self._users.question.files
-        read = {os.path.realpath(file.path) for file in (*question.every_file, *known)}
+        read = {os.path.realpath(file.path) for file in (*question.files, *known)}
         modules = [path for path in sorted(edited) if kind_of(path) == "python"]
         try:
             users = [*modules, *importers(modules)]
@@ -134,6 +137,10 @@ class _Project:
         theirs = replace(question, files=(*known, *new), addresses=(), named=(), beside=question.every_file)
         self._users = replace(self._repair.judge, question=theirs)
         return self.evaluate(texts)
+
+
+def _name(recipe: Recipe) -> tuple[str, str, str]:
+    return recipe.path, recipe.qualified_name, recipe.label
 
 
 def _broken(violations: Iterable[Violation]) -> list[Broken]:
