@@ -34,9 +34,11 @@ def parse_seconds(files: list[str]) -> float:
 
 
 def evaluate_seconds(files: list[str], search_path: list[str]) -> tuple[float, int]:
+    from mfsdp_lint import process
     from mfsdp_lint.inputs.sources import Sources
     from mfsdp_lint.readers.python.read import read_python
 
+    process.own()  # as the command line does
     start = time.process_time()
     read = read_python(files, Sources(), None, search_path)
     return time.process_time() - start, len(read.recipes)

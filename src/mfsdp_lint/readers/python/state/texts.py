@@ -7,7 +7,7 @@ value from the expression that hands it on to the text that says it (see decidin
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mfsdp_lint.readers.python.values.classes import ClassObject
@@ -165,9 +165,18 @@ def _in_class(cls: ClassObject, name: str) -> tuple[Place, ...]:
     for base in cls.order or [cls]:
         if not isinstance(base, ClassObject) or base.node is None:
             continue
-        for node in reversed(base.node.body):
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-                value = getattr(node, "value", None)
-                return () if value is None else ((base.module, value, base.name),)
+        if base.said is None:
+            base.said = _said(base.node)
+        if name in base.said:
+            value = base.said[name]
+            return () if value is None else ((base.module, value, base.name),)
     return ()
+
+
+def _said(node: ast.ClassDef) -> Mapping[str, ast.expr | None]:
+    """What the body of a class assigns to its names, the last time that it does."""
+    said: dict[str, ast.expr | None] = {}
+    for each in node.body:
+        targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
+        said.update((target.id, getattr(each, "value", None)) for target in targets if isinstance(target, ast.Name))
+    return said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -32,6 +33,7 @@ class ClassObject:
 
     `order` is its method resolution order, `declared` its dataclass fields; both are worked out when first asked for.
     `plain` are the attributes that are known to be stored by Python itself, with no `__setattr__` or property.
+    `said` is what its body assigns to its names, as it is written.
     `opaque` classes have a base whose source is not at hand: what they do not show themselves is unknown.
     """
 
@@ -53,6 +55,7 @@ class ClassObject:
         "plain",
         "qualified_name",
         "ran",
+        "said",
         "writes",
     )
 
@@ -75,6 +78,7 @@ class ClassObject:
         self.known: dict[str, tuple[Object, Object]] = {}
         self.plain: set[str] = set()
         self.decorator: Any = MISSING
+        self.said: Mapping[str, ast.expr | None] | None = None
 
     def __repr__(self) -> str:
         return f"Class({self.qualified_name})"
