@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from mfsdp_lint.core.finding import Edit
-from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.values import Plain
 
 Assignments = Sequence[tuple[str, Plain]]
@@ -24,8 +24,13 @@ class Editable(Protocol):
     is proved by reading the changed text.
     """
 
-    def replace_value(self, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
+    def replace_value(self, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
         """Write another value in the place where `origin` says that the setting's value stands."""
+
+    def replace_source(
+        self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
+    ) -> list[Edit] | None:
+        """The same in a text that the value is handed on from; `uses` are the places that have it from there."""
 
     def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
         """Give the call that `origin` spans, which took the declared default, arguments of its own."""

@@ -1,9 +1,9 @@
 """Where to write what a finding's remedy names: several ways, the one that reads best first.
 
-A setting is changed where its value is written, when everybody who takes it from there needs the change. Otherwise
-it is assigned right behind the line that turned on what the value is bad for, or at the end of the function. Where
-that line says `= fsdp`, it is for the callers to decide, and the new value may be for those alone who turn it on. Which
-of the ways really works is decided by the proof.
+A setting is changed in the text that decides its value, or where that is handed on or written, when everybody who takes
+it from there needs the change. Otherwise it is assigned right behind the line that turned on what the value is bad for,
+or at the end of the function. Where that line says `= fsdp`, it is for the callers to decide, and the new value may be
+for those alone who turn it on. Which of the ways really works is decided by the proof.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
-from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
 from mfsdp_lint.core.values import UNKNOWN, Known, Plain, Value, same
 from mfsdp_lint.fixes.editor import Editable, Old
 from mfsdp_lint.fixes.editors import open_for_edit
@@ -69,10 +69,20 @@ class Plan:
 
 
 Placement = Literal[
-    "in place", "argument here", "behind", "at the end", "argument", "in place where on", "behind where on"
+    "decided",
+    "handed on",
+    "in place",
+    "argument here",
+    "behind",
+    "at the end",
+    "argument",
+    "in place where on",
+    "behind where on",
 ]
 
 STRATEGIES: tuple[tuple[Placement, ...], ...] = (
+    ("decided", "handed on", "in place", "argument here", "behind", "at the end", "argument"),
+    ("handed on", "in place", "argument here", "behind", "at the end", "argument"),
     ("in place", "argument here", "behind", "at the end", "argument"),
     ("behind", "at the end"),
     ("in place where on", "behind where on"),
@@ -107,6 +117,7 @@ class _Job:
     origin: Origin = field(compare=False)
     setting: str
     switch: Origin | None = field(default=None, compare=False)
+    source: Source | None = field(default=None, compare=False)
 
 
 class _Planner:
@@ -116,6 +127,7 @@ class _Planner:
         self._files: dict[str, Editable | None] = {}
         self._variants = [variant for recipe in recipes for variant in recipe.variants]
         self._readers: dict[str, dict[Span, set[int]]] = {}
+        self._uses: dict[tuple[str, Span], set[Span]] = defaultdict(set)
         self._others: dict[str, set[int]] = defaultdict(set)
         for each in others:
             self._others[each.code].add(id(each.variant))
@@ -149,7 +161,8 @@ class _Planner:
                 if isinstance(now, Known) and same(now.value, value):
                     continue
                 found = (job for placement in strategy for job in self._jobs(placement, request, need, path))
-                job = next((job for job in found if self._edits(job, [(path, value)], {}) is not None), None)
+                known = {path: now.value} if isinstance(now, Known) else {}
+                job = next((job for job in found if self._edits(job, [(path, value)], known) is not None), None)
                 if job is None:
                     return None
                 jobs[job][path] = value
@@ -193,6 +206,11 @@ class _Planner:
         origin, anchor = need.variant.origin(path), self._anchor(need)
         own = origin if origin and self._editable(origin) and self._only(request, path, origin) else None
         match placement:
+            case "decided" | "handed on" if origin and origin.sources:
+                places = origin.sources[-1:] if placement == "decided" else origin.sources[-2::-1]
+                for source in places:
+                    if self._is_linted(source.span.path) and self._only_from(request, path, source.span):
+                        yield _Job(placement, source.span, origin, path, source=source)
             case "in place" if own and own.how != "default":
                 yield _Job(placement, own.point, own, path)
             case "argument" if own and own.how == "default":
@@ -220,8 +238,11 @@ class _Planner:
         if file is None:
             return None
         match job.placement:
+            case "decided" | "handed on" if job.source:
+                uses = self._uses[job.setting, job.where]
+                return file.replace_source(job.source, *new[0], old, uses)
             case "in place":
-                return file.replace_value(job.origin, *new[0])
+                return file.replace_value(job.origin, *new[0], old)
             case "in place where on":
                 return file.replace_value_where(job.origin, *new[0], job.switch) if job.switch else None
             case "behind":
@@ -246,14 +267,20 @@ class _Planner:
 
     def _only(self, request: FixRequest, path: str, origin: Origin) -> bool:
         """Whether everybody who takes a setting from a write is among those that need it changed."""
+        return self._only_from(request, path, origin.point)
+
+    def _only_from(self, request: FixRequest, path: str, where: Span) -> bool:
+        """The same of any text that the setting may be taken from."""
         if path not in self._readers:
             readers: dict[Span, set[int]] = defaultdict(set)
             for variant in self._variants:
                 if written := variant.origin(path):
-                    readers[written.point].add(id(variant))
+                    for span in (written.point, *(source.span for source in written.sources)):
+                        readers[span].add(id(variant))
+                        self._uses[path, span].update(written.spans())
             self._readers[path] = readers
         needing = {id(need.variant) for need in request.needs if path in need.named}
-        return self._readers[path].get(origin.point, set()) <= needing | self._others[request.code]
+        return self._readers[path].get(where, set()) <= needing | self._others[request.code]
 
     def _anchor(self, need: Need) -> tuple[Origin, str] | None:
         """The first line in the linted files that turned the feature on, and the setting that it sets."""
