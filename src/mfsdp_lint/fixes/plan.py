@@ -183,10 +183,8 @@ class _Planner:
             edits += need.edits
             for path in need.unset:
                 origin = need.variant.origin(path)
-                if origin is None or not self._editable(origin) or not self._only(request, path, origin):
-                    return None
-                last = self._delete(origin, path)
-                if last is None:
+                last = self._taken_out(request, path, origin) if origin else None
+                if origin is None or last is None:
                     return None
                 edits += [*last, *self._earlier(origin, path)]
             for path in need.drop:
@@ -194,6 +192,19 @@ class _Planner:
                 if origin and origin.how != "default" and self._editable(origin) and self._only(request, path, origin):
                     edits += [*(self._delete(origin, path) or ()), *self._earlier(origin, path)]
         return edits
+
+    def _taken_out(self, request: FixRequest, path: str, origin: Origin) -> list[Edit] | None:
+        """The edits that take a write out, or the entry of a table that a loop writes from."""
+        if self._editable(origin) and self._only(request, path, origin):
+            own = self._delete(origin, path)
+            if own is not None:
+                return own
+        for source in reversed(origin.sources):
+            if self._is_linted(source.span.path) and self._only_from(request, path, source.span):
+                entry = self._delete(Origin(source.span, "assigned"), path)
+                if entry is not None:
+                    return entry
+        return None
 
     def _earlier(self, origin: Origin, path: str) -> Iterator[Edit]:
         """What the last write replaced would take effect again."""

@@ -24,6 +24,7 @@ from mfsdp_lint.fixes.ways import (
     Way,
     as_call,
     in_other_calls,
+    is_whole_of,
     may_become,
     pairs,
     parts,
@@ -253,15 +254,13 @@ class _Search:
             reason = f"{way[1]} would take other ways through its code"
             blame(found or _editing(trial.chosen, way[0]), reason)
         self._judge_own(trial, after)
-        pairs_of_ways = {way: way for way in before.ways.keys() & after.ways.keys()} | whole
-        for way, earlier in pairs_of_ways.items():
-            may = named[way] | named[earlier]
-            for path in self._differing(way, before.ways[earlier], after.ways[way]):
-                if way != earlier and may_become(before.ways[earlier].value(path), after.ways[way].value(path)):
+        for way, earlier in ({way: way for way in before.ways.keys() & after.ways.keys()} | whole).items():
+            then, now, may = before.ways[earlier], after.ways[way], named[way] | named[earlier]
+            for path in self._differing(way, then, now):
+                if way != earlier and may_become(then.value(path), now.value(path)):
                     continue
-                # With a setting its section comes into being; what else is in it is compared by itself.
-                if path not in may and not any(each.startswith(f"{path}.") for each in may):
-                    wrote = _wrote(trial.chosen, after.ways[way].origin(path))
+                if path not in may and not is_whole_of(path, then.value(path), now.value(path), may):
+                    wrote = _wrote(trial.chosen, now.origin(path))
                     reason = f"{path} would change in {_said(way)}"
                     blame(wrote or self._nearest(trial, touching, way, path), reason)
         self._judge_new(trial, before, after, whole, touching, blame)

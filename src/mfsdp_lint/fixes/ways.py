@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Severity
@@ -84,6 +84,21 @@ def may_become(before: Value, after: Value) -> bool:
     if isinstance(before, OneOf):
         return isinstance(after, Known) and any(same(each, after.value) for each in before.values)
     return not isinstance(before, Known)
+
+
+def is_whole_of(path: str, before: Value, after: Value, named: Collection[str]) -> bool:
+    """Whether a setting changes only because it is the whole that some of the `named` are a part of.
+
+    With a setting its section comes into being; what else is in it is compared by itself. The variables of a
+    configuration are parts of a dictionary, and one that goes leaves the others as they are.
+    """
+    if any(each.startswith(f"{path}.") for each in named):
+        return True
+    if path != "env_vars" or not isinstance(before, Known) or not isinstance(after, Known):
+        return False
+    old, new = (each.value if isinstance(each.value, dict) else {} for each in (before, after))
+    keys = [key for key in {**old, **new} if key not in old or key not in new or not same(old[key], new[key])]
+    return all(f"env.{key}" in named for key in keys)
 
 
 def as_call(way: Way) -> Way:
