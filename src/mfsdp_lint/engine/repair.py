@@ -171,4 +171,13 @@ def _needs(cause: Cause) -> Iterator[Need]:
             remedy = violation.remedy
             # Where nothing else turned the feature on, the line at fault is the place to write next to.
             places = tuple(dict.fromkeys((*anchors, violation.primary.setting)))
-            yield Need(violation.recipe, violation.variant, remedy.set, remedy.unset, places, remedy.edits, remedy.drop)
+            yield Need(
+                violation.recipe,
+                violation.variant,
+                remedy.set,
+                remedy.unset,
+                places,
+                remedy.edits,
+                remedy.drop,
+                remedy.rename,
+            )

@@ -47,6 +47,9 @@ class Editable(Protocol):
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """Assign settings at the end of the recipe that `scope` begins, or of the function that it stands in."""
 
+    def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+        """Write the name of the setting `meant` in the write of `path`, which is none."""
+
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
         """Take out what `origin` says set the setting."""
 

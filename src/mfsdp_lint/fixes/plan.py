@@ -32,7 +32,8 @@ class Need:
     `set` are the values that settings should have, `unset` settings that should not be set at all. `anchors` are the
     settings that turned on what the finding is about, the most telling first. The variant is one of the recipe's own.
     `edits` have to be made as they are: of a finding about text, which has no setting to change. `drop` are settings
-    that say nothing any more then: what is written of them is taken out where it can be.
+    that say nothing any more then: what is written of them is taken out where it can be. `rename` has the paths of
+    what is no setting, each with the setting that was meant.
     """
 
     recipe: Recipe
@@ -42,11 +43,12 @@ class Need:
     anchors: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
     drop: tuple[str, ...] = ()
+    rename: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def named(self) -> tuple[str, ...]:
         """The settings that may change."""
-        return (*self.set, *self.unset, *self.drop)
+        return (*self.set, *self.unset, *self.drop, *self.rename, *self.rename.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def plan(
 
     `others` is what is broken where no fix was asked for: they need the same where they make the same mistake.
     """
-    planner = _Planner(recipes, texts, is_linted, others)
+    planner = _Planner(recipes, texts, is_linted, others, requests)
     return [Plan(request, tuple(planner.candidates(request))) for request in requests]
 
 
@@ -121,7 +123,14 @@ class _Job:
 
 
 class _Planner:
-    def __init__(self, recipes: Sequence[Recipe], texts: Texts, is_linted: IsLinted, others: Sequence[Broken]) -> None:
+    def __init__(
+        self,
+        recipes: Sequence[Recipe],
+        texts: Texts,
+        is_linted: IsLinted,
+        others: Sequence[Broken],
+        requests: Sequence[FixRequest],
+    ) -> None:
         self._texts = texts
         self._is_linted = is_linted
         self._files: dict[str, Editable | None] = {}
@@ -132,6 +141,8 @@ class _Planner:
         for each in others:
             self._others[each.code].add(id(each.variant))
         self._known: dict[tuple[_Job, str], list[Edit] | None] = {}
+        needs = [need for request in requests for need in request.needs]
+        self._meant = {(id(need.variant), meant): path for need in needs for path, meant in need.rename.items()}
 
     def candidates(self, request: FixRequest) -> Iterator[tuple[Edit, ...]]:
         """Different sets of edits that may fix a finding, best first."""
@@ -155,10 +166,15 @@ class _Planner:
         """The edits for every setting that does not have its value yet. None when one finds no place."""
         jobs: dict[_Job, dict[str, Plain]] = defaultdict(dict)
         old: dict[_Job, dict[str, Value]] = defaultdict(dict)
+        edits: list[Edit] = []
         for need in request.needs:
             for path, value in need.set.items():
                 now = need.variant.value(path)
                 if isinstance(now, Known) and same(now.value, value):
+                    continue
+                misspelt = self._misspelt(need.variant, path, value)
+                if misspelt:
+                    edits += misspelt
                     continue
                 found = (job for placement in strategy for job in self._jobs(placement, request, need, path))
                 known = {path: now.value} if isinstance(now, Known) else {}
@@ -167,7 +183,6 @@ class _Planner:
                     return None
                 jobs[job][path] = value
                 old[job][path] = now if old[job].get(path, now) == now else UNKNOWN
-        edits: list[Edit] = []
         for job, values in jobs.items():
             known = {path: value.value for path, value in old[job].items() if isinstance(value, Known)}
             more = self._edits(job, list(values.items()), known)
@@ -181,6 +196,11 @@ class _Planner:
         edits: list[Edit] = []
         for need in request.needs:
             edits += need.edits
+            for path, meant in need.rename.items():
+                renamed = self._renamed(need.variant, path, meant)
+                if renamed is None:
+                    return None
+                edits += renamed
             for path in need.unset:
                 origin = need.variant.origin(path)
                 last = self._taken_out(request, path, origin) if origin else None
@@ -192,6 +212,18 @@ class _Planner:
                 if origin and origin.how != "default" and self._editable(origin) and self._only(request, path, origin):
                     edits += [*(self._delete(origin, path) or ()), *self._earlier(origin, path)]
         return edits
+
+    def _misspelt(self, variant: Variant, path: str, value: Plain) -> list[Edit] | None:
+        """What another fix changes to write the very value under the name that was meant."""
+        written = self._meant.get((id(variant), path))
+        now = variant.value(written) if written else UNKNOWN
+        return self._renamed(variant, written, path) if written and now == Known(value) else None
+
+    def _renamed(self, variant: Variant, path: str, meant: str) -> list[Edit] | None:
+        """The edits that write the name that was meant in the place of one that is no field."""
+        origin = next((each.origin for each in variant.undeclared() if each.path == path), None)
+        file = self._file(origin.span.path) if origin and self._editable(origin) else None
+        return file.rename(origin, path, meant) if origin and file else None
 
     def _taken_out(self, request: FixRequest, path: str, origin: Origin) -> list[Edit] | None:
         """The edits that take a write out, or the entry of a table that a loop writes from."""

@@ -7,6 +7,7 @@ offered. Whether an edit does what it should is not decided here: every one is p
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -70,6 +71,10 @@ class PythonEdits:
         function = _function_at(self.file, scope.span.line) or scope_of(self.file, scope)
         return assign_at_end(self.file, function, new) if function else None
 
+    def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+        """The last name of what is assigned to."""
+        return rename(self.file, origin, path, meant)
+
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
         """The statement, or the one entry or argument of it."""
         return delete_write(self.file, origin, path)
@@ -109,6 +114,21 @@ def replace_source(
     if found is None or isinstance(found, ast.Constant):
         return None
     return replace_value(file, Origin(source.span, "assigned"), path, value, old)
+
+
+def rename(file: PythonFile, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+    """Write the name of the setting `meant` where `origin` assigns to `path`; None where that stands more than once."""
+    place = written.statement_of(file, origin)
+    if place is None:
+        return None
+    start, end = place.start, place.end
+    if isinstance(place.node, ast.Assign) and len(place.node.targets) == 1:
+        start, end = file.range(place.node.targets[0])
+    name, new = (each.rpartition(".")[2] for each in (path, meant))
+    found = list(re.finditer(rf"\b{re.escape(name)}\b", file.document.text[start:end]))
+    if len(found) != 1:
+        return None
+    return [file.document.edit(start + found[0].start(), start + found[0].end(), new)]
 
 
 def add_arguments(file: PythonFile, origin: Origin, new: Assignments) -> list[Edit] | None:

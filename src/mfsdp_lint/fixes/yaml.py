@@ -133,6 +133,10 @@ class YamlEdits:
         """In the only document."""
         return assign(self.file, None, None, new)
 
+    def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+        """A key that is no setting may be for somebody else."""
+        return None
+
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
         """The entry."""
         return delete_write(self.file, origin, path)
