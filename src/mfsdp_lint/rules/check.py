@@ -319,9 +319,7 @@ def _remedy(hit: Hit) -> Remedy | None:
     return Remedy(
         set={path: value for path, value in _to_set(fix, hit.assignment) if not _is(hit.variant, path, value)},
         unset=tuple(path for path in fix.unset if not _is(hit.variant, path, None)),
-        safety="safe"
-        if any(safe.truth(hit.seen if hit.passage else hit.variant) for _, safe in fix.safe.entries)
-        else "unsafe",
+        safety="safe" if fix.is_safe(hit.seen if hit.passage else hit.variant) else "unsafe",
         edits=(hit.passage.edit,) if hit.passage and hit.passage.edit else (),
         drop=fix.drop,
         rename=_to_rename(fix, hit.assignment),

@@ -153,6 +153,7 @@ def _fix(fields: _Fields, terms: Terms, finds: re.Pattern[str] | None) -> FixSpe
         unset=fields.texts("unset"),
         safe=fields.conditions("safe", terms),
         versions=versions,
+        unsafe=fields.condition("unsafe", terms) if "unsafe" in fields else None,
         rename=fields.matching("rename", SETTING) if "rename" in fields else "",
         when=when,
         drop=fields.texts("drop"),

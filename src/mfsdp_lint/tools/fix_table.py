@@ -9,9 +9,9 @@ from mfsdp_lint.rules.model import FixSpec, Rule
 
 _HEAD = """# Fixes
 
-`--fix` makes the safe ones, `--unsafe-fixes` the others as well. A fix is safe where it changes nothing that works today.
-Where a condition stands, the fix is safe there and unsafe elsewhere. Each is proved before it is offered: without a
-place where the value can be written with certainty there is no fix.
+`--fix` makes the safe ones, `--unsafe-fixes` the others as well. A fix is safe where it changes nothing that works
+today. Where a condition stands, it is safe there and unsafe elsewhere; `unless` counts where it is known to be so.
+Each fix is proved before it is offered: without a place where the value can be written with certainty there is none.
 
 | rule | where | fix | safe |
 | --- | --- | --- | --- |"""
@@ -35,7 +35,7 @@ def _safe(fix: FixSpec) -> str:
     for versions, safe in fix.safe.entries:
         text = {"always": "yes", "never": "no"}.get(safe.text) or _code(safe.text)
         said.append(f"{text} ({versions.text})" if versions.text else text)
-    return ", ".join(said)
+    return ", ".join(said) + (f", unless {_code(fix.unsafe.text)}" if fix.unsafe else "")
 
 
 def _code(text: str) -> str:

@@ -83,7 +83,8 @@ def _page(rule: Rule) -> Iterator[str]:
         yield ""
         for versions, safe in fix.safe.entries:
             where = f" ({_versions(versions.text)})" if versions.text else ""
-            yield f"Safe{where}: {_when(safe.text)}."
+            unless = f", unless `{fix.unsafe.text}`" if fix.unsafe else ""
+            yield f"Safe{where}: {_when(safe.text)}{unless}."
         if fix.else_advice:
             yield f"Elsewhere: {fix.else_advice}."
         yield ""

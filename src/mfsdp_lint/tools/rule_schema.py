@@ -78,6 +78,7 @@ def _change(where: Mapping[str, Any]) -> dict[str, Any]:
             "unset": _TEXTS,
             "drop": _TEXTS,
             "safe": _by_version(_CONDITION),
+            "unsafe": _CONDITION,
             "else_advice": _TEXT,
             "replace": {"type": "string"},
         },
