@@ -127,7 +127,7 @@ def test_a_checkpoint_format_is_safe_where_the_run_goes_on_from_its_own(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     rule = next(rule for rule in RULES if rule.code == "MFSDP101")
-    settings = {"dist.use_megatron_fsdp": True, "checkpoint.ckpt_format": "torch_dist", "checkpoint.save": "/results"}
-    settings |= more
+    on: Mapping[str, Plain] = {"dist.use_megatron_fsdp": True, "checkpoint.ckpt_format": "torch_dist"}
+    settings = {**on, "checkpoint.save": "/results", **more}
     for path, text in (("change.py", in_python(settings)), ("change.yaml", in_yaml(settings))):
         assert fixed(rule, path, text, "0.3.1")[0] == [safety]

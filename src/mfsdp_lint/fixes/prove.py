@@ -447,4 +447,5 @@ def _equal(left: Value, right: Value) -> bool:
 
 
 def _unset(value: Value) -> bool:
-    return not (isinstance(value, Known) and value.value is not None)
+    # A flag that nobody gives is off.
+    return not (isinstance(value, Known) and value.value is not None and value.value is not False)
