@@ -86,7 +86,7 @@ def test_replacing_a_value(text: str) -> None:
     plain, origin = marked(text)
     file = parse("recipe.py", plain)
     assert file is not None
-    edits = python.replace_value(file, origin, PATH, "fsdp_dtensor")
+    edits = python.replace_value(file, origin, PATH, "fsdp_dtensor", {})
     assert edits is not None
     after = apply_edits("recipe.py", plain, edits)
     assert ast.dump(ast.parse(after)) == ast.dump(expected(plain, "fsdp_dtensor"))

@@ -142,6 +142,14 @@ def test_a_less_severe_one_may_appear_and_is_fixed_in_its_turn() -> None:
     assert done["r.py"] == recipe("a", ON, SET, "cfg.ddp.average_in_collective = False") + recipe("b", OFF)
 
 
+def test_what_a_fix_uncovers_is_none_of_what_was_asked_for() -> None:
+    then = Rule("THEN", {FORMAT: "fsdp_dtensor"}, AVERAGE, False, "warning")
+    project = Project({"c.py": COMMON, "r.py": recipe("a", ON)}, (FORMAT_RULE, then))
+    done = fix_project(project.evaluate({}), project.evaluate, project.text, project.is_linted)
+    assert [each.request.code for each in done.fixed if each.request.key in done.asked] == ["FORMAT"]
+    assert [each.request.code for each in done.fixed if each.request.key not in done.asked] == ["THEN"]
+
+
 def test_the_good_ones_are_proved_when_some_of_many_fail() -> None:
     worse = Rule("WORSE", {FORMAT: "fsdp_dtensor", "model.odd": True}, "model.pipeline", 1, "error", fixable=False)
     names = [f"r{index}" for index in range(40)]

@@ -50,6 +50,19 @@ def test_the_other_side_of_a_switch_keeps_its_format(fix: Fix, default: str) -> 
     assert fix({"a.py": text % ""}) == {"a.py": text % line}
 
 
+@pytest.mark.parametrize("written", ["", BAD])
+def test_a_switch_that_callers_have_to_give(fix: Fix, written: str) -> None:
+    text = HEAD + f"def r(fsdp: bool):\n{MAKE}%s    cfg.dist.use_megatron_fsdp = fsdp\n%s    return cfg\n"
+    line = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor" if fsdp else "torch_dist"\n'
+    after = (line, "") if written else ("", line)
+    assert fix({"a.py": text % (written, "")}) == {"a.py": text % after}
+
+
+def test_a_required_switch_that_is_on_for_nobody_knows_whom(fix: Fix) -> None:
+    text = HEAD + f"def r(fsdp: int):\n{MAKE}    cfg.dist.use_megatron_fsdp = bool(fsdp)\n    return cfg\n"
+    assert fix({"a.py": text}) == {}
+
+
 def test_a_written_format_becomes_conditional_where_it_stands(fix: Fix) -> None:
     text = HEAD + f"def r(fsdp=True):\n{MAKE}%s    cfg.dist.use_megatron_fsdp = fsdp\n    return cfg\n"
     line = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor" if fsdp else "torch_dist"\n'

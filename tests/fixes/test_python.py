@@ -100,7 +100,7 @@ REPLACED = {
 @pytest.mark.parametrize(("before", "wanted"), REPLACED.values(), ids=REPLACED)
 def test_replace_value(before: str, wanted: str) -> None:
     file, origin = read(before)
-    assert after(file, python.replace_value(file, origin, FORMAT, "fsdp_dtensor")) == wanted
+    assert after(file, python.replace_value(file, origin, FORMAT, "fsdp_dtensor", {})) == wanted
 
 
 LEFT_ALONE = {
@@ -118,12 +118,12 @@ LEFT_ALONE = {
 @pytest.mark.parametrize("text", LEFT_ALONE.values(), ids=LEFT_ALONE)
 def test_what_is_not_certain_is_not_replaced(text: str) -> None:
     file, origin = read(text)
-    assert python.replace_value(file, origin, FORMAT, "fsdp_dtensor") is None
+    assert python.replace_value(file, origin, FORMAT, "fsdp_dtensor", {}) is None
 
 
 def test_the_edit_covers_the_value_alone() -> None:
     file, origin = read('é = 1; «cfg.checkpoint.ckpt_format = "torch_dist"»  # c\n')
-    edits = python.replace_value(file, origin, FORMAT, "fsdp_dtensor")
+    edits = python.replace_value(file, origin, FORMAT, "fsdp_dtensor", {})
     assert edits is not None
     (edit,) = edits
     assert (edit.span.line, edit.span.column, edit.span.end_line, edit.span.end_column) == (1, 37, 1, 49)

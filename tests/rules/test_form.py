@@ -57,6 +57,9 @@ def test_a_small_rule_is_enough() -> None:
         (rule_with("why", value=3), "team.yaml: why: expected text"),
         (rule_with("code", value="001"), "team.yaml: code: '001' does not match"),
         (rule_with("cases", value=[]), "team.yaml: cases: at least one"),
+        (rule_with("fix", value={"none": "why", "safe": "always"}), "team.yaml: fix: unknown field 'safe'"),
+        (rule_with("fix", value={"none": None}), "team.yaml: fix: none: is missing"),
+        (rule_with("fix", value={"rename": "nearest", "safe": "never"}), "team.yaml: fix: rename: 'nearest' does not"),
         (
             rule_with("cases", 0, "severity", value="fatal"),
             r"team.yaml: cases\[0\]: severity: 'fatal' is none of error",

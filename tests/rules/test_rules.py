@@ -140,10 +140,12 @@ def _of_components(subjects: Iterator[str]) -> bool:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_a_fix_removes_what_it_is_for(rule: Rule) -> None:
     for example in rule.examples:
-        if rule.fixes and example.severity and example.settings:
+        if example.severity and example.settings and rule.judges == "settings":
             for name, site in where_of(rule, example):
                 here = rule.at(site.target, site.front_end)
                 fix = here and here.fix_for(recipe_of(example.settings, site).variants[0])
-                assert fix
+                assert fix, "neither a safe fix, nor an unsafe one, nor why there is none"
+                if fix.none:
+                    continue
                 changed = {**example.settings, **fix.set, **dict.fromkeys(fix.unset)}
                 assert (name, severities(rule, site, [recipe_of(changed, site)])) == (name, set())

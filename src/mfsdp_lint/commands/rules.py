@@ -121,5 +121,9 @@ def _fix_as_json(fix: FixSpec) -> dict[str, object]:
     replaced = {} if fix.replace is None else {"replace": fix.replace}
     dropped = {"drop": list(fix.drop)} if fix.drop else {}
     where = {"versions": fix.versions.text, "when": fix.when.text if fix.when else None}
+    if fix.none:
+        where["none"] = fix.none
+    if fix.rename:
+        where["rename"] = fix.rename
     said = {name: value for name, value in where.items() if value}
     return {"set": dict(fix.set), "unset": list(fix.unset), **dropped, **replaced, **said}

@@ -39,7 +39,7 @@ def controls_of(violation: Violation) -> tuple[Control, ...]:
     turned on what that is bad for left at its default.
     """
     rule = violation.rule
-    spec = rule.fix_for(violation.variant)
+    spec = rule.fix_for(violation.variant, violation.seen)
     fix = {**spec.set, **dict.fromkeys(spec.unset)} if spec else {}
     if found := {**fix, **rule.control}:
         return (Control(found),)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from mfsdp_lint.core.finding import SEVERITIES, Fix
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.engine.judge import Judge, Judgement
-from mfsdp_lint.fixes.apply import Fixed, fix_project, prove_once
+from mfsdp_lint.fixes.apply import Fixed, fix_project, rounds
 from mfsdp_lint.fixes.plan import FixRequest, Need
 from mfsdp_lint.fixes.prove import Judged
 from mfsdp_lint.fixes.ways import Broken
@@ -32,22 +32,30 @@ class Repair:
     judge: Judge
     codes: Collection[str]
 
-    def proved(self) -> dict[str, Fix]:
-        """Fixes by fingerprint. Safe ones are proved among themselves, unsafe ones together with the safe ones."""
+    def proved(self, *, unsafe_too: bool = False) -> dict[str, Fix]:
+        """Fixes by fingerprint. Safe ones are proved among themselves, unsafe ones together with the safe ones.
+
+        With `unsafe_too` all are proved together. Those that hold once others have been made have no edits yet.
+        """
         fixes: dict[str, Fix] = {}
         asked: set[str] = set()
-        for unsafe in (False, True):
+        for unsafe in (True,) if unsafe_too else (False, True):
             before = self.judged(self.judgement, unsafe)
             if asked.issuperset(request.key for request in before.requests):
                 continue
             asked.update(request.key for request in before.requests)
             project = _Project(self, unsafe)
             known = {key: fix.edits for key, fix in fixes.items()}
-            proof = prove_once(
-                before, project.evaluate, self.judgement.sources.text, self.judge.is_linted, project.widen, known
-            )
-            for each in proof.proved:
-                fixes.setdefault(each.request.key, Fix(each.request.safety, each.edits))
+            texts, is_linted = self.judgement.sources.text, self.judge.is_linted
+            keys = {request.key for request in before.requests}
+            now = True
+            for proof in rounds(before, project.evaluate, texts, is_linted, project.widen, known):
+                for each in proof.proved:
+                    if each.request.key in keys:
+                        fixes.setdefault(each.request.key, Fix(each.request.safety, each.edits if now else ()))
+                if fixes.keys() >= keys:
+                    break
+                now = False
         return fixes
 
     def applied(self, *, unsafe: bool, without: Collection[str] = ()) -> Fixed:
@@ -171,4 +179,13 @@ def _needs(cause: Cause) -> Iterator[Need]:
             remedy = violation.remedy
             # Where nothing else turned the feature on, the line at fault is the place to write next to.
             places = tuple(dict.fromkeys((*anchors, violation.primary.setting)))
-            yield Need(violation.recipe, violation.variant, remedy.set, remedy.unset, places, remedy.edits, remedy.drop)
+            yield Need(
+                violation.recipe,
+                violation.variant,
+                remedy.set,
+                remedy.unset,
+                places,
+                remedy.edits,
+                remedy.drop,
+                remedy.rename,
+            )

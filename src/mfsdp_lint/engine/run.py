@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.finding import Finding, Fix
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.engine.judge import FILE_CODES, UNREADABLE, UNUSED_COMMENT, Judge, Judgement, file_finding
 from mfsdp_lint.engine.other_versions import where_it_holds
@@ -58,7 +58,7 @@ def run(options: Options) -> Outcome:
         patch = _patch(judgement, judge, codes, options)
     elif options.fix:
         judgement, fixed, left = _fixed(judgement, judge, codes, options)
-    found = _fixable(judgement, judge, codes)
+    found = _fixable(judgement, judge, codes, options)
     found = where_it_holds(found, judgement, judge)
     if options.confirm:
         found = _confirmed(found, judgement, judge, options)
@@ -146,7 +146,7 @@ def _without_editor(judgement: Judgement) -> Iterator[str]:
             yield f"{reader_of(kind).type.called} is not edited: its findings have no fixes"
 
 
-def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str]) -> list[Finding]:
+def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options) -> list[Finding]:
     """The findings of a judgement, each with its fix where one was proved."""
     findings = [cause.finding for cause in judgement.causes]
     # A file is not at fault for what one launch makes of it, and its other launches must not change.
@@ -154,11 +154,13 @@ def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str]) -> list[
         return findings
     from mfsdp_lint.engine.repair import Repair
 
-    fixes = Repair(*_by_every_rule(judgement, judge), codes).proved()
-    return [
-        replace(finding, fixable=fix.safety, fix=fix) if (fix := fixes.get(finding.fingerprint)) else finding
-        for finding in findings
-    ]
+    fixes = Repair(*_by_every_rule(judgement, judge), codes).proved(unsafe_too=options.unsafe_fixes)
+    return [_with_fix(finding, fixes.get(finding.fingerprint)) for finding in findings]
+
+
+def _with_fix(finding: Finding, fix: Fix | None) -> Finding:
+    """A finding that is fixed once others are has no edits of the text as it is."""
+    return replace(finding, fixable=fix.safety, fix=fix if fix.edits else None) if fix else finding
 
 
 def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Judge, options: Options) -> list[Finding]:

@@ -46,8 +46,8 @@ def write(fixed: Fixed, sources: Sources) -> Written:
             continue
         left.append(_said(*failed))
         left += [_said(path, f"what it needs in {failed[0]} was not written") for path in group if path != failed[0]]
-    on_disk = sum(_paths(proved) <= texts.keys() for proved in fixed.fixed)
-    return Written(texts, on_disk, tuple(left))
+    on_disk = {proved.request.key for proved in fixed.fixed if _paths(proved) <= texts.keys()}
+    return Written(texts, len(on_disk & fixed.asked), tuple(left))
 
 
 def _groups(fixed: Fixed) -> list[list[str]]:

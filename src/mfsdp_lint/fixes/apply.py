@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -19,9 +19,13 @@ ROUNDS = 8
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """What fixing came to: the changed texts by path, the fixes that hold, those that do not and why, and the last
-    judgement."""
+    judgement.
+
+    `asked` are the findings that there were at first, by key: those are told and counted, and not what fixes uncover.
+    """
 
     texts: Mapping[str, str]
+    asked: frozenset[str]
     fixed: tuple[Proved, ...]
     unproved: tuple[Unproved, ...]
     after: Judged
@@ -68,6 +72,25 @@ def fix_project(
     changed: dict[str, str] = {}
     fixed: list[Proved] = []
     unproved: tuple[Unproved, ...] = ()
+    after = before
+    for proof in rounds(before, evaluate, texts, is_linted, widen):
+        changed.update(proof.texts)
+        fixed += proof.proved
+        unproved = proof.unproved
+        after = proof.after if proof.proved else after
+    return Fixed(changed, frozenset(each.key for each in before.requests), tuple(fixed), unproved, after)
+
+
+def rounds(
+    before: Judged,
+    evaluate: Evaluate,
+    texts: Texts,
+    is_linted: IsLinted,
+    widen: Widen | None = None,
+    known: Mapping[str, tuple[Edit, ...]] = NOTHING,
+) -> Iterator[Proof]:
+    """The batches of fixes that follow from each other: each is for what the one before it came to."""
+    changed: dict[str, str] = {}
 
     def current(path: str) -> str:
         return changed[path] if path in changed else texts(path)
@@ -78,15 +101,12 @@ def fix_project(
     def widen_more(before: Judged, more: Mapping[str, str], edited: Collection[str]) -> Judged:
         return widen(before, {**changed, **more}, edited) if widen else before
 
-    now = before
     for _ in range(ROUNDS):
-        if not now.requests:
-            return Fixed(changed, tuple(fixed), (), now)
-        proof = prove_once(now, evaluate_more, current, is_linted, widen_more)
-        unproved = proof.unproved
+        if not before.requests:
+            return
+        proof = prove_once(before, evaluate_more, current, is_linted, widen_more, known)
+        yield proof
         if not proof.proved:
-            break
+            return
         changed.update(proof.texts)
-        fixed += proof.proved
-        now = proof.after
-    return Fixed(changed, tuple(fixed), unproved, now)
+        before, known = proof.after, NOTHING

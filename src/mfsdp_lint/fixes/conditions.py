@@ -17,17 +17,18 @@ from mfsdp_lint.fixes.written import statement_of, value_at, write_of
 
 
 def replace_value_where(file: PythonFile, origin: Origin, path: str, value: Plain, switch: Origin) -> list[Edit] | None:
-    """Write a conditional expression where `origin` says that a literal stands, which remains for all others."""
+    """Write a conditional expression where `origin` says that the value stands, which remains for all others."""
     place, decided = statement_of(file, origin), statement_of(file, switch)
     condition = _condition(file, decided, switch) if decided else None
     old = value_at(file, place, origin.point, path) if place else None
     if condition is None or old is None:
         return None
-    literal = file.document.text[slice(*old)]
-    if not isinstance(_parsed(literal), ast.Constant):
+    text = file.document.text[slice(*old)]
+    parsed = _parsed(text)
+    if parsed is None or not _can_be_asked(parsed):
         return None
-    new = spelling.spell(value, literal[-1] if literal[-1] in "'\"" else spelling.usual_quote(file))
-    return [file.document.edit(*old, f"{new} if {condition} else {literal}")]
+    new = spelling.spell(value, text[-1] if text[-1] in "'\"" else spelling.usual_quote(file))
+    return [file.document.edit(*old, f"{new} if {condition} else {text}")]
 
 
 def assign_after_where(file: PythonFile, anchor: Origin, setting: str, new: Assignments, old: Old) -> list[Edit] | None:
@@ -67,6 +68,8 @@ def _can_be_asked(node: ast.expr) -> bool:
             return True
         case ast.Attribute(value=inner) | ast.UnaryOp(op=ast.Not(), operand=inner):
             return _can_be_asked(inner)
+        case ast.Subscript(value=inner, slice=key):
+            return _can_be_asked(inner) and _can_be_asked(key)
         case ast.Compare(left=left, comparators=others):
             return all(map(_can_be_asked, (left, *others)))
         case ast.BoolOp(values=values):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from mfsdp_lint.core.finding import Edit
-from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.values import Plain
 
 Assignments = Sequence[tuple[str, Plain]]
@@ -24,8 +24,13 @@ class Editable(Protocol):
     is proved by reading the changed text.
     """
 
-    def replace_value(self, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
+    def replace_value(self, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
         """Write another value in the place where `origin` says that the setting's value stands."""
+
+    def replace_source(
+        self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
+    ) -> list[Edit] | None:
+        """The same in a text that the value is handed on from; `uses` are the places that have it from there."""
 
     def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
         """Give the call that `origin` spans, which took the declared default, arguments of its own."""
@@ -41,6 +46,9 @@ class Editable(Protocol):
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """Assign settings at the end of the recipe that `scope` begins, or of the function that it stands in."""
+
+    def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+        """Write the name of the setting `meant` in the write of `path`, which is none."""
 
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
         """Take out what `origin` says set the setting."""

@@ -1,9 +1,9 @@
 """Where to write what a finding's remedy names: several ways, the one that reads best first.
 
-A setting is changed where its value is written, when everybody who takes it from there needs the change. Otherwise
-it is assigned right behind the line that turned on what the value is bad for, or at the end of the function. Where
-that line says `= fsdp`, it is for the callers to decide, and the new value may be for those alone who turn it on. Which
-of the ways really works is decided by the proof.
+A setting is changed in the text that decides its value, or where that is handed on or written, when everybody who takes
+it from there needs the change. Otherwise it is assigned right behind the line that turned on what the value is bad for,
+or at the end of the function. Where that line says `= fsdp`, it is for the callers to decide, and the new value may be
+for those alone who turn it on. Which of the ways really works is decided by the proof.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
-from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
 from mfsdp_lint.core.values import UNKNOWN, Known, Plain, Value, same
 from mfsdp_lint.fixes.editor import Editable, Old
 from mfsdp_lint.fixes.editors import open_for_edit
@@ -32,7 +32,8 @@ class Need:
     `set` are the values that settings should have, `unset` settings that should not be set at all. `anchors` are the
     settings that turned on what the finding is about, the most telling first. The variant is one of the recipe's own.
     `edits` have to be made as they are: of a finding about text, which has no setting to change. `drop` are settings
-    that say nothing any more then: what is written of them is taken out where it can be.
+    that say nothing any more then: what is written of them is taken out where it can be. `rename` has the paths of
+    what is no setting, each with the setting that was meant.
     """
 
     recipe: Recipe
@@ -42,11 +43,12 @@ class Need:
     anchors: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
     drop: tuple[str, ...] = ()
+    rename: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def named(self) -> tuple[str, ...]:
         """The settings that may change."""
-        return (*self.set, *self.unset, *self.drop)
+        return (*self.set, *self.unset, *self.drop, *self.rename, *self.rename.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +71,20 @@ class Plan:
 
 
 Placement = Literal[
-    "in place", "argument here", "behind", "at the end", "argument", "in place where on", "behind where on"
+    "decided",
+    "handed on",
+    "in place",
+    "argument here",
+    "behind",
+    "at the end",
+    "argument",
+    "in place where on",
+    "behind where on",
 ]
 
 STRATEGIES: tuple[tuple[Placement, ...], ...] = (
+    ("decided", "handed on", "in place", "argument here", "behind", "at the end", "argument"),
+    ("handed on", "in place", "argument here", "behind", "at the end", "argument"),
     ("in place", "argument here", "behind", "at the end", "argument"),
     ("behind", "at the end"),
     ("in place where on", "behind where on"),
@@ -94,7 +106,7 @@ def plan(
 
     `others` is what is broken where no fix was asked for: they need the same where they make the same mistake.
     """
-    planner = _Planner(recipes, texts, is_linted, others)
+    planner = _Planner(recipes, texts, is_linted, others, requests)
     return [Plan(request, tuple(planner.candidates(request))) for request in requests]
 
 
@@ -107,19 +119,30 @@ class _Job:
     origin: Origin = field(compare=False)
     setting: str
     switch: Origin | None = field(default=None, compare=False)
+    source: Source | None = field(default=None, compare=False)
 
 
 class _Planner:
-    def __init__(self, recipes: Sequence[Recipe], texts: Texts, is_linted: IsLinted, others: Sequence[Broken]) -> None:
+    def __init__(
+        self,
+        recipes: Sequence[Recipe],
+        texts: Texts,
+        is_linted: IsLinted,
+        others: Sequence[Broken],
+        requests: Sequence[FixRequest],
+    ) -> None:
         self._texts = texts
         self._is_linted = is_linted
         self._files: dict[str, Editable | None] = {}
         self._variants = [variant for recipe in recipes for variant in recipe.variants]
         self._readers: dict[str, dict[Span, set[int]]] = {}
+        self._uses: dict[tuple[str, Span], set[Span]] = defaultdict(set)
         self._others: dict[str, set[int]] = defaultdict(set)
         for each in others:
             self._others[each.code].add(id(each.variant))
         self._known: dict[tuple[_Job, str], list[Edit] | None] = {}
+        needs = [need for request in requests for need in request.needs]
+        self._meant = {(id(need.variant), meant): path for need in needs for path, meant in need.rename.items()}
 
     def candidates(self, request: FixRequest) -> Iterator[tuple[Edit, ...]]:
         """Different sets of edits that may fix a finding, best first."""
@@ -143,18 +166,23 @@ class _Planner:
         """The edits for every setting that does not have its value yet. None when one finds no place."""
         jobs: dict[_Job, dict[str, Plain]] = defaultdict(dict)
         old: dict[_Job, dict[str, Value]] = defaultdict(dict)
+        edits: list[Edit] = []
         for need in request.needs:
             for path, value in need.set.items():
                 now = need.variant.value(path)
                 if isinstance(now, Known) and same(now.value, value):
                     continue
+                misspelt = self._misspelt(need.variant, path, value)
+                if misspelt:
+                    edits += misspelt
+                    continue
                 found = (job for placement in strategy for job in self._jobs(placement, request, need, path))
-                job = next((job for job in found if self._edits(job, [(path, value)], {}) is not None), None)
+                known = {path: now.value} if isinstance(now, Known) else {}
+                job = next((job for job in found if self._edits(job, [(path, value)], known) is not None), None)
                 if job is None:
                     return None
                 jobs[job][path] = value
                 old[job][path] = now if old[job].get(path, now) == now else UNKNOWN
-        edits: list[Edit] = []
         for job, values in jobs.items():
             known = {path: value.value for path, value in old[job].items() if isinstance(value, Known)}
             more = self._edits(job, list(values.items()), known)
@@ -168,12 +196,15 @@ class _Planner:
         edits: list[Edit] = []
         for need in request.needs:
             edits += need.edits
+            for path, meant in need.rename.items():
+                renamed = self._renamed(need.variant, path, meant)
+                if renamed is None:
+                    return None
+                edits += renamed
             for path in need.unset:
                 origin = need.variant.origin(path)
-                if origin is None or not self._editable(origin) or not self._only(request, path, origin):
-                    return None
-                last = self._delete(origin, path)
-                if last is None:
+                last = self._taken_out(request, path, origin) if origin else None
+                if origin is None or last is None:
                     return None
                 edits += [*last, *self._earlier(origin, path)]
             for path in need.drop:
@@ -181,6 +212,31 @@ class _Planner:
                 if origin and origin.how != "default" and self._editable(origin) and self._only(request, path, origin):
                     edits += [*(self._delete(origin, path) or ()), *self._earlier(origin, path)]
         return edits
+
+    def _misspelt(self, variant: Variant, path: str, value: Plain) -> list[Edit] | None:
+        """What another fix changes to write the very value under the name that was meant."""
+        written = self._meant.get((id(variant), path))
+        now = variant.value(written) if written else UNKNOWN
+        return self._renamed(variant, written, path) if written and now == Known(value) else None
+
+    def _renamed(self, variant: Variant, path: str, meant: str) -> list[Edit] | None:
+        """The edits that write the name that was meant in the place of one that is no field."""
+        origin = next((each.origin for each in variant.undeclared() if each.path == path), None)
+        file = self._file(origin.span.path) if origin and self._editable(origin) else None
+        return file.rename(origin, path, meant) if origin and file else None
+
+    def _taken_out(self, request: FixRequest, path: str, origin: Origin) -> list[Edit] | None:
+        """The edits that take a write out, or the entry of a table that a loop writes from."""
+        if self._editable(origin) and self._only(request, path, origin):
+            own = self._delete(origin, path)
+            if own is not None:
+                return own
+        for source in reversed(origin.sources):
+            if self._is_linted(source.span.path) and self._only_from(request, path, source.span):
+                entry = self._delete(Origin(source.span, "assigned"), path)
+                if entry is not None:
+                    return entry
+        return None
 
     def _earlier(self, origin: Origin, path: str) -> Iterator[Edit]:
         """What the last write replaced would take effect again."""
@@ -193,6 +249,11 @@ class _Planner:
         origin, anchor = need.variant.origin(path), self._anchor(need)
         own = origin if origin and self._editable(origin) and self._only(request, path, origin) else None
         match placement:
+            case "decided" | "handed on" if origin and origin.sources:
+                places = origin.sources[-1:] if placement == "decided" else origin.sources[-2::-1]
+                for source in places:
+                    if self._is_linted(source.span.path) and self._only_from(request, path, source.span):
+                        yield _Job(placement, source.span, origin, path, source=source)
             case "in place" if own and own.how != "default":
                 yield _Job(placement, own.point, own, path)
             case "argument" if own and own.how == "default":
@@ -220,8 +281,11 @@ class _Planner:
         if file is None:
             return None
         match job.placement:
+            case "decided" | "handed on" if job.source:
+                uses = self._uses[job.setting, job.where]
+                return file.replace_source(job.source, *new[0], old, uses)
             case "in place":
-                return file.replace_value(job.origin, *new[0])
+                return file.replace_value(job.origin, *new[0], old)
             case "in place where on":
                 return file.replace_value_where(job.origin, *new[0], job.switch) if job.switch else None
             case "behind":
@@ -246,14 +310,20 @@ class _Planner:
 
     def _only(self, request: FixRequest, path: str, origin: Origin) -> bool:
         """Whether everybody who takes a setting from a write is among those that need it changed."""
+        return self._only_from(request, path, origin.point)
+
+    def _only_from(self, request: FixRequest, path: str, where: Span) -> bool:
+        """The same of any text that the setting may be taken from."""
         if path not in self._readers:
             readers: dict[Span, set[int]] = defaultdict(set)
             for variant in self._variants:
                 if written := variant.origin(path):
-                    readers[written.point].add(id(variant))
+                    for span in (written.point, *(source.span for source in written.sources)):
+                        readers[span].add(id(variant))
+                        self._uses[path, span].update(written.spans())
             self._readers[path] = readers
         needing = {id(need.variant) for need in request.needs if path in need.named}
-        return self._readers[path].get(origin.point, set()) <= needing | self._others[request.code]
+        return self._readers[path].get(where, set()) <= needing | self._others[request.code]
 
     def _anchor(self, need: Need) -> tuple[Origin, str] | None:
         """The first line in the linted files that turned the feature on, and the setting that it sets."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mfsdp_lint.core.finding import SEVERITIES, Edit
@@ -16,8 +16,20 @@ from mfsdp_lint.core.recipe import CALLED, Origin, Recipe, Variant
 from mfsdp_lint.core.values import Known, Plain, Value, same
 from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, apply_all, merge
-from mfsdp_lint.fixes.plan import FixRequest, Plan, Texts
-from mfsdp_lint.fixes.ways import Breaks, Broken, Picture, Way, in_other_calls, pairs, picture
+from mfsdp_lint.fixes.plan import FixRequest, Need, Plan, Texts
+from mfsdp_lint.fixes.ways import (
+    Breaks,
+    Broken,
+    Picture,
+    Way,
+    as_call,
+    in_other_calls,
+    is_whole_of,
+    may_become,
+    pairs,
+    parts,
+    picture,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +130,8 @@ class _Search:
         self._best = _Trial({}, {}, {}, before)
         self._picture = picture(before.recipes, before.broken)
         self._way_of = {id(variant): way for way, variant in self._picture.ways.items()}
-        self._calls: dict[int, tuple[Sequence[Mapping[str, Plain]], Picture]] = {}
+        self._others: dict[int, Sequence[Mapping[str, Plain]]] = {}
+        self._calls: dict[int, Picture] = {}
         """The other calls of recipes (by id), and what these are in them before any change."""
         self._differences: dict[Way, tuple[Variant, Variant, Sequence[str]]] = {}
         """The settings that differ in a way, before and after."""
@@ -232,19 +245,25 @@ class _Search:
             _blame(trial, list(indices), reason)
 
         touching, named = self._touching(trial, before)
+        whole = parts(before, after)
+        split = {way[:2] for way in whole}
         for way in before.ways.keys() ^ after.ways.keys():
+            if way[:2] in split:
+                continue
             found = [index for other, each in touching.items() if other[:2] == way[:2] for index in each]
             reason = f"{way[1]} would take other ways through its code"
             blame(found or _editing(trial.chosen, way[0]), reason)
         self._judge_own(trial, after)
-        for way in before.ways.keys() & after.ways.keys():
-            for path in self._differing(way, before.ways[way], after.ways[way]):
-                # With a setting its section comes into being; what else is in it is compared by itself.
-                if path not in named[way] and not any(each.startswith(f"{path}.") for each in named[way]):
-                    wrote = _wrote(trial.chosen, after.ways[way].origin(path))
+        for way, earlier in ({way: way for way in before.ways.keys() & after.ways.keys()} | whole).items():
+            then, now, may = before.ways[earlier], after.ways[way], named[way] | named[earlier]
+            for path in self._differing(way, then, now):
+                if way != earlier and may_become(then.value(path), now.value(path)):
+                    continue
+                if path not in may and not is_whole_of(path, then.value(path), now.value(path), may):
+                    wrote = _wrote(trial.chosen, now.origin(path))
                     reason = f"{path} would change in {_said(way)}"
                     blame(wrote or self._nearest(trial, touching, way, path), reason)
-        self._judge_new(trial, before, after, touching, blame)
+        self._judge_new(trial, before, after, whole, touching, blame)
 
     def _differing(self, way: Way, before: Variant, after: Variant) -> Sequence[str]:
         """The settings that differ; most ways are the same ones from attempt to attempt."""
@@ -260,13 +279,10 @@ class _Search:
             if recipe.callers is None:
                 continue
             if id(recipe) not in self._calls:
-                # What works today counts, so that the text as it is says which calls are looked at.
-                calls = recipe.callers.given(self._before.users)
-                earlier = [in_other_calls(recipe, calls)]
-                self._calls[id(recipe)] = calls, picture(earlier, self._before.breaks(earlier))
-            calls, known = self._calls[id(recipe)]
-            then |= known
-            now.append(in_other_calls(changed, calls))
+                earlier = [in_other_calls(recipe, self._given(recipe))]
+                self._calls[id(recipe)] = picture(earlier, self._before.breaks(earlier))
+            then |= self._calls[id(recipe)]
+            now.append(in_other_calls(changed, self._given(recipe)))
         return then, picture(now, after.breaks(now))
 
     def _touching(self, trial: _Trial, before: Picture) -> tuple[dict[Way, list[int]], dict[Way, set[str]]]:
@@ -293,7 +309,29 @@ class _Search:
                 # Whoever made it elsewhere may have nothing to do with the edits.
                 touching[way] += [index for index in asked[code] if way[:2] in recipes[index]]
                 named[way].update(*(self._names_of(index) for index in asked[code]))
+        for need in (need for index in trial.chosen for need in self._plans[index].request.needs):
+            for way in self._undecided(need, before):
+                named[way].update(need.named)
         return touching, named
+
+    def _undecided(self, need: Need, before: Picture) -> Iterator[Way]:
+        """The ways on which nobody has said yet whether the switch that a need is about is on.
+
+        They stand for callers who turn it on and for those who do not, each of whom is looked at as well.
+        """
+        names = [name for name in need.variant.exposed if {name: True} in self._given(need.recipe)]
+        names = [name for name in names if {name: False} in self._given(need.recipe)]
+        recipe = self._way_of[id(need.variant)][:2]
+        for way, variant in before.ways.items() if names else ():
+            said = way[2][0] if way[2] else ""
+            if way[:2] == recipe and not variant.exposed and not any(f" {name}=" in said for name in names):
+                yield way
+
+    def _given(self, recipe: Recipe) -> Sequence[Mapping[str, Plain]]:
+        """The other calls of a recipe. What works today counts, so that the text as it is says which there are."""
+        if id(recipe) not in self._others:
+            self._others[id(recipe)] = recipe.callers.given(self._before.users) if recipe.callers else ()
+        return self._others[id(recipe)]
 
     def _judge_own(self, trial: _Trial, after: Picture) -> None:
         """Every finding must be gone, and every setting must be what its fix says."""
@@ -301,6 +339,8 @@ class _Search:
             request = self._plans[index].request
             for need in request.needs:
                 way = self._way_of[id(need.variant)]
+                if need.variant.exposed and way not in after.ways:
+                    way = as_call(way)
                 variant = after.ways.get(way)
                 if variant is None:
                     continue
@@ -318,12 +358,19 @@ class _Search:
         trial: _Trial,
         before: Picture,
         after: Picture,
+        whole: Mapping[Way, Way],
         touching: Mapping[Way, list[int]],
         blame: Callable[[Iterable[int], str], None],
     ) -> None:
-        """No new finding may be as severe as the one that is fixed, and none may come to recipes that have no fix."""
+        """No new finding may be as severe as the one that is fixed, and none may come to recipes that have no fix.
+
+        What befalls callers who turn a switch on stays so, where that is among a recipe's own ways now.
+        """
+        exposed = {(way[:2], code) for way, code in before.broken if before.ways[way].exposed}
         for (way, code), severity in after.broken.items():
-            earlier = before.broken.get((way, code))
+            earlier = before.broken.get((whole.get(way, way), code))
+            if way in whole and (way[:2], code) in exposed:
+                continue
             rank = SEVERITIES.index(severity)
             if earlier is not None and SEVERITIES.index(earlier) <= rank:
                 continue
@@ -375,12 +422,12 @@ def _wrote(chosen: Mapping[int, tuple[Edit, ...]], origin: Origin | None) -> lis
     """The fixes whose edits are where a value of the changed texts comes from."""
     if origin is None:
         return []
-    span, found, added = origin.span, [], 0
-    here = {(edit, index) for index, edits in chosen.items() for edit in edits if edit.span.path == span.path}
+    spans, found, added = origin.spans(), [], 0
+    here = {(edit, index) for index, edits in chosen.items() for edit in edits if edit.span.path == origin.span.path}
     for edit, index in sorted(here, key=lambda each: each[0].span):
         first = edit.span.line + added
         last = first + edit.text.count("\n")
-        if first <= span.end_line and span.line <= last:
+        if any(first <= span.end_line and span.line <= last for span in spans if span.path == origin.span.path):
             found.append(index)
         added += edit.text.count("\n") - (edit.span.end_line - edit.span.line)
     return found
@@ -400,4 +447,5 @@ def _equal(left: Value, right: Value) -> bool:
 
 
 def _unset(value: Value) -> bool:
-    return not (isinstance(value, Known) and value.value is not None)
+    # A flag that nobody gives is off.
+    return not (isinstance(value, Known) and value.value is not None and value.value is not False)

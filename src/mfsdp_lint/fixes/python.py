@@ -7,13 +7,15 @@ offered. Whether an edit does what it should is not decided here: every one is p
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_right
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from mfsdp_lint.core.finding import Edit
-from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.fixes import conditions, items, roots, spelling, written
+from mfsdp_lint.fixes import conditions, items, roots, said, spelling, written
 from mfsdp_lint.fixes.editor import Assignments, Old
 from mfsdp_lint.fixes.statements import (
     PythonFile,
@@ -38,9 +40,15 @@ class PythonEdits:
 
     file: PythonFile
 
-    def replace_value(self, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
+    def replace_value(self, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
         """In the statement at fault; nothing else is touched."""
-        return replace_value(self.file, origin, path, value)
+        return replace_value(self.file, origin, path, value, old)
+
+    def replace_source(
+        self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
+    ) -> list[Edit] | None:
+        """The literal that says the value, or what stands for it on its way."""
+        return replace_source(self.file, source, path, value, old, uses)
 
     def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
         """Keyword arguments of the call."""
@@ -63,32 +71,64 @@ class PythonEdits:
         function = _function_at(self.file, scope.span.line) or scope_of(self.file, scope)
         return assign_at_end(self.file, function, new) if function else None
 
+    def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+        """The last name of what is assigned to."""
+        return rename(self.file, origin, path, meant)
+
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
         """The statement, or the one entry or argument of it."""
         return delete_write(self.file, origin, path)
 
 
-def replace_value(file: PythonFile, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
+def replace_value(file: PythonFile, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
     """Write another value in the place where `origin` says that the setting's value stands.
 
-    Of a parameter that is the default: replaced where it is used, it would be one that nobody can set any more.
+    A parameter or an option of the command line stays: replaced, it would be one that nobody can set any more.
     """
     place = written.statement_of(file, origin)
-    old = written.value_at(file, place, origin.point, path) if place else None
-    if place is None or old is None:
+    if place is None:
         return None
-    start, end = old
-    default = written.default_of(place.scope, file.document.text[start:end])
-    if default is not None:
-        if not isinstance(default, ast.Constant):
-            return None
-        start, end = file.range(default)
-    quote = file.document.text[end - 1 : end]
-    return [
-        file.document.edit(
-            start, end, spelling.spell(value, quote if quote in ("'", '"') else spelling.usual_quote(file))
-        )
-    ]
+    where = written.value_at(file, place, origin.point, path) or said.among(file, origin.point, old.get(path))
+    if where is None:
+        return None
+    start, end = where
+    text = file.document.text[start:end]
+    literal = said.expression_at(file, start, end)
+    if not isinstance(literal, ast.Constant) and (origin.option or written.is_parameter(place.scope, text)):
+        return None
+    if literal is not None and path in old and (edits := said.inside(file, literal, path, value, old[path])):
+        return edits
+    quote = text[-1:] if text[-1:] in ("'", '"') else spelling.usual_quote(file)
+    return [file.document.edit(start, end, spelling.spell(value, quote))]
+
+
+def replace_source(
+    file: PythonFile, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
+) -> list[Edit] | None:
+    """Write another value in a text that the setting's value is handed on from."""
+    if path not in old:
+        return None
+    if edits := said.replace_said(file, source.span, path, value, old[path], uses):
+        return edits
+    found = said.expression_at(file, *file.document.range(source.span))
+    if found is None or isinstance(found, ast.Constant):
+        return None
+    return replace_value(file, Origin(source.span, "assigned"), path, value, old)
+
+
+def rename(file: PythonFile, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+    """Write the name of the setting `meant` where `origin` assigns to `path`; None where that stands more than once."""
+    place = written.statement_of(file, origin)
+    if place is None:
+        return None
+    start, end = place.start, place.end
+    if isinstance(place.node, ast.Assign) and len(place.node.targets) == 1:
+        start, end = file.range(place.node.targets[0])
+    name, new = (each.rpartition(".")[2] for each in (path, meant))
+    found = list(re.finditer(rf"\b{re.escape(name)}\b", file.document.text[start:end]))
+    if len(found) != 1:
+        return None
+    return [file.document.edit(start + found[0].start(), start + found[0].end(), new)]
 
 
 def add_arguments(file: PythonFile, origin: Origin, new: Assignments) -> list[Edit] | None:

@@ -47,7 +47,7 @@ class PythonFile:
             return start + byte_column
         return start + len(text.encode()[:byte_column].decode(errors="replace"))
 
-    def range(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+    def range(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
         """The offsets of a node's start and end."""
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         return self.offset(node.lineno, node.col_offset), self.offset(end_line, end_column)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Severity
-from mfsdp_lint.core.recipe import Recipe, Variant
-from mfsdp_lint.core.values import Plain
+from mfsdp_lint.core.recipe import CALLED, Recipe, Variant
+from mfsdp_lint.core.values import Known, OneOf, Plain, Value, same
 
 Way = tuple[str, str, tuple[str, ...], int]
 """One way through one recipe, told without line numbers: path, qualified name, conditions, and which of equal ones."""
@@ -50,6 +50,60 @@ def picture(recipes: Sequence[Recipe], broken: Iterable[Broken]) -> Picture:
             ways[way] = variant
     way_of = {id(variant): way for way, variant in ways.items()}
     return Picture(ways, {(way_of[id(each.variant)], each.code): each.severity for each in broken})
+
+
+def parts(before: Picture, after: Picture) -> dict[Way, Way]:
+    """New ways that are each a part of one that is gone, with that one.
+
+    Where an edit asks what nobody knows (`x if fsdp else y`, `fsdp` being for the caller to say), both answers are gone
+    through. What a recipe is when callers turn that on is among its own ways then, and told apart no more.
+    """
+    gone = [way for way in before.ways if way not in after.ways]
+    come = [way for way in after.ways if way not in before.ways]
+    whole = {}
+    for way in come:
+        found = [each for each in gone if _is_part(way, each) and not before.ways[each].exposed]
+        if len(found) == 1:
+            whole[way] = found[0]
+    split = {way[:2] for way in whole}
+    other = {way[:2] for way in come if way not in whole}
+    for way in gone:
+        if way not in whole.values() and not (before.ways[way].exposed and way[:2] in split):
+            other.add(way[:2])
+    return {way: each for way, each in whole.items() if way[:2] not in other}
+
+
+def _is_part(way: Way, whole: Way) -> bool:
+    """Whether a way is taken under the conditions of another one, and more."""
+    conditions = iter(way[2])
+    return way[:2] == whole[:2] and len(way[2]) > len(whole[2]) and all(each in conditions for each in whole[2])
+
+
+def may_become(before: Value, after: Value) -> bool:
+    """Whether a value on a way can be `after` on a part of that way."""
+    if isinstance(before, OneOf):
+        return isinstance(after, Known) and any(same(each, after.value) for each in before.values)
+    return not isinstance(before, Known)
+
+
+def is_whole_of(path: str, before: Value, after: Value, named: Collection[str]) -> bool:
+    """Whether a setting changes only because it is the whole that some of the `named` are a part of.
+
+    With a setting its section comes into being; what else is in it is compared by itself. The variables of a
+    configuration are parts of a dictionary, and one that goes leaves the others as they are.
+    """
+    if any(each.startswith(f"{path}.") for each in named):
+        return True
+    if path != "env_vars" or not isinstance(before, Known) or not isinstance(after, Known):
+        return False
+    old, new = (each.value if isinstance(each.value, dict) else {} for each in (before, after))
+    keys = [key for key in {**old, **new} if key not in old or key not in new or not same(old[key], new[key])]
+    return all(f"env.{key}" in named for key in keys)
+
+
+def as_call(way: Way) -> Way:
+    """The way of a caller who turns on an exposed switch, as one of a recipe's other calls."""
+    return (*way[:2], (f"{CALLED} {way[2][0]}", *way[2][1:]), way[3]) if way[2] else way
 
 
 def in_other_calls(recipe: Recipe, calls: Sequence[Mapping[str, Plain]]) -> Recipe:

@@ -35,7 +35,7 @@ def write_of(writes: Iterable[Write], name: str, point: Range) -> Write | None:
 
 
 def value_at(file: PythonFile, place: Statement, where: Span, path: str) -> Range | None:
-    """The offsets of a literal or a name that says a setting's value; None where that is not certain."""
+    """The offsets of what says a setting's value, a literal or what may be left out; None where that is not certain."""
     import libcst as cst
 
     from mfsdp_lint.fixes.concrete import read
@@ -43,8 +43,10 @@ def value_at(file: PythonFile, place: Statement, where: Span, path: str) -> Rang
     concrete = read(file, place)
     if concrete is None:
         return None
-    plain = (cst.SimpleString, cst.ConcatenatedString, cst.Name, cst.Attribute, cst.Integer, cst.Float)
+    plain = (cst.SimpleString, cst.ConcatenatedString, cst.Name, cst.Attribute, cst.Integer, cst.Float, cst.Subscript)
     point = file.document.range(where)
+    if _names_many(place.node):
+        return None
     if any(isinstance(node, plain) and concrete.places[node] == point for node in concrete.nodes()):
         return point
     write = write_of(concrete.writes(), path.rpartition(".")[2], point)
@@ -55,14 +57,19 @@ def value_at(file: PythonFile, place: Statement, where: Span, path: str) -> Rang
     return concrete.places[old] if isinstance(old, plain) or number else None
 
 
-def default_of(scope: Scope, name: str) -> ast.expr | None:
-    """The default of a function's parameter; None for what is no parameter, or has none."""
+def is_parameter(scope: Scope, name: str) -> bool:
+    """Whether a name is that of a parameter of a function."""
     if isinstance(scope, ast.Module):
-        return None
+        return False
     given = scope.args
-    positional = [*given.posonlyargs, *given.args]
-    pairs = [
-        *zip(reversed(positional), reversed(given.defaults), strict=False),
-        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
-    ]
-    return next((default for parameter, default in pairs if parameter.arg == name), None)
+    return any(each.arg == name for each in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+
+
+def _names_many(node: ast.stmt) -> bool:
+    """Whether a statement sets whatever it is told to set: `setattr(section, name, value)`."""
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Name("setattr"), args=[_, name, _])):
+            return not isinstance(name, ast.Constant)
+        case ast.Assign(targets=[ast.Subscript(slice=key)]):
+            return not isinstance(key, ast.Constant)
+    return False

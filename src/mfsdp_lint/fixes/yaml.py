@@ -7,13 +7,13 @@ where it is not certain.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import yaml
 
 from mfsdp_lint.core.finding import Edit
-from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import items
 from mfsdp_lint.fixes.editor import Assignments, Old
@@ -103,9 +103,15 @@ class YamlEdits:
 
     file: YamlFile
 
-    def replace_value(self, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
+    def replace_value(self, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
         """One scalar."""
         return replace_value(self.file, origin, path, value)
+
+    def replace_source(
+        self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
+    ) -> list[Edit] | None:
+        """One scalar."""
+        return replace_value(self.file, Origin(source.span, "assigned"), path, value)
 
     def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
         """There are no calls."""
@@ -126,6 +132,10 @@ class YamlEdits:
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """In the only document."""
         return assign(self.file, None, None, new)
+
+    def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+        """A key that is no setting may be for somebody else."""
+        return None
 
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
         """The entry."""

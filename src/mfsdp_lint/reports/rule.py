@@ -67,8 +67,12 @@ def found_where(rule: Rule, quote: str = "") -> str:
 
 def fix_of(fix: FixSpec) -> str:
     """What a fix changes."""
+    if fix.none:
+        return f"none, {fix.none}"
     changes = [f"{path} = {_spelled(value)}" for path, value in fix.set.items()]
     changes += [f"take {path} out" for path in (*fix.unset, *fix.drop)]
+    if fix.rename:
+        changes.append(f"rename it to {fix.rename}")
     if fix.replace is not None:
         changes.append(f"replace it by {spell(fix.replace)}")
     return ", ".join(changes) or fix.else_advice

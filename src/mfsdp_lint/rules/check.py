@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.language import Condition
@@ -29,7 +29,7 @@ Blamed = tuple[str, Origin, list[Source]]
 class Remedy:
     """What has to be changed in a variant to remove a violation; settings that are as they should be are left out.
 
-    `drop` are settings that say nothing any more then.
+    `drop` are settings that say nothing any more then. `rename` has what is no setting, and the one that was meant.
     """
 
     set: Mapping[str, Plain]
@@ -37,6 +37,7 @@ class Remedy:
     safety: Safety
     edits: tuple[Edit, ...] = ()
     drop: tuple[str, ...] = ()
+    rename: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,18 +313,25 @@ def _blamed(hit: Hit, settings: Sequence[Condition], is_linted: IsLinted) -> lis
 
 
 def _remedy(hit: Hit) -> Remedy | None:
-    fix = hit.rule.fix_for(hit.variant)
-    if fix is None:
+    fix = hit.rule.fix_for(hit.variant, hit.seen)
+    if fix is None or fix.none:
         return None
     return Remedy(
         set={path: value for path, value in _to_set(fix, hit.assignment) if not _is(hit.variant, path, value)},
         unset=tuple(path for path in fix.unset if not _is(hit.variant, path, None)),
-        safety="safe"
-        if any(safe.truth(hit.seen if hit.passage else hit.variant) for _, safe in fix.safe.entries)
-        else "unsafe",
+        safety="safe" if fix.is_safe(hit.seen if hit.passage else hit.variant) else "unsafe",
         edits=(hit.passage.edit,) if hit.passage and hit.passage.edit else (),
         drop=fix.drop,
+        rename=_to_rename(fix, hit.assignment),
     )
+
+
+def _to_rename(fix: FixSpec, assignment: Assignment | None) -> Mapping[str, str]:
+    """The name that is no field, and the setting that was meant."""
+    if not fix.rename or assignment is None:
+        return {}
+    section, _, _ = assignment.path.rpartition(".")
+    return {assignment.path: f"{section}.{assignment.facts[fix.rename]}"}
 
 
 def _to_set(fix: FixSpec, assignment: Assignment | None) -> Iterable[tuple[str, Plain]]:

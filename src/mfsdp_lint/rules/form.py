@@ -142,12 +142,20 @@ def _replacement(fields: _Fields, finds: re.Pattern[str]) -> str:
 
 
 def _fix(fields: _Fields, terms: Terms, finds: re.Pattern[str] | None) -> FixSpec:
+    versions = fields.range("versions")
+    when = fields.condition("when", terms) if "when" in fields else None
+    if "none" in fields:
+        fix = FixSpec({}, (), ByVersion(), versions, fields.text("none"), when=when)
+        fields.done()
+        return fix
     fix = FixSpec(
         set=fields.settings("set"),
         unset=fields.texts("unset"),
         safe=fields.conditions("safe", terms),
-        versions=fields.range("versions"),
-        when=fields.condition("when", terms) if "when" in fields else None,
+        versions=versions,
+        unsafe=fields.condition("unsafe", terms) if "unsafe" in fields else None,
+        rename=fields.matching("rename", SETTING) if "rename" in fields else "",
+        when=when,
         drop=fields.texts("drop"),
         else_advice=fields.text("else_advice", ""),
         replace=_replacement(fields, finds) if finds and "replace" in fields else None,

@@ -119,17 +119,23 @@ class Blame:
 
 @dataclass(frozen=True, slots=True)
 class FixSpec:
-    """What removes the problem. It is safe where `safe` is true; elsewhere `else_advice` is added to the message.
+    """What removes the problem, or why nothing is offered: `none` says that in words, and the rest is empty then.
 
-    `drop` are settings that say nothing any more then: what a recipe writes of them is taken out where it can be.
-    `replace` is what a rule about text puts in the place of what it found (see rules/text.py). Of several fixes of a
-    rule the first one counts whose `versions` and `when` hold.
+    It is safe where `safe` is true and `unsafe` is not known to be; elsewhere `else_advice` is added to the message:
+    `unsafe` is for what a file of overrides need not say. `rename` names the setting that
+    was meant in place of the one that is written (`write.nearest`, see rules/writes.py). `drop` are settings that say
+    nothing any more then: what a recipe writes of them is taken out where it can be. `replace` is what a rule about
+    text puts in the place of what it found (see rules/text.py). Of several fixes of a rule the first one counts whose
+    `versions` and `when` hold.
     """
 
     set: Mapping[str, Plain]
     unset: tuple[str, ...]
     safe: ByVersion[Condition]
     versions: Applicability
+    none: str = ""
+    rename: str = ""
+    unsafe: Condition | None = None
     when: Condition | None = None
     drop: tuple[str, ...] = ()
     else_advice: str = ""
@@ -138,7 +144,14 @@ class FixSpec:
     def at(self, site: Site) -> FixSpec:
         """The same at one site."""
         safe = self.safe.at(site)
-        return replace(self, safe=_only(safe and safe.at(site)), when=self.when and self.when.at(site))
+        unsafe = self.unsafe and self.unsafe.at(site)
+        return replace(self, safe=_only(safe and safe.at(site)), unsafe=unsafe, when=self.when and self.when.at(site))
+
+    def is_safe(self, variant: Variant) -> bool:
+        """Whether it changes nothing that works; to be asked at one site."""
+        if self.unsafe is not None and self.unsafe.truth(variant):
+            return False
+        return any(bool(safe.truth(variant)) for _, safe in self.safe.entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +223,10 @@ class Rule:
         fixes = tuple(fix.at(site) for fix in self.fixes if fix.versions.truth(site))
         return replace(self, applies=self.applies.at(site), blame=self.blame.at(site), cases=cases, fixes=fixes)
 
-    def fix_for(self, variant: Variant) -> FixSpec | None:
-        """The fix of one variant; to be asked at one site."""
-        return next((fix for fix in self.fixes if fix.when is None or fix.when.truth(variant)), None)
+    def fix_for(self, variant: Variant, seen: Variant | None = None) -> FixSpec | None:
+        """The fix of one variant; to be asked at one site. `seen` has what there is to say of an assignment."""
+        looked = variant if seen is None or self.judges == "settings" else seen
+        return next((fix for fix in self.fixes if fix.when is None or fix.when.truth(looked)), None)
 
 
 def _only(what: T | None) -> ByVersion[T]:

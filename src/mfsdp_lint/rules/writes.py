@@ -5,9 +5,10 @@ What a rule file can say of the assignment at hand are settings of their own, in
     write.path     what is written, as a path          write.value     what is written there
     write.owner    the class that lacks the field      write.name      the name that is no field
     write.nearest  the field that was probably meant   write.after     what start-up puts in its place
+    write.alike    how many fields it is much like
     write.step     the step of start-up that does it   write.line      upstream's line that does it
 
-`fix: {set: {write.path: write.after}}` writes what will run.
+`fix: {set: {write.path: write.after}}` writes what will run, `fix: {rename: write.nearest}` the name that was meant.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ def _undeclared(found: Undeclared, written: Variant) -> Assignment:
             "write.path": found.path,
             "write.name": name,
             "write.owner": found.owner,
-            "write.nearest": _nearest(name, found.fields),
+            "write.nearest": next(iter(_alike(name, found.fields)), None),
+            "write.alike": len(_alike(name, found.fields)),
             "write.value": describe(written.value(found.path)),
         },
     )
@@ -89,10 +91,11 @@ def _is_own(origin: Origin, is_linted: IsLinted) -> bool:
 
 
 @cache
-def _nearest(name: str, fields: tuple[str, ...]) -> str | None:
+def _alike(name: str, fields: tuple[str, ...]) -> tuple[str, ...]:
+    """The fields that may have been meant, the likeliest first."""
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(name, fields, n=1, cutoff=0.75)), None)
+    return tuple(get_close_matches(name, fields, n=2, cutoff=0.75))
 
 
 def _replaced(path: str, origin: Origin, change: Change, value: Known, after: Known) -> Assignment:

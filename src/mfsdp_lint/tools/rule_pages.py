@@ -10,6 +10,7 @@ from mfsdp_lint.core.values import spell
 from mfsdp_lint.reports.rule import fix_of, fix_where, found_where, severities, stages
 from mfsdp_lint.rules.load import CHECKOUT, load_rules
 from mfsdp_lint.rules.model import Case, Example, Rule
+from mfsdp_lint.tools.fix_table import fix_table
 
 FOLDER = CHECKOUT.parent / "docs" / "rules"
 
@@ -29,11 +30,12 @@ FAMILIES = {
 
 def pages(rules: Sequence[Rule]) -> Mapping[str, str]:
     """Every page by its file name, the index among them."""
-    return {"README.md": _index(rules), **{f"{rule.code}.md": "\n".join(_page(rule)) for rule in rules}}
+    written = {f"{rule.code}.md": "\n".join(_page(rule)) for rule in rules}
+    return {"README.md": _index(rules), "fixes.md": fix_table(rules), **written}
 
 
 def _index(rules: Sequence[Rule]) -> str:
-    lines = ["# Rules", ""]
+    lines = ["# Rules", "", "What can be fixed, and what not and why: [fixes.md](fixes.md).", ""]
     for digit, title in FAMILIES.items():
         family = [rule for rule in rules if rule.code.removeprefix("MFSDP").startswith(digit)]
         if family:
@@ -73,11 +75,16 @@ def _page(rule: Rule) -> Iterator[str]:
         yield "## Fix"
         yield ""
     for fix in rule.fixes:
+        if fix.none:
+            yield f"None{fix_where(fix)}: {fix.none}."
+            yield ""
+            continue
         yield f"`{fix_of(fix)}`{fix_where(fix)}"
         yield ""
         for versions, safe in fix.safe.entries:
             where = f" ({_versions(versions.text)})" if versions.text else ""
-            yield f"Safe{where}: {_when(safe.text)}."
+            unless = f", unless `{fix.unsafe.text}`" if fix.unsafe else ""
+            yield f"Safe{where}: {_when(safe.text)}{unless}."
         if fix.else_advice:
             yield f"Elsewhere: {fix.else_advice}."
         yield ""

@@ -64,14 +64,21 @@ def schema() -> dict[str, Any]:
 
 
 def _fix() -> dict[str, Any]:
+    where = {"versions": _RANGE, "when": _CONDITION}
+    none = _object({**where, "none": {**_TEXT, "description": "why nothing is changed for the user"}}, ["none"])
+    return {"anyOf": [none, _change(where)]}
+
+
+def _change(where: Mapping[str, Any]) -> dict[str, Any]:
     return _object(
         {
-            "versions": _RANGE,
-            "when": _CONDITION,
+            **where,
             "set": _SETTINGS,
+            "rename": {**_TEXT, "description": "the setting that was meant, such as write.nearest"},
             "unset": _TEXTS,
             "drop": _TEXTS,
             "safe": _by_version(_CONDITION),
+            "unsafe": _CONDITION,
             "else_advice": _TEXT,
             "replace": {"type": "string"},
         },
