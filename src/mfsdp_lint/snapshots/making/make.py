@@ -277,7 +277,7 @@ class _Maker:
         return described
 
     def _worked_out(self, encoder: Encoder, function: Function, owner: ClassObject | None, bound: Bound | None) -> Any:
-        if owner is not None and self.bounds.depends_on_class(function, owner):
+        if owner is not None and self.bounds.classes.decide(function, owner):
             return None
         subject = function_subject(encoder, function, owner)
         # Most functions of a release work on tensors. A method that only looks is worth knowing all the same.
@@ -454,7 +454,7 @@ class _Maker:
         A size that is 0 when it is not passed has to be passed, whatever the class says.
         """
         hook, owner = lookup(self.machine, cls, "__post_init__")
-        names = touched(self.machine, cls, hook, owner) if isinstance(hook, Function) else None
+        names = touched(self.machine, self.modules, cls, hook, owner) if isinstance(hook, Function) else None
         if names is None:
             return None
         subject = self._field_subject(encoder, cls)

@@ -7,8 +7,8 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
 from mfsdp_lint.readers.python.eval.launching import hand_over
 from mfsdp_lint.readers.python.eval.starting import launch_what_is_started
+from mfsdp_lint.readers.python.state.effects import calls_nothing, changes_nothing
 from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.harmless import calls_nothing, changes_nothing
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import is_object
