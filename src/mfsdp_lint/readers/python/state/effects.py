@@ -154,7 +154,7 @@ CHANGES = {
     "logging.Filter": "is asked for each record", "json.JSONEncoder": "a class to derive from",
     "yaml.YAMLObject": "a class to derive from",
     "builtins.setattr": "writes an attribute", "builtins.delattr": "takes an attribute away",
-    "builtins.object": "says nothing of what its methods do",
+    "builtins.object": "says nothing of what its methods do", "builtins.type.__setattr__": "writes an attribute",
     "operator.methodcaller": "calls any method", "operator.call": "calls what it is given",
 }  # fmt: skip
 """ANYTHING, with the reason: what is excepted from the tables above."""
