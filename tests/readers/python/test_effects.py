@@ -44,6 +44,11 @@ def size(lines: str, parameters: str = "") -> object:
         "sched.scheduler().enter(1, 1, lambda: change(cfg.model))",
         "json.dumps({}, default=lambda _: change(cfg.model))",
         "somebody.apply(cfg.model)",
+        "json.dumps(cfg.model, default=change)",
+        "json.dumps({'a': [cfg.model]}, default=change)",
+        "json.dumps([cfg], default=lambda each: each.grow())",
+        "json.dumps([cfg], default=lambda each: setattr(each.model, 'size', 9))",
+        "import yaml; yaml.add_multi_representer(cfg, change)",
     ],
 )
 def test_what_it_is_given_becomes_unknown(lines: str) -> None:
@@ -69,6 +74,8 @@ def test_what_a_function_that_is_handed_over_reaches_in_its_module_becomes_unkno
         "log.info(cfg)",
         "warnings.warn(str(cfg))",
         "json.dumps(vars(cfg), default=str)",
+        "json.dumps([cfg], default=lambda each: each.__dict__)",
+        "json.dumps([cfg], default=lambda each: [str(part) for part in vars(each).values()])",
         "print(cfg, math.sqrt(4))",
         "logging.getLogger().addFilter(lambda record: change(cfg.model))",
     ],
