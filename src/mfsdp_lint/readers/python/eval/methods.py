@@ -8,22 +8,18 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.comparisons import equal
 from mfsdp_lint.readers.python.eval.containers import (
-    LONGEST,
     absorbed,
     any_of,
     as_mapping,
-    elements,
     entries_of,
-    forget_rest,
     hashable,
-    iterate,
     make_set,
     plain_key,
     present,
     set_entry,
-    uncertain,
     unseen_entry,
 )
+from mfsdp_lint.readers.python.eval.iteration import LONGEST, elements, forget_rest, iterate, uncertain
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.eval.sorting import sort
 from mfsdp_lint.readers.python.state.forgetting import havoc

@@ -11,18 +11,8 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import known_truth
-from mfsdp_lint.readers.python.eval.containers import (
-    LONGEST,
-    any_of,
-    elements,
-    forget_rest,
-    iterate,
-    make_set,
-    make_tuple,
-    set_entry,
-    uncertain,
-    walked,
-)
+from mfsdp_lint.readers.python.eval.containers import any_of, make_set, make_tuple, set_entry
+from mfsdp_lint.readers.python.eval.iteration import LONGEST, elements, forget_rest, iterate, uncertain, walked
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.eval.protocols import called, special
