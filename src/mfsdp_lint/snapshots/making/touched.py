@@ -7,90 +7,114 @@ For a `__post_init__` that is too long to be summarised (that of Megatron-Core's
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from mfsdp_lint.readers.python.eval.classes import lookup, opaque
-from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.state.effects import Effect, effect, effect_of_method
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.objects import MISSING, Function, Object
-
-LOOKING = frozenset(("getattr", "hasattr", "isinstance", "type", "id", "repr", "str", "fields", "asdict"))
-"""Functions that an object may be handed to without being changed."""
-
-HARMLESS = LOOKING | {
-    "len", "int", "float", "bool", "min", "max", "abs", "sum", "any", "all", "set", "list", "tuple", "dict", "sorted",
-    "range", "enumerate", "zip", "print", "round", "callable", "issubclass", "frozenset", "reversed", "map", "filter",
-}  # fmt: skip
-"""Functions that what an object holds may be handed to without being changed."""
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.objects import MISSING, External, Function, Native, Object
+from mfsdp_lint.snapshots.making.meaning import Names
 
 
 class OutOfSight(Exception):
     """The object is handed to something that is not looked into."""
 
 
-def touched(machine: Machine, cls: ClassObject, method: Function, owner: Object) -> set[str] | None:
+def touched(
+    machine: Machine, modules: Mapping[str, Module], cls: ClassObject, method: Function, owner: Object
+) -> set[str] | None:
     """The attributes of `self` that a method (which `owner` has) may change; None where that cannot be told.
 
     A computed name is one of those that the functions involved write down as a text.
     """
     try:
-        return set(_touched(machine, cls, method, owner, set()))
+        return set(_Touching(machine, modules, cls).by(method, owner))
     except OutOfSight:
         return None
 
 
-def _touched(machine: Machine, cls: ClassObject, method: Function, owner: Object, seen: set[Function]) -> Iterator[str]:
-    if method in seen:
-        return
-    seen.add(method)
-    if not isinstance(method.node, ast.FunctionDef) or not method.node.args.args:
-        raise OutOfSight
-    self = method.node.args.args[0].arg
-    accounted: set[int] = set()
-    for node in ast.walk(method.node):
-        match node:
-            case ast.Attribute(value=ast.Name(id=name) as subject, attr=attribute) if name == self:
-                accounted.add(id(subject))
-                if attribute == "__dict__":
-                    raise OutOfSight
-                if not isinstance(node.ctx, ast.Load):
-                    yield attribute
-            case ast.Subscript(value=inner) if not isinstance(node.ctx, ast.Load):
-                yield from _held(inner, self)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=called)) if name == self:
-                yield from _method(machine, cls, lookup(machine, cls, called), seen)
-                yield from _handed_on(node, self)
-            case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=called)):
-                if called == "__setattr__":
-                    yield from _set(machine, method, node.args[:-1])
-                else:
-                    yield from _method(machine, cls, lookup(machine, cls, called, after=owner), seen)
-                accounted.update(id(argument) for argument in node.args)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="object"), attr="__setattr__")):
-                yield from _set(machine, method, node.args[1:-1])
-                accounted.update(id(argument) for argument in node.args)
-            case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=name) as subject, attribute, _]) if (
-                name == self
-            ):
-                accounted.add(id(subject))
-                yield from _set(machine, method, [attribute])
-            case ast.Call(func=func):
-                if _last(func) in LOOKING:
+class _Touching:
+    """The methods of one class that are looked at, each once."""
+
+    def __init__(self, machine: Machine, modules: Mapping[str, Module], cls: ClassObject) -> None:
+        self.machine = machine
+        self.modules = modules
+        self.cls = cls
+        self.seen: set[Function] = set()
+
+    def by(self, method: Function, owner: Object) -> Iterator[str]:
+        if method in self.seen:
+            return
+        self.seen.add(method)
+        if not isinstance(method.node, ast.FunctionDef) or not method.node.args.args:
+            raise OutOfSight
+        self_name = method.node.args.args[0].arg
+        names = Names(self.machine, self.modules, method)
+        accounted: set[int] = set()
+        for node in ast.walk(method.node):
+            match node:
+                case ast.Attribute(value=ast.Name(id=name) as subject, attr=attribute) if name == self_name:
+                    accounted.add(id(subject))
+                    if attribute == "__dict__":
+                        raise OutOfSight
+                    if not isinstance(node.ctx, ast.Load):
+                        yield attribute
+                case ast.Subscript(value=inner) if not isinstance(node.ctx, ast.Load):
+                    yield from _held(inner, self_name)
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=called)) if name == self_name:
+                    yield from self._method(lookup(self.machine, self.cls, called))
+                    yield from _handed_on(node, self_name)
+                case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=called)):
+                    if called == "__setattr__":
+                        yield from _set(names, method, node.args[:-1])
+                    else:
+                        yield from self._method(lookup(self.machine, self.cls, called, after=owner))
                     accounted.update(id(argument) for argument in node.args)
-                if isinstance(func, ast.Attribute):
-                    yield from _held(func.value, self)
-                if _last(func) not in HARMLESS:
-                    yield from _handed_on(node, self)
-    if any(
-        isinstance(node, ast.Name) and node.id == self and id(node) not in accounted for node in ast.walk(method.node)
-    ):
-        raise OutOfSight
+                case ast.Call(func=ast.Attribute(value=ast.Name(id="object"), attr="__setattr__")):
+                    yield from _set(names, method, node.args[1:-1])
+                    accounted.update(id(argument) for argument in node.args)
+                case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=name) as subject, attribute, _]) if (
+                    name == self_name
+                ):
+                    accounted.add(id(subject))
+                    yield from _set(names, method, [attribute])
+                case ast.Call(func=func):
+                    if _asks(names, func):
+                        accounted.update(id(argument) for argument in node.args)
+                    if isinstance(func, ast.Attribute):
+                        yield from _held(func.value, self_name)
+                    if not _leaves(names, func):
+                        yield from _handed_on(node, self_name)
+        if any(
+            isinstance(node, ast.Name) and node.id == self_name and id(node) not in accounted
+            for node in ast.walk(method.node)
+        ):
+            raise OutOfSight
+
+    def _method(self, found: tuple[Object, Object]) -> Iterator[str]:
+        method, owner = found
+        if isinstance(method, Function):
+            yield from self.by(method, owner)
+        elif method is not MISSING or opaque(self.machine, self.cls):
+            raise OutOfSight
 
 
-def _last(func: ast.expr) -> str:
-    return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
+def _asks(names: Names, func: ast.expr) -> bool:
+    """Whether an object may be handed to a function without being changed, now or later."""
+    found = names.meant(func)
+    if not isinstance(found, (External, Native)):
+        return False
+    return found.name == "builtins.getattr" or effect(found.name) <= Effect.CALLS
+
+
+def _leaves(names: Names, func: ast.expr) -> bool:
+    """Whether what an object holds may be handed to a function without being changed by it."""
+    found = names.meant(func)
+    if isinstance(found, (External, Native)):
+        return effect(found.name) <= (Effect.KEEPS if found.name.startswith("builtins.") else Effect.CALLS)
+    return found is MISSING and isinstance(func, ast.Attribute) and effect_of_method(func.attr) <= Effect.KEEPS
 
 
 def _held(node: ast.expr, self: str) -> Iterator[str]:
@@ -108,31 +132,20 @@ def _handed_on(call: ast.Call, self: str) -> Iterator[str]:
         yield from _held(argument.value if isinstance(argument, ast.Starred) else argument, self)
 
 
-def _method(machine: Machine, cls: ClassObject, found: tuple[Object, Object], seen: set[Function]) -> Iterator[str]:
-    method, owner = found
-    if isinstance(method, Function):
-        yield from _touched(machine, cls, method, owner, seen)
-    elif method is not MISSING or opaque(machine, cls):
-        raise OutOfSight
-
-
-def _set(machine: Machine, method: Function, names: list[ast.expr]) -> Iterator[str]:
-    match names:
+def _set(names: Names, method: Function, written: list[ast.expr]) -> Iterator[str]:
+    match written:
         case [ast.Constant(value=str(name))]:
             yield name
         case _:
-            yield from _texts(machine, method)
+            yield from _texts(names, method)
 
 
-def _texts(machine: Machine, method: Function) -> Iterator[str]:
+def _texts(names: Names, method: Function) -> Iterator[str]:
     """The texts in a method, in the functions that it calls, and in the tables of their modules that they name."""
     functions = {method}
     for node in ast.walk(method.node):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            try:
-                called = resolve_global(machine, method.module, node.func.id)
-            except Raised:
-                continue
+            called = names.meant(node.func)
             if isinstance(called, Function):
                 functions.add(called)
     for function in functions:

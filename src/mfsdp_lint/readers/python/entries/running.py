@@ -23,8 +23,8 @@ from mfsdp_lint.readers.python.entries.yields import (
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
-from mfsdp_lint.readers.python.eval.containers import elements
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
+from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall

@@ -8,7 +8,8 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import lookup
-from mfsdp_lint.readers.python.eval.containers import any_of, delete_entry, elements, entry, set_entry, uncertain
+from mfsdp_lint.readers.python.eval.containers import any_of, delete_entry, entry, set_entry
+from mfsdp_lint.readers.python.eval.iteration import elements, uncertain
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.eval.protocols import operated, special
 from mfsdp_lint.readers.python.state.calling import call

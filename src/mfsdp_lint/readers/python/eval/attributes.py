@@ -17,10 +17,10 @@ from mfsdp_lint.readers.python.eval.classes import (
     opaque,
 )
 from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.eval.native_attributes import builtin_attribute, function_attribute
 from mfsdp_lint.readers.python.eval.path_objects import path_attribute
 from mfsdp_lint.readers.python.eval.protocols import special
 from mfsdp_lint.readers.python.state.calling import call
-from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -48,7 +48,6 @@ from mfsdp_lint.readers.python.values.objects import (
     Option,
     Partial,
     PathObject,
-    SetObject,
     Super,
     Unknown,
 )
@@ -84,9 +83,9 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
     if isinstance(value, Super):
         return _super_attribute(machine, value, name, node, frame)
     if isinstance(value, (Function, Native, Partial, Bound)):
-        return _function_attribute(machine, value, name)
+        return function_attribute(machine, value, name)
     if isinstance(value, (*CONSTANTS, tuple, frozenset, ListObject, DictObject)):
-        return _builtin_attribute(machine, value, name)
+        return builtin_attribute(machine, value, name)
     if isinstance(value, (GeneratorCall, Coroutine)):
         return Bound(name, value)
     return machine.unknown(name)
@@ -288,7 +287,7 @@ def _member_attribute(machine: Machine, member: EnumMember, name: str, node: Any
         if attribute is not MISSING:
             return _bind(machine, attribute, member, member.cls, node, frame)
         if isinstance(member.value, (*CONSTANTS, tuple)) and hasattr(type(member.value), name):
-            return _builtin_attribute(machine, member.value, name)
+            return builtin_attribute(machine, member.value, name)
     return machine.unknown(name)
 
 
@@ -316,46 +315,6 @@ def _super_attribute(machine: Machine, value: Super, name: str, node: Any, frame
 def _is_metaclass(machine: Machine, value: Super) -> bool:
     """Whether `super()` stands in a metaclass, which derives from `type`."""
     return isinstance(value.after, ClassObject) and has_base(machine, value.after, "type")
-
-
-def _function_attribute(machine: Machine, value: Object, name: str) -> Object:
-    if isinstance(value, Partial):
-        if name == "func":
-            return value.function
-        if name == "args":
-            return tuple(value.arguments)
-        if name == "keywords":
-            return DictObject(dict(value.keywords), machine.tick())
-    if isinstance(value, Function) and name in value.defaults and name in ("__wrapped__", "__name__"):
-        return value.defaults[name]
-    if isinstance(value, Function) and name == "__name__" and value.defaults.get(name, MISSING) is not MISSING:
-        return value.defaults[name]
-    if name in ("__name__", "__qualname__"):
-        target = value.function if isinstance(value, Bound) else value
-        known = getattr(target, "name", None)
-        return machine.unknown(name) if known is None else known.rpartition(".")[2]
-    if isinstance(value, Function) and name == "__module__":
-        return value.module.name
-    if isinstance(value, Native):
-        return unbound(machine, value, name)
-    return machine.unknown(name)
-
-
-def _builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
-    python_type: type = dict if isinstance(value, DictObject) else type(value)
-    if isinstance(value, ListObject):
-        kinds: dict[str, type] = {"SetObject": set, "IteratorObject": type(iter(()))}
-        python_type = kinds.get(type(value).__name__, list)
-    if name == "__class__":
-        return Native(f"builtins.{python_type.__name__}", lambda *a, **k: machine.unknown())
-    if python_type is dict and name == "move_to_end":
-        return Bound(name, value)  # of an OrderedDict
-    if not hasattr(python_type, name):
-        raise Raised("AttributeError", f"'{python_type.__name__}' object has no attribute '{name}'")
-    if isinstance(value, (int, float, complex)) and name in ("real", "imag", "numerator", "denominator"):
-        part: Object = getattr(value, name)
-        return part
-    return Bound(name, value)
 
 
 def module_attribute(machine: Machine, module: Module, name: str) -> Object:
@@ -402,30 +361,3 @@ def _class_has(machine: Machine, cls: Object, name: str) -> bool | None:
     if lookup(machine, cls, name)[0] is not MISSING:
         return True
     return None if opaque(machine, cls) else False
-
-
-UNBOUND = {kind.__name__: kind for kind in (dict, list, str, set, tuple, int, float, bytes)}
-
-
-def unbound(machine: Machine, kind: Native, name: str) -> Object:
-    """A method taken from a built-in type: `dict.fromkeys`, `str.upper`."""
-    python_type = UNBOUND.get(kind.name.removeprefix("builtins."))
-    if python_type is None or name.startswith("_"):
-        return machine.unknown(name)
-    if not hasattr(python_type, name):
-        raise Raised("AttributeError", f"type object '{python_type.__name__}' has no attribute '{name}'")
-
-    def model(
-        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-    ) -> Object:
-        if name == "fromkeys":
-            return call(machine, Bound(name, DictObject({}, machine.tick())), arguments, keywords, node, frame)
-        owner = machine.settle(arguments[0]) if arguments else None
-        kinds: dict[type, type] = {dict: DictObject, list: ListObject, set: SetObject}
-        if not isinstance(owner, kinds.get(python_type, python_type)):
-            for argument in arguments:
-                havoc(machine, argument)
-            return machine.unknown(name)
-        return call(machine, Bound(name, owner), arguments[1:], keywords, node, frame)
-
-    return Native(f"{kind.name}.{name}", model)

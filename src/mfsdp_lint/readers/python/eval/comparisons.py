@@ -7,7 +7,7 @@ import operator
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dataclass, lookup, mro, namespace, opaque
-from mfsdp_lint.readers.python.eval.containers import iterate
+from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.truth import negated, truth

@@ -8,7 +8,8 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.branches import known_truth
-from mfsdp_lint.readers.python.eval.containers import hashable, iterate, make_set, present, uncertain
+from mfsdp_lint.readers.python.eval.containers import hashable, make_set, present
+from mfsdp_lint.readers.python.eval.iteration import iterate, uncertain
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine

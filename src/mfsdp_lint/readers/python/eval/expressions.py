@@ -16,16 +16,15 @@ from mfsdp_lint.readers.python.eval.containers import (
     absorbed,
     any_of,
     as_mapping,
-    elements,
     entry,
     hashable,
     make_set,
     make_tuple,
     some_of,
-    uncertain,
 )
 from mfsdp_lint.readers.python.eval.formatting import formatted
 from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.eval.iteration import elements, uncertain
 from mfsdp_lint.readers.python.eval.loops import yield_unknown
 from mfsdp_lint.readers.python.eval.operators import binary, sign
 from mfsdp_lint.readers.python.eval.protocols import called, operated, ordered, special

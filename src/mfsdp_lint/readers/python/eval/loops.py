@@ -12,7 +12,8 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.assignments import assign
 from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE, Leave, head
 from mfsdp_lint.readers.python.eval.branches import known_truth, undecided
-from mfsdp_lint.readers.python.eval.containers import LONGEST, iterate, present, uncertain, walked
+from mfsdp_lint.readers.python.eval.containers import present
+from mfsdp_lint.readers.python.eval.iteration import LONGEST, iterate, uncertain, walked
 from mfsdp_lint.readers.python.eval.protocols import called, special
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import GeneratorCall

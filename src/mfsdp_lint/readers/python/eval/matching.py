@@ -10,8 +10,9 @@ from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.branches import branch, undecided
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_base, has_fields, lookup, opaque
 from mfsdp_lint.readers.python.eval.comparisons import equal, same_object
-from mfsdp_lint.readers.python.eval.containers import hashable, plain_key, uncertain
+from mfsdp_lint.readers.python.eval.containers import hashable, plain_key
 from mfsdp_lint.readers.python.eval.instance_of import is_instance
+from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
 from mfsdp_lint.readers.python.state.outcomes import Raised

@@ -1,49 +1,32 @@
-"""Methods of lists, dictionaries, sets, strings and numbers."""
+"""Methods of lists, sets, strings and numbers; those of dictionaries are in dict_methods.py."""
 
 from __future__ import annotations
 
 import ast
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.comparisons import equal
 from mfsdp_lint.readers.python.eval.containers import (
-    LONGEST,
-    absorbed,
     any_of,
-    as_mapping,
-    elements,
-    entries_of,
-    forget_rest,
-    hashable,
-    iterate,
     make_set,
-    plain_key,
-    present,
-    set_entry,
-    uncertain,
-    unseen_entry,
 )
+from mfsdp_lint.readers.python.eval.dict_methods import dict_method
+from mfsdp_lint.readers.python.eval.iteration import LONGEST, elements, forget_rest, iterate, uncertain
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.eval.sorting import sort
-from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall, awaited
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, LONGEST_TEXT, can_format, is_small
-from mfsdp_lint.readers.python.values.markers import HAZY, STRAY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
-    Choice,
     DictObject,
     EnumMember,
     ListObject,
     Object,
     SetObject,
-    Unknown,
     all_are,
     is_constant,
     is_symbolic,
@@ -67,7 +50,7 @@ def method(
     if isinstance(owner, Coroutine):
         return None if name == "close" else awaited(machine, owner)
     if isinstance(owner, DictObject):
-        return _dict_method(machine, owner, name, arguments, keywords, node, frame)
+        return dict_method(machine, owner, name, arguments, keywords, node, frame)
     if isinstance(owner, SetObject):
         return _set_method(machine, owner, name, arguments, frame)
     if isinstance(owner, ListObject):
@@ -135,154 +118,6 @@ def _is_small_work(owner: Any, name: str, given: list[Any]) -> bool:
             "find", "index", "count", "rfind", "rindex", "startswith", "endswith", "split", "rsplit",
         )  # fmt: skip
     return name != "to_bytes"
-
-
-def _dict_method(
-    machine: Machine,
-    owner: DictObject,
-    name: str,
-    arguments: list[Object],
-    keywords: dict[str, Object],
-    node: Any,
-    frame: Frame,
-) -> Object:
-    hazy = bool(owner.writes.get(HAZY))
-    if hazy and name in ("values", "items"):
-        for value in owner.writes.get(STRAY, ()):
-            havoc(machine, value)  # who walks over them may write to them
-    match name, arguments:
-        case "get", [key, *rest]:
-            fallback = rest[0] if rest else keywords.get("default")
-            return _get(machine, owner, plain_key(machine, key), fallback)
-        case "pop", [key, *rest]:
-            found = _get(machine, owner, plain_key(machine, key), rest[0] if rest else MISSING)
-            if found is MISSING:
-                raise Raised("KeyError", str(key))
-            if hashable(key):
-                machine.drop_entry(owner, plain_key(machine, key))
-            else:
-                havoc(machine, owner)
-            if uncertain(found):
-                machine.doubts += 1
-                return present(machine, found)
-            return found
-        case "setdefault", [key, *rest]:
-            found = _get(machine, owner, plain_key(machine, key), MISSING)
-            default = rest[0] if rest else None
-            if found is MISSING or uncertain(found):
-                found = default if found is MISSING else join(machine, [present(machine, found), default])
-                set_entry(machine, owner, key, found, node, frame)
-            elif isinstance(found, Unknown):
-                set_entry(machine, owner, key, found, node, frame)
-            return found
-        case "keys", []:
-            items = iterate(machine, owner, frame)
-            return ListObject(items, machine.tick()) if items is None else SetObject(items, machine.tick())
-        case "values", []:
-            return ListObject(None if hazy else list(owner.fields.values()), machine.tick())
-        case "items", []:
-            pairs = None if hazy else [_pair(machine, *pair) for pair in owner.fields.items()]
-            return ListObject(pairs, machine.tick())
-        case "copy", []:
-            copied = DictObject(dict(owner.fields), machine.tick())
-            copied.writes = dict(owner.writes)
-            return copied
-        case "update", _:
-            _update(machine, owner, arguments, keywords, node, frame)
-            return None
-        case "clear", []:
-            for key in reversed(list(owner.fields)):
-                machine.drop(owner, key)
-            return None
-        case "move_to_end", [key] if not hazy and hashable(key):
-            _move(machine, owner, plain_key(machine, key), keywords)
-            return None
-        case "popitem", [*which] if not hazy:
-            if not owner.fields:
-                raise Raised("KeyError", "popitem(): dictionary is empty")
-            last = truth(machine, which[0] if which else keywords.get("last", True))
-            if last is None:
-                havoc(machine, owner)
-                return machine.unknown("popitem()", not_none=True)
-            key = list(owner.fields)[-1 if last else 0]
-            value = owner.fields[key]
-            machine.drop_entry(owner, key)
-            return (key, value)
-        case "fromkeys", [keys, *rest]:
-            items = iterate(machine, keys, frame)
-            return (
-                machine.unknown()
-                if items is None
-                else DictObject(dict.fromkeys(items, rest[0] if rest else None), machine.tick())
-            )
-    if name in ("move_to_end", "popitem"):
-        havoc(machine, owner)
-    return machine.unknown()
-
-
-def _move(machine: Machine, owner: DictObject, key: Object, keywords: dict[str, Object]) -> None:
-    if key not in owner.fields:
-        raise Raised("KeyError", str(key))
-    value = owner.fields[key]
-    others = {other: item for other, item in owner.fields.items() if other != key}
-    machine.drop_entry(owner, key)
-    machine.put(owner, key, value)
-    last = truth(machine, keywords.get("last", True))
-    if last is False:
-        for other, item in others.items():
-            machine.drop_entry(owner, other)
-            machine.put(owner, other, item)
-    elif last is None:
-        havoc(machine, owner)
-
-
-def _pair(machine: Machine, key: Object, value: Object) -> Object:
-    return Choice(((key, present(machine, value)), MISSING)) if uncertain(value) else (key, value)
-
-
-def _get(machine: Machine, owner: DictObject, key: Object, fallback: Object) -> Object:
-    if isinstance(key, Choice):
-        return join(machine, [_get(machine, owner, option, fallback) for option in key.options])
-    if not hashable(key):
-        return any_of(machine, [*entries_of(machine, owner), fallback])
-    found = owner.fields.get(key, MISSING)
-    if found is MISSING:
-        return unseen_entry(machine, owner, key, fallback) if owner.writes.get(HAZY) else fallback
-    if isinstance(found, Choice) and MISSING in found.options:
-        return join(machine, [fallback if option is MISSING else option for option in found.options])
-    return found
-
-
-def _update(
-    machine: Machine, owner: DictObject, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> None:
-    for argument in [as_mapping(machine, argument, node, frame) for argument in arguments]:
-        if isinstance(argument, DictObject):
-            for key, value in absorbed(machine, owner.fields, argument).items():
-                if key not in argument.fields:
-                    machine.put(owner, key, value)
-                    continue
-                source = argument.writes.get(key)
-                focus = (
-                    source.focus
-                    if source is not None and source is not True and source.module is frame.module
-                    else None
-                )
-                write(machine, owner, key, value, node, frame, focus, "assigned")
-            if argument.writes.get(HAZY):
-                machine.record(owner, HAZY, True)
-            continue
-        pairs = iterate(machine, argument, frame)
-        if pairs is None or not all_are(pairs, tuple) or any(len(pair) != 2 for pair in pairs):
-            havoc(machine, owner)
-            continue
-        for pair in pairs:
-            set_entry(machine, owner, pair[0], pair[1], node, frame)
-    for key, value in keywords.items():
-        if key == "**":
-            havoc(machine, owner)
-        else:
-            write(machine, owner, key, value, node, frame, None, "assigned")
 
 
 def _list_method(

@@ -7,8 +7,9 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
 from mfsdp_lint.readers.python.eval.launching import hand_over
 from mfsdp_lint.readers.python.eval.starting import launch_what_is_started
+from mfsdp_lint.readers.python.state.effects import calls_nothing, changes_nothing
 from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.harmless import calls_nothing, changes_nothing
+from mfsdp_lint.readers.python.state.looking import only_looks
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import is_object
@@ -40,22 +41,31 @@ def unfollowed(
     """
     machine.unfollowed += 1
     machine.doubts += 1
-    picked = _picked(machine, [*arguments, *keywords.values()])
+    given = [*arguments, *keywords.values()]
+    picked = _picked(machine, given)
     launch_what_is_started(machine, arguments, keywords, node, frame)
     result = machine.unknown(f"{name}()")
+    called = [value for value in given if isinstance(value, (Function, Bound, Partial))]
     if not (named and changes_nothing(name)):
-        if hand_over(machine, [*arguments, *keywords.values()], node, frame):
+        if hand_over(machine, given, node, frame):
             result.fields[CONFIGURATION] = True
-        if machine.tracing:
-            machine.suspect = machine.note(node, frame, None, "unfollowed", None, None)
-        for value in [*arguments, *keywords.values()]:
-            havoc(machine, value)
-        machine.suspect = None
+        _forget(machine, given, node, frame)
+    elif not (calls_nothing(name) or all(map(only_looks, called))):
+        # They may be called with all that is given.
+        _forget(machine, given, node, frame)
     elif not calls_nothing(name):
-        for value in [*arguments, *keywords.values()]:
-            if isinstance(value, (Function, Bound, Partial)):
-                havoc(machine, value)
+        for value in called:
+            havoc(machine, value)
     return any_of(machine, [*picked, result]) if picked else result
+
+
+def _forget(machine: Machine, values: list[Object], node: Any, frame: Frame) -> None:
+    """Forget what all these hold, and remember what call it was that may have changed it."""
+    if machine.tracing:
+        machine.suspect = machine.note(node, frame, None, "unfollowed", None, None)
+    for value in values:
+        havoc(machine, value)
+    machine.suspect = None
 
 
 def _picked(machine: Machine, values: list[Object]) -> list[Object]:

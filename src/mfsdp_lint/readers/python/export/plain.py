@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, join
-from mfsdp_lint.readers.python.eval.containers import uncertain
+from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.dtypes import DTYPES
 from mfsdp_lint.readers.python.values.limits import is_small

@@ -9,7 +9,7 @@ from typing import Any
 from mfsdp_lint.core.recipe import Origin, Setting, Settings, Undeclared
 from mfsdp_lint.core.values import UNKNOWN, Known, Value, join
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
-from mfsdp_lint.readers.python.eval.containers import uncertain
+from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.export.origins import Spans, one_origin, origin
 from mfsdp_lint.readers.python.export.plain import plain_value
 from mfsdp_lint.readers.python.export.undeclared import undeclared

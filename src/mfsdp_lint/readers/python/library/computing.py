@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.containers import LONGEST
+from mfsdp_lint.readers.python.eval.iteration import LONGEST
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model

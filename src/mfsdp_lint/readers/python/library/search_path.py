@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.containers import iterate
+from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.state.folders import located, spelled
 from mfsdp_lint.readers.python.state.machine import Machine

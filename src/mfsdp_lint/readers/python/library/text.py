@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.branches import known_truth
-from mfsdp_lint.readers.python.eval.containers import iterate
 from mfsdp_lint.readers.python.eval.formatting import as_text
+from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.operators import binary
 from mfsdp_lint.readers.python.library.computing import computes
 from mfsdp_lint.readers.python.state.machine import Machine

@@ -1,0 +1,125 @@
+"""What a loop over a value goes through."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
+from mfsdp_lint.readers.python.eval.protocols import called, special
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.generators import GeneratorCall
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Choice,
+    DictObject,
+    Instance,
+    IteratorObject,
+    ListObject,
+    Object,
+    is_symbolic,
+)
+
+LONGEST = 10_000
+"""Sequences longer than this are not walked."""
+
+
+def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
+    """The elements of an iterable in order, or None where they are not known. Raises Raised where it is none."""
+    items = elements(machine, value, frame)
+    return None if items is not None and any(map(uncertain, items)) else items
+
+
+def elements(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
+    """What `iterate` gives, with the elements among it that may be missing."""
+    value = machine.settle(value)
+    if isinstance(value, ListObject):
+        items: list[Object] | None = value.items
+        machine.charge(len(items or ()))
+        if isinstance(value, IteratorObject):
+            machine.put(value, "items", None if items is None or value.is_stale else [])
+            if value.is_stale:
+                return None
+            if value.error is not None:
+                raise value.error
+        return items
+    if isinstance(value, (tuple, frozenset)):
+        return list(value)
+    if isinstance(value, DictObject):
+        machine.charge(len(value.fields))
+        if value.writes.get(HAZY) or any(
+            isinstance(item, Choice) and MISSING in item.options for item in value.fields.values()
+        ):
+            return None
+        return list(value.fields)
+    if isinstance(value, (str, bytes, range)):
+        if is_symbolic(value):
+            return None
+        return list(value) if len(value) <= LONGEST else None
+    if isinstance(value, GeneratorCall):
+        # A list of the program's, so that what a branch that is not decided yields is undone and joined with the rest.
+        found = ListObject([], machine.tick())
+
+        def collect(item: Object) -> Object:
+            machine.step()
+            items = found.items
+            machine.charge(len(items or ()))
+            machine.put(found, "items", None if items is None or len(items) >= LONGEST else [*items, item])
+            return None
+
+        if value.state == "open":
+            forget_rest(machine, value)
+            return None
+        value.run(collect)
+        collected: list[Object] | None = found.items
+        return collected
+    if isinstance(value, ClassObject) and is_enum(machine, value):
+        return list(enum_members(machine, value).values())
+    if isinstance(value, Instance):
+        return _elements_of_object(machine, value, frame)
+    if isinstance(value, (int, float, complex, type(None))):
+        raise Raised("TypeError", f"'{type(value).__name__}' object is not iterable")
+    return None
+
+
+def walked(machine: Machine, value: Object, frame: Frame) -> Object:
+    """What `iter(value)` gives where the class of an object says it; else the value itself."""
+    return value if (found := called(machine, value, "__iter__", None, frame)) is MISSING else machine.settle(found)
+
+
+def _elements_of_object(machine: Machine, value: Instance, frame: Frame) -> list[Object] | None:
+    found = walked(machine, value, frame)
+    if found is not value:
+        return elements(machine, found, frame)
+    if special(machine, value, "__next__") is None:
+        return None
+    collected: list[Object] = []
+    while len(collected) < LONGEST:
+        machine.step()
+        try:
+            collected.append(called(machine, value, "__next__", None, frame))
+        except Raised as error:
+            if error.name != "StopIteration":
+                raise
+            return collected
+    return None
+
+
+def forget_rest(machine: Machine, generator: GeneratorCall) -> None:
+    """The rest of a generator that was left open runs now: what it can reach may be changed."""
+    havoc(machine, generator.frame.code)
+    here: Frame | None = generator.frame
+    while here is not None and here.fields is not here.module.fields:
+        for value in list(here.fields.values()):
+            havoc(machine, value)
+        # What stands in a function's own lines, and not in a function of its own, reaches all names there.
+        here = here.enclosing if generator.frame.code is None else None
+
+
+def uncertain(value: Object) -> TypeGuard[Choice]:
+    """Whether an element or entry may be missing."""
+    return isinstance(value, Choice) and any(option is MISSING for option in value.options)

@@ -1,0 +1,91 @@
+"""Attributes of functions, and of what Python itself brings along."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Bound,
+    DictObject,
+    Function,
+    ListObject,
+    Native,
+    Object,
+    Partial,
+    SetObject,
+)
+
+
+def function_attribute(machine: Machine, value: Object, name: str) -> Object:
+    """An attribute of something that can be called, and is no class."""
+    if isinstance(value, Partial):
+        if name == "func":
+            return value.function
+        if name == "args":
+            return tuple(value.arguments)
+        if name == "keywords":
+            return DictObject(dict(value.keywords), machine.tick())
+    if isinstance(value, Function) and name in value.defaults and name in ("__wrapped__", "__name__"):
+        return value.defaults[name]
+    if isinstance(value, Function) and name == "__name__" and value.defaults.get(name, MISSING) is not MISSING:
+        return value.defaults[name]
+    if name in ("__name__", "__qualname__"):
+        target = value.function if isinstance(value, Bound) else value
+        known = getattr(target, "name", None)
+        return machine.unknown(name) if known is None else known.rpartition(".")[2]
+    if isinstance(value, Function) and name == "__module__":
+        return value.module.name
+    if isinstance(value, Native):
+        return unbound(machine, value, name)
+    return machine.unknown(name)
+
+
+def builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
+    """An attribute of a text, a number or a container. Raises Raised where it has none of this name."""
+    python_type: type = dict if isinstance(value, DictObject) else type(value)
+    if isinstance(value, ListObject):
+        kinds: dict[str, type] = {"SetObject": set, "IteratorObject": type(iter(()))}
+        python_type = kinds.get(type(value).__name__, list)
+    if name == "__class__":
+        return Native(f"builtins.{python_type.__name__}", lambda *a, **k: machine.unknown())
+    if python_type is dict and name == "move_to_end":
+        return Bound(name, value)  # of an OrderedDict
+    if not hasattr(python_type, name):
+        raise Raised("AttributeError", f"'{python_type.__name__}' object has no attribute '{name}'")
+    if isinstance(value, (int, float, complex)) and name in ("real", "imag", "numerator", "denominator"):
+        part: Object = getattr(value, name)
+        return part
+    return Bound(name, value)
+
+
+UNBOUND = {kind.__name__: kind for kind in (dict, list, str, set, tuple, int, float, bytes)}
+
+
+def unbound(machine: Machine, kind: Native, name: str) -> Object:
+    """A method taken from a built-in type: `dict.fromkeys`, `str.upper`."""
+    python_type = UNBOUND.get(kind.name.removeprefix("builtins."))
+    if python_type is None or name.startswith("_"):
+        return machine.unknown(name)
+    if not hasattr(python_type, name):
+        raise Raised("AttributeError", f"type object '{python_type.__name__}' has no attribute '{name}'")
+
+    def model(
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+    ) -> Object:
+        if name == "fromkeys":
+            return call(machine, Bound(name, DictObject({}, machine.tick())), arguments, keywords, node, frame)
+        owner = machine.settle(arguments[0]) if arguments else None
+        kinds: dict[type, type] = {dict: DictObject, list: ListObject, set: SetObject}
+        if not isinstance(owner, kinds.get(python_type, python_type)):
+            for argument in arguments:
+                havoc(machine, argument)
+            return machine.unknown(name)
+        return call(machine, Bound(name, owner), arguments[1:], keywords, node, frame)
+
+    return Native(f"{kind.name}.{name}", model)

@@ -1,0 +1,180 @@
+"""Upstream's classes, in the terms of the evaluator's own: by what the snapshot says of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from mfsdp_lint.readers.python.eval.classes import fields_of, mro
+from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE
+from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec
+from mfsdp_lint.readers.python.values.identity import identical
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    MISSING,
+    Choice,
+    Descriptor,
+    Function,
+    Instance,
+    Native,
+    Object,
+)
+from mfsdp_lint.snapshots.build import Arguments, Builder
+from mfsdp_lint.snapshots.forwarding import Forwarding
+from mfsdp_lint.snapshots.functions import REQUIRED, definition, upstream_function
+from mfsdp_lint.snapshots.snapshot import Node
+
+if TYPE_CHECKING:
+    from mfsdp_lint.snapshots.knowledge import Knowledge
+
+
+class ClassData:
+    """What a snapshot knows of a class, in the terms of the evaluator's classes."""
+
+    __slots__ = ("described", "forwarding", "is_dataclass", "is_frozen", "knowledge", "opaque")
+
+    def __init__(self, knowledge: Knowledge, described: Any) -> None:
+        self.knowledge = knowledge
+        self.described = described
+        self.is_dataclass = described["kind"] == "dataclass"
+        self.opaque = bool(described.get("opaque"))
+        self.is_frozen = bool(described.get("frozen"))
+        self.forwarding = Forwarding(*described["forwards"]) if "forwards" in described else None
+
+    def fill(self, machine: Machine, cls: ClassObject) -> None:
+        """The attributes that the class itself has."""
+        described, knowledge = self.described, self.knowledge
+        builder = Builder(knowledge, machine, cls.module)
+        for name, node, *_ in described.get("fields", ()):
+            if isinstance(node, CONSTANTS):
+                cls.fields[name] = node
+        for name, node in described.get("attributes", {}).items():
+            cls.fields[name] = builder.build(node)
+        for name, summary in described.get("methods", {}).items():
+            cls.fields[name] = self._method(machine, cls, name, summary)
+        for name, summary in described.get("properties", {}).items():
+            cls.fields[name] = Descriptor(
+                "property", self._property(machine, cls, name, summary), self._setter(machine, cls, name)
+            )
+        if "made" in described:
+            cls.fields["__post_init__"] = self._hook(cls, "__post_init__", self._made)
+        if "sets" in described:
+            cls.fields["__setattr__"] = self._hook(cls, "__setattr__", self._sets)
+        if self.forwarding is not None:
+            cls.fields["__getattr__"] = self._hook(cls, "__getattr__", self._get_forwarded)
+            cls.fields["__setattr__"] = self._hook(cls, "__setattr__", self._set_forwarded)
+
+    def field_specs(self, machine: Machine, cls: ClassObject) -> list[FieldSpec]:
+        """The fields that the class itself declares."""
+        return [self._spec(machine, cls, *field) for field in self.described.get("fields", ())]
+
+    def provider(self, machine: Machine, method: str, architecture: str | None) -> Object:
+        """See Knowledge.provider; only AutoBridge is asked."""
+        return self.knowledge.provider(machine, method, architecture)
+
+    def _spec(self, machine: Machine, cls: ClassObject, name: str, node: Node, flags: str = "") -> FieldSpec:
+        init, keyword_only = "i" not in flags, "k" in flags
+        if node == REQUIRED:
+            return FieldSpec(name, init=init, keyword_only=keyword_only)
+        if isinstance(node, CONSTANTS) or node[0] in ("ext", "enum", "ref"):
+            return FieldSpec(
+                name, Builder(self.knowledge, machine, cls.module).build(node), init=init, keyword_only=keyword_only
+            )
+
+        def make(
+            machine: Machine, arguments: list[Object], keywords: dict[str, Object], site: Any, frame: Any
+        ) -> Object:
+            return Builder(self.knowledge, machine, cls.module, frame, site=site).build(node)
+
+        return FieldSpec(name, factory=Native(f"{cls.name}.{name}", make), init=init, keyword_only=keyword_only)
+
+    def _method(self, machine: Machine, cls: ClassObject, name: str, summary: Any) -> Object:
+        kind = self.described.get("kinds", {}).get(name)
+        if cls.name == "AutoBridge" and name in HUGGINGFACE:
+            function = Function(
+                definition(name, [["self", "a", REQUIRED], ["kwargs", "**", REQUIRED]]), cls.module, None, name, cls
+            )
+        else:
+            function = upstream_function(self.knowledge, machine, cls.module, name, summary, cls)
+        return Descriptor(kind, function) if kind else function
+
+    def _property(self, machine: Machine, cls: ClassObject, name: str, summary: Any) -> Function:
+        if summary:
+            return upstream_function(self.knowledge, machine, cls.module, name, summary, cls)
+        return self._hook(cls, name, lambda machine, arguments, *_: machine.unknown(f"{cls.name}.{name}"))
+
+    def _setter(self, machine: Machine, cls: ClassObject, name: str) -> Function | None:
+        """What assigning to a property does; None where that is an error."""
+        setters = self.described.get("setters", {})
+        if name not in setters:
+            return None
+        if setters[name]:
+            return upstream_function(self.knowledge, machine, cls.module, name, setters[name], cls)
+        return self._hook(cls, name, lambda machine, arguments, *_: havoc(machine, arguments[0]))
+
+    def _hook(self, cls: ClassObject, name: str, run: Callable[..., Object]) -> Function:
+        function = Function(definition(name, []), cls.module, None, name, cls)
+        function.unwrapped = Native(f"{cls.qualified_name}.{name}", run)
+        return function
+
+    def _made(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
+        """What constructing an instance leaves in its fields, beyond what was passed or declared."""
+        instance = arguments[0]
+        made = self.described["made"]
+        if made is None or not isinstance(instance, Instance) or not isinstance(instance.cls, ClassObject):
+            havoc(machine, instance)
+            return
+        found = (base for base in self._orders(machine, instance) if isinstance(base, ClassObject))
+        own = next((base for base in found if base.data is self), None)
+        if own is None:
+            havoc(machine, instance)
+            return
+        specs = fields_of(machine, own)
+        given = {spec.name for spec in specs if _is_given(instance, spec)}
+        arguments_given = Arguments(dict(instance.fields), given)
+        builder = Builder(self.knowledge, machine, own.module, frame, arguments_given)
+        # All values first: what they say of a field is what it was before.
+        values = {name: builder.build(node) for name, node in made.items()}
+        for name, value in values.items():
+            if value is not MISSING:
+                machine.put(instance, name, value)
+
+    @staticmethod
+    def _orders(machine: Machine, instance: Instance) -> list[Object]:
+        """The classes of an instance and their bases; of several that it may be of, those of all."""
+        classes = instance.cls.options if isinstance(instance.cls, Choice) else (instance.cls,)
+        return [base for cls in classes if isinstance(cls, ClassObject) for base in mro(machine, cls)]
+
+    def _sets(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
+        instance, name, value = arguments
+        sets = self.described["sets"]
+        if sets is None:
+            havoc(machine, instance)
+        machine.put(instance, name, value)
+        for other in sets.get(name, ()) if sets else ():
+            if isinstance(instance, Instance) and other in instance.fields:
+                machine.put(instance, other, value)
+
+    def _get_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> Object:
+        assert self.forwarding is not None
+        instance, name = arguments
+        if not isinstance(instance, Instance) or not isinstance(name, str):
+            return machine.unknown()
+        return self.forwarding.get(machine, instance, name, node, frame)
+
+    def _set_forwarded(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
+        assert self.forwarding is not None
+        instance, name, value = arguments
+        if not isinstance(instance, Instance) or not isinstance(name, str):
+            havoc(machine, instance)
+            return
+        self.forwarding.set(machine, instance, name, value, node, frame)
+
+
+def _is_given(instance: Instance, spec: FieldSpec) -> bool:
+    """Whether a field that may be left out has another value than when it is."""
+    if spec.default is MISSING:
+        return spec.factory is not MISSING and spec.name in instance.writes
+    return not identical(instance.fields.get(spec.name, MISSING), spec.default)

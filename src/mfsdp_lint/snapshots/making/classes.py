@@ -1,0 +1,206 @@
+"""What a snapshot keeps of a class of upstream: its fields, its methods, and what its hooks do when one is made."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
+from mfsdp_lint.readers.python.eval.classes import (
+    bases,
+    enum_members,
+    fields_of,
+    has_base,
+    is_dataclass,
+    is_enum,
+    is_frozen,
+    lookup,
+    namespace,
+    own_fields,
+)
+from mfsdp_lint.readers.python.eval.construction import instantiate
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.objects import CONSTANTS, MISSING, Descriptor, Function, Instance
+from mfsdp_lint.snapshots.forwarding import forwarding
+from mfsdp_lint.snapshots.making.combine import UNCHANGED
+from mfsdp_lint.snapshots.making.encode import UNKNOWN, Encoder, bare, class_defaults
+from mfsdp_lint.snapshots.making.functions import bounded, summary
+from mfsdp_lint.snapshots.making.summarise import Subject, constructor_subject, summarise
+from mfsdp_lint.snapshots.making.touched import touched
+from mfsdp_lint.snapshots.making.upstream import Upstream, is_summarised, quietly
+from mfsdp_lint.snapshots.snapshot import Node
+
+OPAQUE = {"__init__", "__new__", "__getattr__", "__getattribute__", "__setattr__"}
+"""Methods by which a class that is no dataclass may make of its instances whatever it likes."""
+PROBES = (True, False, "<probe>")
+
+
+def class_entry(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> Any:
+    """A class of a module: a dictionary as snapshot.py tells."""
+    machine = upstream.machine
+    kind = _kind(upstream, cls)
+    made: dict[str, Any] = {"kind": kind}
+    parents = [node for node in map(encoder.encode, bases(machine, cls)) if node != ["ext", "object"]]
+    if parents:
+        made["bases"] = parents
+    if kind == "enum":
+        made["attributes"] = {name: encoder.encode(m.value) for name, m in enum_members(machine, cls).items()}
+        return made
+    own = namespace(machine, cls)
+    if kind in ("dataclass", "namedtuple"):
+        made["fields"] = _fields(upstream, encoder, cls)
+    if kind == "dataclass" and is_frozen(machine, cls):
+        made["frozen"] = True
+    wanted = kind == "dataclass" and is_summarised(cls.module.name)
+    attributes, methods, properties, setters, kinds = {}, {}, {}, {}, {}
+    if OPAQUE & own.keys() and kind != "dataclass":
+        made["opaque"] = True
+    for name, value in own.items():
+        if not isinstance(name, str) or (name.startswith("__") and name != "__call__"):
+            continue
+        if isinstance(value, Function):
+            methods[name] = summary(upstream, encoder, value, cls) if wanted else bounded(upstream, value)
+        elif isinstance(value, Descriptor):
+            if value.kind == "property":
+                assert isinstance(value.function, Function)
+                properties[name] = summary(upstream, encoder, value.function, cls) if wanted else None
+                if isinstance(value.setter, Function):
+                    setters[name] = summary(upstream, encoder, value.setter, cls) if wanted else None
+            else:
+                methods[name] = bounded(upstream, value.function) if isinstance(value.function, Function) else None
+                kinds[name] = value.kind
+        elif isinstance(value, CONSTANTS) and name not in {spec[0] for spec in made.get("fields", ())}:
+            attributes[name] = encoder.encode(value)
+    parts = {"attributes": attributes, "methods": methods, "properties": properties, "setters": setters}
+    parts["kinds"] = kinds
+    made |= {key: found for key, found in parts.items() if found}
+    if kind == "dataclass":
+        _hooks(upstream, encoder, cls, made)
+    return made
+
+
+def _kind(upstream: Upstream, cls: ClassObject) -> str:
+    machine = upstream.machine
+    if is_enum(machine, cls):
+        return "enum"
+    if is_dataclass(machine, cls):
+        return "dataclass"
+    if has_base(machine, cls, "typing.NamedTuple"):
+        return "namedtuple"
+    return "typeddict" if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict") else "plain"
+
+
+def _fields(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> list[Any]:
+    specs = own_fields(upstream.machine, cls)
+    values = class_defaults(encoder, cls, specs)
+    found = []
+    for spec in specs:
+        required = spec.default is MISSING and spec.factory is MISSING
+        node: Node = ["required"] if required else values[spec.name]
+        flags = ("" if spec.init else "i") + ("k" if spec.keyword_only else "")
+        found.append([spec.name, node, flags] if flags else [spec.name, node])
+    return found
+
+
+def _hooks(upstream: Upstream, encoder: Encoder, cls: ClassObject, made: dict[str, Any]) -> None:
+    hook, _ = lookup(upstream.machine, cls, "__post_init__")
+    constructor, maker = lookup(upstream.machine, cls, "__init__")
+    if isinstance(constructor, Function) and maker is cls:
+        made |= {"kind": "plain", "opaque": True}
+        return
+    forwards = quietly(upstream.machine, lambda: forwarding(upstream.machine, cls))
+    if forwards is not None:
+        made["forwards"] = list(astuple(forwards))
+        return
+    setter, _ = lookup(upstream.machine, cls, "__setattr__")
+    if isinstance(hook, Function):
+        made["made"] = quietly(upstream.machine, lambda: _constructed(upstream, encoder, cls))
+        if made["made"] is None:
+            made["made"] = quietly(upstream.machine, lambda: _perhaps_constructed(upstream, encoder, cls))
+    if isinstance(setter, Function):
+        sets = quietly(upstream.machine, lambda: _sets(upstream, cls))
+        made["sets"] = sets
+
+
+def _constructed(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> dict[str, Node] | None:
+    """What construction leaves in fields other than what was passed or declared."""
+    defaults = class_defaults(encoder.elsewhere(), cls, fields_of(upstream.machine, cls))
+    subject = _field_subject(upstream, encoder, cls)
+    if _changed(upstream, subject) == set():
+        return {}
+    found = summarise(subject)
+    if found is None or found[1]:
+        return None
+    result = found[0]["result"]
+    result = result[2] if result[0] == "def" else result
+    if result[0] != "obj":
+        return None
+    return {
+        name: field[-1]
+        for name, field in result[3].items()
+        if field[-1] not in (["arg", name], ["pass", name, ["default"]]) and bare(field[-1]) != bare(defaults.get(name))
+    }
+
+
+def _perhaps_constructed(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> dict[str, Node] | None:
+    """The fields that construction may change: as they are when nothing is passed, else not known.
+
+    A size that is 0 when it is not passed has to be passed, whatever the class says.
+    """
+    hook, owner = lookup(upstream.machine, cls, "__post_init__")
+    names = touched(upstream.machine, upstream.modules, cls, hook, owner) if isinstance(hook, Function) else None
+    if names is None:
+        return None
+    subject = _field_subject(upstream, encoder, cls)
+    optional = {parameter.name for parameter in subject.parameters if not parameter.required}
+    sizes = {p.name for p in subject.parameters if type(p.default) is int and p.default == 0}
+    changed = [spec.name for spec in fields_of(upstream.machine, cls) if spec.name in names]
+    for passed in (frozenset[str](), frozenset(sizes)):
+        outcome = subject.outcome(passed)
+        result = None if outcome is None else outcome[3]["result"][-1]
+        if isinstance(result, list) and result[0] == "obj":
+            others = sorted(optional - passed)
+            return {name: ["dep", others, result[3].get(name, UNCHANGED)[-1]] for name in changed}
+    return dict.fromkeys(changed, UNKNOWN)
+
+
+def _field_subject(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> Subject:
+    names = []
+    for spec in fields_of(upstream.machine, cls):
+        if spec.init:
+            required = spec.default is MISSING and spec.factory is MISSING
+            default = MISSING if required or spec.factory is not MISSING else spec.default
+            names.append((spec.name, required, default))
+    return constructor_subject(encoder, cls, names)
+
+
+def _changed(upstream: Upstream, subject: Subject) -> set[str] | None:
+    """The fields that construction changes whatever is passed; None where that cannot be told."""
+    outcome = subject.outcome(frozenset(parameter.name for parameter in subject.parameters))
+    result = None if outcome is None else outcome[3]["result"][-1]
+    if not isinstance(result, list) or result[0] != "obj":
+        return None
+    return {name for name, field in result[3].items() if field[-1] != ["arg", name]}
+
+
+def _sets(upstream: Upstream, cls: ClassObject) -> dict[str, list[str]] | None:
+    """Which fields a class's own `__setattr__` writes for each name, where it is not just that one."""
+    names = [spec.name for spec in fields_of(upstream.machine, cls)]
+    found = {}
+    for name in names:
+        written: set[str] = set()
+        for probe in PROBES:
+            upstream.machine.begin(())
+            frame = Frame(cls.module)
+            instance = instantiate(upstream.machine, cls, [], {}, None, frame, {})
+            if not isinstance(instance, Instance):
+                return None
+            before = dict(instance.fields)
+            set_attribute(upstream.machine, instance, name, probe, None, frame)
+            written |= {key for key, value in instance.fields.items() if value is not before.get(key, MISSING)}
+            if any(instance.fields[key] is not probe for key in written):
+                return None
+        if written - {name}:
+            found[name] = sorted(written - {name})
+    return found
