@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
+from mfsdp_lint.readers.python.library.command_line import said_in
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
@@ -73,7 +74,7 @@ def _option(machine: Machine, names: list[Object], options: dict[str, Object], n
         function = given[0]
         if destination is None or not isinstance(function, (Function, Partial)):
             return function
-        value = click_option(machine, known, options)
+        value = said_in(machine, click_option(machine, known, options), "default", node, frame)
         if isinstance(value, Option) and value.default is False:
             machine.switch(frame.module.path, value.text)
         if isinstance(function, Partial):
@@ -134,4 +135,4 @@ def _typer_option(
     text = names[0].partition("/")[0] if names else "an option"
     if default is ... or not isinstance(default, CONSTANTS) or {"prompt", "callback"} & keywords.keys():
         return Option(machine.tick(), text)
-    return Option(machine.tick(), text, default)
+    return said_in(machine, Option(machine.tick(), text, default), "default", node, frame, first=True)
