@@ -1,7 +1,7 @@
-"""Command-line programs made of functions: click, typer, fire, hydra.
+"""Command-line programs made of functions: click, typer, fire (hydra: see hydra.py).
 
 A parameter that comes from the command line is its option's default, as with argparse (see command_line.py); one that
-has no default, or comes from files that are composed when the program starts, is not known.
+has no default is not known.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-@models("click.command", "rich_click.command", "hydra.main", "typer.run", "fire.Fire")
+@models("click.command", "rich_click.command", "typer.run", "fire.Fire")
 def _program(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     """`@command()` and `@command` make a program of a function; `run(function)` is one that starts at once."""
     name = getattr(node, "func", node)

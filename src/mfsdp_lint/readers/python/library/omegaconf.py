@@ -269,7 +269,7 @@ def _parse_hydra(machine: Machine, given: Arguments, node: Any, frame: Frame) ->
     if texts is None:
         havoc(machine, tree)
     else:
-        _override(machine, tree, texts, node, frame)
+        override(machine, tree, texts, node, frame)
     return tree
 
 
@@ -290,7 +290,8 @@ def _process(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Obj
     return config
 
 
-def _override(machine: Machine, tree: ConfigTree, texts: list[str], node: Any, frame: Frame) -> None:
+def override(machine: Machine, tree: ConfigTree, texts: list[str], node: Any, frame: Frame) -> None:
+    """Change a tree as overrides in the grammar of Hydra say. Raises Raised where Hydra refuses one."""
     for text in texts:
         try:
             each = parse(text)
