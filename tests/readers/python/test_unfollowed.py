@@ -61,6 +61,14 @@ def test_a_field_that_a_class_does_not_have_is_refused_by_its_constructor(tmp_pa
     assert (found.nearest, text_at(found)) == ("log_interval", "log_intervall=1")
 
 
+def test_a_keyword_that_may_not_be_given_is_not_refused(tmp_path: Path) -> None:
+    text = (
+        "def recipe(levels=None):\n    more = {}\n    if levels:\n        more['log_intervall'] = 1\n"
+        "    cfg = llama3_8b_pretrain_config()\n    cfg.logger = LoggerConfig(**more)\n    return cfg\n"
+    )
+    assert unfollowed(tmp_path, text) == []
+
+
 def test_a_class_with_a_base_out_of_sight_may_have_more_fields(tmp_path: Path) -> None:
     text = (
         "from elsewhere import Base\nfrom dataclasses import dataclass\n@dataclass\nclass Mine(Base):\n    a: int = 1\n"
