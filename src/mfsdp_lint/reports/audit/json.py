@@ -29,12 +29,12 @@ def render(
 ) -> Iterator[str]:
     """The document in pieces, a recipe a line: the settings of a large tree are many megabytes.
 
-    `settings` are as written: those that `globs` choose, else those of the vocabulary and of the environment. `others` are, without globs, the
-    further ones that anybody wrote, each with its place in `values`; what is left out is at its declared default.
-    `will_run` are those of the settings that start-up is known to give another value, with the line of upstream's that
-    does it, and what that line is about. `variants`, where a recipe has several execution paths, holds the conditions
-    of each and what is different there. An origin's `ref` is the place in `origins` of what else is known of it: how it
-    was written, columns, function, release, sources.
+    `settings` are as written: those that `globs` choose, else those of the vocabulary and of the environment. `others`
+    are, without globs, the further ones that anybody wrote, each with its place in `values`; what is left out is at its
+    declared default. `will_run` are those of the settings that start-up is known to give another value, with the line
+    of upstream's that does it, and what that line is about. `variants`, where a recipe has several execution paths,
+    holds the conditions of each and what is different there. An origin's `ref` is the place in `origins` of what else
+    is known of it: how it was written, columns, function, release, sources.
     """
     yield f'{{"version": 2, "target": {_encode(target_document(target))}, "recipes": ['
     tables = _Tables()
