@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from mfsdp_lint.vocabulary import SETTINGS
 from tests.commands.samples import TRAIN, Ask, ask, shown
 
 __all__ = ["ask"]
@@ -19,10 +20,15 @@ START_UP = "megatron-bridge 0.3.1 megatron/bridge/training/config.py"
 
 
 def recipes(ask: Ask, *arguments: str) -> dict[str, Any]:
-    """The recipes of the JSON document by name."""
+    """The recipes of the JSON document by name, with whole origins."""
     code, out, err = ask("audit", "--output-format", "json", *arguments)
     assert (code, err) == (0, "")
-    return {recipe["name"]: recipe for recipe in json.loads(out)["recipes"]}
+    document = json.loads(out)
+    for recipe in document["recipes"]:
+        for setting in (*recipe["settings"].values(), *recipe["will_run"].values()):
+            if setting["origin"] is not None:
+                setting["origin"] |= document["origins"][setting["origin"].pop("ref")]
+    return {recipe["name"]: recipe for recipe in document["recipes"]}
 
 
 def test_a_table_has_a_line_a_recipe_and_tells_once_what_is_the_same_in_all(ask: Ask) -> None:
@@ -107,6 +113,7 @@ def test_chosen_settings_of_several_recipes_are_columns(ask: Ask) -> None:
 def test_json_gives_every_setting_with_its_origin(ask: Ask) -> None:
     sharded = recipes(ask, "recipes.py")["sharded"]
     settings, will_run = sharded.pop("settings"), sharded.pop("will_run")
+    assert sharded.pop("others")
     assert sharded == {
         "name": "sharded",
         "qualified_name": "recipes.sharded",
@@ -163,6 +170,34 @@ def test_json_gives_every_setting_with_its_origin(ask: Ask) -> None:
         "step": "Megatron-FSDP",
     }
     assert "ddp.use_megatron_fsdp" not in will_run
+
+
+def test_json_says_where_with_the_setting_and_the_rest_once(ask: Ask) -> None:
+    _, out, _ = ask("audit", "--output-format", "json", "recipes.py")
+    document = json.loads(out)
+    origin = document["recipes"][0]["settings"]["checkpoint.ckpt_format"]["origin"]
+    assert set(origin) == {"path", "line", "end_line", "ref"}
+    assert {"how", "column", "end_column", "function"} <= set(document["origins"][origin["ref"]])
+    assert len(document["origins"]) == len({json.dumps(each) for each in document["origins"]})
+
+
+def test_json_leaves_out_what_nobody_wrote_and_no_rule_asks_for(ask: Ask) -> None:
+    _, out, _ = ask("audit", "--output-format", "json", "recipes.py")
+    document = json.loads(out)
+    (sharded,) = (recipe for recipe in document["recipes"] if recipe["name"] == "sharded")
+    whole = recipes(ask, "--settings", "*", "recipes.py")["sharded"]["settings"]
+    assert sharded["settings"].keys() == {path for path in whole if path in SETTINGS or path.startswith("env.")}
+    for path, number in sharded["others"].items():
+        assert document["values"][number]["state"] == whole[path]["state"]
+    left_out = whole.keys() - sharded["settings"].keys() - sharded["others"].keys()
+    assert left_out
+    named = [whole[path]["origin"] for path in left_out if "." in path]
+    assert {origin["how"] for origin in named if origin is not None} <= {"default"}
+
+
+def test_json_of_a_recipe_is_no_longer_than_a_page_of_settings(ask: Ask) -> None:
+    _, out, _ = ask("audit", "--output-format", "json", "recipes.py")
+    assert len(out) < 30_000 * len(json.loads(out)["recipes"])
 
 
 def test_json_keeps_the_ways_through_a_recipe_apart(ask: Ask) -> None:

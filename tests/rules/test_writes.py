@@ -84,11 +84,26 @@ def test_setattr_is_an_assignment_too(tmp_path: Path) -> None:
             cfg.rng.keep()
             return cfg
         """,  # a hook of its own, and what a class keeps on itself
+        recipe("cfg.train._remark = 1"),
+        recipe("cfg.train.remark = 1") + "\ndef report(cfg):\n    return cfg.train.remark\n",
+        recipe("cfg.train.remark = 1") + "\ndef report(cfg):\n    return getattr(cfg.train, 'remark', None)\n",
     ],
-    ids=["a field", "a class out of sight", "a class with hooks, and its own attributes"],
+    ids=[
+        "a field",
+        "a class out of sight",
+        "a class with hooks, and its own attributes",
+        "a private name",
+        "a name that other code reads",
+        "a name that other code asks for",
+    ],
 )
 def test_what_may_be_meant_is_not_reported(tmp_path: Path, text: str) -> None:
     assert found(tmp_path, text, "MFSDP701") == []
+
+
+def test_writing_a_name_elsewhere_is_not_reading_it(tmp_path: Path) -> None:
+    text = recipe("cfg.train.remark = 1") + "\ndef report(cfg):\n    cfg.train.remark = 2\n"
+    assert found(tmp_path, text, "MFSDP701")
 
 
 def test_a_value_that_start_up_replaces_is_told_with_the_line_that_does_it(tmp_path: Path) -> None:

@@ -9,8 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Span
+
+if TYPE_CHECKING:
+    import ast
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -43,6 +47,17 @@ class Lines:
     def span(self, path: str, start: int, end: int) -> Span:
         """The span from one offset to another (exclusive)."""
         return Span(path, *self.position(start), *self.position(end))
+
+    def of_node(self, path: str, node: ast.expr) -> Span:
+        """The span of an expression; `ast` counts columns in bytes."""
+        end_line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
+        return Span(
+            path, node.lineno, self._column(node.lineno, node.col_offset), end_line, self._column(end_line, end)
+        )
+
+    def _column(self, line: int, offset: int) -> int:
+        text = self.text[self._starts[line - 1] :]
+        return len(text.encode()[:offset].decode(errors="ignore")) + 1
 
     def cut(self, span: Span) -> str:
         """The text of a span."""

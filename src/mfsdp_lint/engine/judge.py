@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +12,7 @@ from mfsdp_lint.core.recipe import Recipe, Span, Unfollowed
 from mfsdp_lint.engine.read import Question, Read, read
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import Comment, Suppressed, comments, suppress
-from mfsdp_lint.readers.registry import reader_of
+from mfsdp_lint.readers.registry import kind_of, reader_of
 from mfsdp_lint.results.held_versions import holds_for, in_order, named, told
 from mfsdp_lint.rules.check import Hits, Violation, hits, violations_of
 from mfsdp_lint.rules.findings import Cause, causes
@@ -68,9 +69,12 @@ class Judge:
     rules: tuple[Rule, ...]
     every_rule: tuple[Rule, ...]
     _paths: frozenset[str] = field(init=False, repr=False, compare=False)
+    _folders: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_paths", frozenset(file.path for file in self.question.every_file))
+        paths = frozenset(file.path for file in self.question.every_file)
+        object.__setattr__(self, "_paths", paths)
+        object.__setattr__(self, "_folders", frozenset(os.path.dirname(os.path.abspath(path)) for path in paths))
 
     @property
     def target(self) -> Target:
@@ -80,6 +84,12 @@ class Judge:
     def is_linted(self, path: str) -> bool:
         """Whether a path is one of the files that the user asked to lint."""
         return path in self._paths
+
+    def is_told_of(self, path: str) -> bool:
+        """Whether a finding can point into a file: one that the user asked to lint, or data beside or below these."""
+        if path in self._paths or kind_of(path) == "python":
+            return path in self._paths
+        return any(os.path.abspath(path).startswith(folder + os.sep) for folder in self._folders)
 
     def __call__(self, sources: Sources, before: Judgement | None = None) -> Judgement:
         """Reads every file, judges every recipe, and marks what comments suppress.
@@ -94,7 +104,7 @@ class Judge:
         known = {} if before is None else before.hits
         fired = {
             target: hits(
-                readings[_reading(target)].recipes, target, self.rules, self.is_linted, known.get(target), sources
+                readings[_reading(target)].recipes, target, self.rules, self.is_told_of, known.get(target), sources
             )
             for target in targets
         }
@@ -125,7 +135,7 @@ class Judge:
         return [
             violation
             for target in self.question.targets
-            for violation in violations_of(hits(recipes, target, self.rules, self.is_linted, sources=sources))
+            for violation in violations_of(hits(recipes, target, self.rules, self.is_told_of, sources=sources))
         ]
 
     def _readings(self, sources: Sources, before: Mapping[tuple[str, str], Read]) -> dict[tuple[str, str], Read]:

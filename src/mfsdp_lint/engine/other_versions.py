@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
@@ -34,19 +35,16 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Jud
         question=_question(judge, {each.recipe.path for each in broken}, everywhere),
         rules=_that_matter(judge.rules, {violation.rule.code for violation in broken}),
     )
-    seen = {
-        (_key(violation), holds_for(violation))
-        for cause in again(judgement.sources).causes
-        for violation in cause.violations
-        if violation.target.core_alone == (violation.recipe.front_end.released_with == "core")
-    }
+    seen: dict[_Key, set[str]] = defaultdict(set)
+    for violation in (each for cause in again(judgement.sources).causes for each in cause.violations):
+        if violation.target.core_alone == (violation.recipe.front_end.released_with == "core"):
+            seen[_key(violation)].add(holds_for(violation))
     result = []
     for finding in findings:
         cause = causes.get(finding.fingerprint)
         if cause is not None:
-            keys = {_key(violation) for violation in cause.violations}
             here = {holds_for(violation) for violation in cause.violations}
-            versions = in_order(here | {version for key, version in seen if key in keys})
+            versions = in_order(here.union(*(seen[_key(violation)] for violation in cause.violations)))
             finding = replace(finding, versions=versions)
             if len(versions) < sum(len(_targets(each, judge.target)) for each in _components(cause.violations)):
                 finding = replace(finding, message=f"{finding.message} (holds for {named(versions)})")
@@ -99,6 +97,10 @@ def _that_matter(rules: Sequence[Rule], codes: Set[str]) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules if rule.code in wanted)
 
 
-def _key(violation: Violation) -> tuple[str, str, int, str, str]:
+_Key = tuple[str, str, int, str, str]
+"""What a finding in another version has to have in common: the rule, and the recipe."""
+
+
+def _key(violation: Violation) -> _Key:
     recipe = violation.recipe
     return violation.rule.code, recipe.path, recipe.line, recipe.label, recipe.front_end.name

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
-from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Unfollowed
+from mfsdp_lint.core.recipe import Origin, Recipe, Span, Unfollowed
 from mfsdp_lint.core.values import UNKNOWN, Known, OneOf, Plain, Value
 from mfsdp_lint.results.printable import printable
 from mfsdp_lint.versions.target import Target
@@ -62,12 +62,6 @@ def unfollowed_lines(unfollowed: Sequence[Unfollowed]) -> list[str]:
         + ("" if each.span is None else f" ({printable(each.point.path)}:{each.point.line})")
         for each in unfollowed
     ]
-
-
-def setting_document(setting: Setting) -> dict[str, Any]:
-    """State, value or values, and origin (None where nobody wrote it, or that is not known)."""
-    origin = None if setting.origin is None else origin_document(setting.origin)
-    return {**value_document(setting.value), "origin": origin}
 
 
 def value_document(value: Value) -> dict[str, Any]:

@@ -183,9 +183,17 @@ def strongest(hits: Sequence[Hit], rules: Sequence[Rule]) -> list[Hit]:
 def hits_of(recipe: Recipe, views: Views, asked: Agenda) -> Iterator[Hit]:
     """What one variant of a recipe breaks: the rules about settings."""
     for rule, case in asked.broken(views):
+        if any(_says(views.written, path, value) for path, value in rule.intended.items()):
+            continue
         seen = views.of(case.sees)
         decisive = (*rule.applies.deciding(seen), *(case.when.deciding(seen) if case.when else ()))
         yield Hit(rule, case, recipe, views.written, seen, tuple(dict.fromkeys(decisive)))
+
+
+def _says(written: Variant, path: str, value: Plain) -> bool:
+    """Whether somebody wrote this value; a default that nobody chose is not meant."""
+    origin, now = written.origin(path), written.value(path)
+    return origin is not None and origin.how != "default" and isinstance(now, Known) and same(now.value, value)
 
 
 def _hits_of_writes(recipe: Recipe, views: Views, asked: Agenda, is_linted: IsLinted) -> Iterator[Hit]:

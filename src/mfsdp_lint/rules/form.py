@@ -91,6 +91,7 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
         evidence=_evidence(fields.fields("evidence")),
         fixes=tuple(_fix(each, terms, finds) for each in fields.one_or_more("fix")),
         control=fields.settings("control"),
+        intended=fields.settings("intended"),
         confirm=confirm,
         preset=fields.choice("preset", Preset) if "preset" in fields else None,
         groups=fields.texts("groups", _GROUP),

@@ -51,6 +51,7 @@ def schema() -> dict[str, Any]:
                 "blame": _object({"value": _TEXTS, "enabled_by": _TEXTS}, []),
                 "fix": {"anyOf": [_fix(), {"type": "array", "minItems": 1, "items": _fix()}]},
                 "control": _SETTINGS,
+                "intended": _SETTINGS,
                 "confirm": _one_of(Confirm),
                 "preset": _one_of(Preset),
                 "groups": _TEXTS,

@@ -8,7 +8,7 @@ from megatron.bridge.training.pretrain import pretrain
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--fsdp", action="store_true")
+    parser.add_argument("--fsdp", action="store_true")  # decides: MFSDP102
     parser.add_argument("--ckpt-format", default="fsdp_dtensor")  # decides: MFSDP102
     args = parser.parse_args()
     cfg = llama3_8b_pretrain_config()

@@ -18,6 +18,8 @@ import argparse
 import enum
 import operator
 import os
+import click
+import typer
 from dataclasses import asdict, dataclass
 from functools import partial
 from types import SimpleNamespace
@@ -248,6 +250,20 @@ def recipe():
     args = parser.parse_args()
     cfg = base()
     cfg.ddp.use_megatron_fsdp = bool(args.fsdp)
+    return cfg
+""",
+    "an option's default in click": """
+@click.command()
+@click.option("--fsdp/--no-fsdp", «default=True»)
+def recipe(fsdp):
+    cfg = base()
+    cfg.ddp.use_megatron_fsdp = fsdp
+    return cfg
+""",
+    "an option's default in typer": """
+def recipe(fsdp: bool = typer.Option(«True», "--fsdp")):
+    cfg = base()
+    cfg.ddp.use_megatron_fsdp = fsdp
     return cfg
 """,
     "a keyword of a section": """

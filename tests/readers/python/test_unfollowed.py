@@ -52,6 +52,30 @@ def test_the_name_that_may_have_been_meant_is_told(tmp_path: Path) -> None:
     assert (found.name, found.nearest) == ("recipe", "tensor_size")
 
 
+def test_a_field_that_a_class_does_not_have_is_refused_by_its_constructor(tmp_path: Path) -> None:
+    (found,) = unfollowed(
+        tmp_path,
+        "def recipe():\n    cfg = llama3_8b_pretrain_config()\n    cfg.logger = LoggerConfig(log_intervall=1)\n    return cfg\n",
+    )
+    assert found.message == "TypeError: LoggerConfig.__init__() got an unexpected keyword argument 'log_intervall'"
+    assert (found.nearest, text_at(found)) == ("log_interval", "log_intervall=1")
+
+
+def test_a_keyword_that_may_not_be_given_is_not_refused(tmp_path: Path) -> None:
+    text = (
+        "def recipe(levels=None):\n    more = {}\n    if levels:\n        more['log_intervall'] = 1\n"
+        "    cfg = llama3_8b_pretrain_config()\n    cfg.logger = LoggerConfig(**more)\n    return cfg\n"
+    )
+    assert unfollowed(tmp_path, text) == []
+
+
+def test_a_class_with_a_base_out_of_sight_may_have_more_fields(tmp_path: Path) -> None:
+    text = (
+        "from elsewhere import Base\nfrom dataclasses import dataclass\n@dataclass\nclass Mine(Base):\n    a: int = 1\n"
+    )
+    assert unfollowed(tmp_path, f"{text}def recipe():\n    Mine(b=2)\n    return llama3_8b_pretrain_config()\n") == []
+
+
 def test_the_place_is_in_the_files_at_hand(tmp_path: Path) -> None:
     (found,) = unfollowed(
         tmp_path,

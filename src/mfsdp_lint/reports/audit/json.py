@@ -1,4 +1,4 @@
-"""For programs: every setting of every recipe, with its origin. Version 1 only ever gains keys."""
+"""For programs: the settings of every recipe, with their origins. Version 2 only ever gains keys."""
 
 from __future__ import annotations
 
@@ -6,51 +6,100 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mfsdp_lint.core.recipe import Recipe, Setting, Unfollowed, Variant
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Unfollowed, Variant
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.reports.settings import (
     chosen,
+    origin_document,
     recipe_document,
-    setting_document,
     target_document,
     unfollowed_document,
     value_document,
 )
 from mfsdp_lint.startup.resolve import differs, will_run
 from mfsdp_lint.versions.target import Target
+from mfsdp_lint.vocabulary import SETTINGS
+
+_INLINE = ("path", "line", "end_line")
+"""What a setting says of its origin itself; the rest stands once for all settings that have it in common."""
 
 
 def render(
     recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (), unfollowed: Sequence[Unfollowed] = ()
 ) -> Iterator[str]:
-    """The document in pieces, a recipe a line: all settings of a large tree are many megabytes.
+    """The document in pieces, a recipe a line: the settings of a large tree are many megabytes.
 
-    A setting that is missing is not known to exist. `settings` are as written, `will_run` those of them that start-up
-    is known to give another value, with the line of upstream's that does it, and what that line is about. `variants`,
-    where a recipe has several execution paths, holds the conditions of each and what is different there.
+    `settings` are as written: those that `globs` choose, else those of the vocabulary and of the environment. `others`
+    are, without globs, the further ones that anybody wrote, each with its place in `values`; what is left out is at its
+    declared default. `will_run` are those of the settings that start-up is known to give another value, with the line
+    of upstream's that does it, and what that line is about. `variants`, where a recipe has several execution paths,
+    holds the conditions of each and what is different there. An origin's `ref` is the place in `origins` of what else
+    is known of it: how it was written, columns, function, release, sources.
     """
-    yield f'{{"version": 1, "target": {json.dumps(target_document(target))}, "recipes": ['
-    encode = json.JSONEncoder(allow_nan=False).encode
+    yield f'{{"version": 2, "target": {_encode(target_document(target))}, "recipes": ['
+    tables = _Tables()
     for number, recipe in enumerate(recipes):
-        yield f"{',' if number else ''}\n{encode(_recipe(recipe, target, globs))}"
-    yield f'\n], "unfollowed": {encode([unfollowed_document(each) for each in unfollowed])}}}\n'
+        yield f"{',' if number else ''}\n{_encode(_recipe(recipe, target, globs, tables))}"
+    for name, table in (("values", tables.values), ("origins", tables.origins)):
+        yield f'\n], "{name}": ['
+        yield ",".join(f"\n{each}" for each in table)
+    yield f'\n], "unfollowed": {_encode([unfollowed_document(each) for each in unfollowed])}}}\n'
 
 
-def _recipe(recipe: Recipe, target: Target, globs: Sequence[str]) -> dict[str, Any]:
-    paths = chosen(recipe, globs)
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+
+
+class _Tables:
+    """What several settings have in common, by its text, with its number."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, int] = {}
+        self.origins: dict[str, int] = {}
+
+    def setting(self, setting: Setting) -> dict[str, Any]:
+        """State, value or values, and origin (None where nobody wrote it, or that is not known)."""
+        origin = None if setting.origin is None else self._origin(setting.origin)
+        return {**value_document(setting.value), "origin": origin}
+
+    def number(self, setting: Setting) -> int:
+        """The same as a number in `values`."""
+        return self.values.setdefault(_encode(self.setting(setting)), len(self.values))
+
+    def _origin(self, origin: Origin) -> dict[str, Any]:
+        whole = origin_document(origin)
+        rest = _encode({key: value for key, value in whole.items() if key not in _INLINE})
+        return {key: whole[key] for key in _INLINE} | {"ref": self.origins.setdefault(rest, len(self.origins))}
+
+
+def _recipe(recipe: Recipe, target: Target, globs: Sequence[str], tables: _Tables) -> dict[str, Any]:
+    settings = {path: recipe.setting(path) for path in chosen(recipe, globs)}
     document = recipe_document(recipe)
-    document["settings"] = {path: setting_document(recipe.setting(path)) for path in paths}
+    document["settings"] = {path: tables.setting(each) for path, each in settings.items() if globs or _is_main(path)}
     run = will_run(recipe, target)
-    changed = [path for path in paths if differs(recipe.setting(path).value, run.setting(path).value)]
-    document["will_run"] = {path: _will_run(run.setting(path)) for path in changed}
+    after = {path: run.setting(path) for path in document["settings"]}
+    changed = [path for path, setting in after.items() if differs(settings[path].value, setting.value)]
+    document["will_run"] = {path: _will_run(after[path], tables) for path in changed}
+    if not globs:
+        others = {path: each for path, each in settings.items() if not _is_main(path) and _is_written(each)}
+        document["others"] = {path: tables.number(each) for path, each in others.items()}
     if len(recipe.variants) > 1:
-        different = [path for path in paths if len({str(each.value(path)) for each in recipe.variants}) > 1]
+        different = [path for path in settings if len({str(each.value(path)) for each in recipe.variants}) > 1]
         document["variants"] = [_variant(each, different) for each in recipe.variants]
     return document
 
 
-def _will_run(setting: Setting) -> dict[str, Any]:
-    return {**setting_document(setting), "step": setting.origin.because if setting.origin else ""}
+def _is_main(path: str) -> bool:
+    """Whether a setting is one that rules know, or a variable of the environment."""
+    return path in SETTINGS or path.startswith("env.")
+
+
+def _is_written(setting: Setting) -> bool:
+    """Whether somebody wrote a setting: it is not at its declared default, and no section that has settings itself."""
+    return setting.origin is not None and setting.origin.how != "default" and "." in setting.path
+
+
+def _will_run(setting: Setting, tables: _Tables) -> dict[str, Any]:
+    return {**tables.setting(setting), "step": setting.origin.because if setting.origin else ""}
 
 
 def _variant(variant: Variant, paths: Sequence[str]) -> dict[str, Any]:

@@ -15,6 +15,12 @@ from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, DictObject, Function, Object
 
 
+def unexpected(called: str, keyword: str, names: list[str]) -> Refused:
+    """What Python raises where a function or class with parameters of these `names` is given another keyword."""
+    nearest = get_close_matches(keyword, names, n=1)
+    return Refused(f"{called}() got an unexpected keyword argument '{keyword}'", keyword, nearest[0] if nearest else "")
+
+
 def evaluate_defaults(machine: Machine, function: Function, parameters: ast.arguments, frame: Frame) -> None:
     """The default values of a function's parameters, evaluated where it is defined."""
     named = [*parameters.posonlyargs, *parameters.args]
@@ -85,11 +91,5 @@ def _bind_rest(
             holder.writes[HAZY] = True
         frame.fields[parameters.kwarg.arg] = holder
     elif rest:
-        refused = next(iter(rest))
         names = [each.arg for each in (*parameters.args, *parameters.kwonlyargs)]
-        nearest = get_close_matches(str(refused), names, n=1)
-        raise Refused(
-            f"{function.name}() got an unexpected keyword argument '{refused}'",
-            keyword=str(refused),
-            nearest=nearest[0] if nearest else "",
-        )
+        raise unexpected(function.name, str(next(iter(rest))), names)

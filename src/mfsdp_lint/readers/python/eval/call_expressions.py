@@ -14,7 +14,18 @@ from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
-from mfsdp_lint.readers.python.values.objects import DictObject, External, Object, Super
+from mfsdp_lint.readers.python.values.objects import (
+    ConfigTree,
+    DictObject,
+    External,
+    Instance,
+    ListObject,
+    Object,
+    Super,
+)
+
+_HOLDERS = (DictObject, ListObject, Instance, ConfigTree)
+"""What knows who wrote its parts."""
 
 
 def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
@@ -45,10 +56,13 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
         else:
             _spread(machine, as_mapping(machine, value, node, frame), keywords, focus, frame)
     try:
-        return call(machine, function, arguments, keywords, node, frame, focus)
+        result = call(machine, function, arguments, keywords, node, frame, focus)
     except Raised as error:
         error.passes(frame.module, node, focus.get(error.keyword))
         raise
+    if type(result) in _HOLDERS:
+        machine.gave[node] = result
+    return result
 
 
 def _spread(machine: Machine, value: Object, keywords: dict[str, Object], focus: dict[str, Any], frame: Frame) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.binding import unexpected
 from mfsdp_lint.readers.python.eval.classes import (
     FLAGS,
     enum_members,
@@ -19,6 +20,7 @@ from mfsdp_lint.readers.python.eval.classes import (
     opaque,
 )
 from mfsdp_lint.readers.python.eval.configurations import is_container
+from mfsdp_lint.readers.python.eval.containers import uncertain
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -160,6 +162,9 @@ def _fill_fields(
         raise Refused(f"{cls.name}() got multiple values for argument '{min(twice)}'")
     given.update(keywords)
     open_ended = given.pop("**", None) is not None
+    refused = [name for name in given if name not in layout.specs and not uncertain(keywords[name])]
+    if refused and not opaque(machine, cls):
+        raise unexpected(f"{cls.name}.__init__", refused[0], list(layout.specs))
     lacking = [spec.name for spec in layout.others if _is_lacking(spec, given)] if not open_ended else []
     if lacking:
         raise Refused(f"{cls.name}() missing required arguments: {', '.join(map(repr, lacking))}")
@@ -172,8 +177,7 @@ def _fill_fields(
         # Arguments that are not known may set any field.
         instance.fields.update({name: machine.unknown(name) for name in instance.fields if name not in given})
     for name, value in given.items():
-        # A name that this version's class does not have: Python would refuse it, a newer version may take it.
-        if isinstance(value, Choice) and any(option is MISSING for option in value.options):
+        if uncertain(value):
             value = _maybe_default(machine, value, layout.specs.get(name), node, frame)
         _set(machine, instance, name, value, node, frame, focus)
     if layout.hooked:

@@ -1,7 +1,7 @@
-"""Command-line programs made of functions: click, typer, fire, hydra.
+"""Command-line programs made of functions: click, typer, fire (hydra: see hydra.py).
 
 A parameter that comes from the command line is its option's default, as with argparse (see command_line.py); one that
-has no default, or comes from files that are composed when the program starts, is not known.
+has no default is not known.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
+from mfsdp_lint.readers.python.library.command_line import said_in
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
@@ -24,7 +25,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 
-@models("click.command", "rich_click.command", "hydra.main", "typer.run", "fire.Fire")
+@models("click.command", "rich_click.command", "typer.run", "fire.Fire")
 def _program(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     """`@command()` and `@command` make a program of a function; `run(function)` is one that starts at once."""
     name = getattr(node, "func", node)
@@ -73,7 +74,7 @@ def _option(machine: Machine, names: list[Object], options: dict[str, Object], n
         function = given[0]
         if destination is None or not isinstance(function, (Function, Partial)):
             return function
-        value = click_option(machine, known, options)
+        value = said_in(machine, click_option(machine, known, options), "default", node, frame)
         if isinstance(value, Option) and value.default is False:
             machine.switch(frame.module.path, value.text)
         if isinstance(function, Partial):
@@ -134,4 +135,4 @@ def _typer_option(
     text = names[0].partition("/")[0] if names else "an option"
     if default is ... or not isinstance(default, CONSTANTS) or {"prompt", "callback"} & keywords.keys():
         return Option(machine.tick(), text)
-    return Option(machine.tick(), text, default)
+    return said_in(machine, Option(machine.tick(), text, default), "default", node, frame, first=True)

@@ -80,7 +80,7 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False) ->
                 and machine.switch(frame.module.path, option.text)
             ):
                 option = Option(machine.tick(), option.text, True)
-            option = _said(machine, option, "default", node, frame)
+            option = said_in(machine, option, "default", node, frame)
             if command and former is not MISSING:
                 # Which of the two gives the default depends on the command.
                 option = former = Option(machine.tick(), getattr(option, "text", ""))
@@ -93,7 +93,7 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False) ->
                 value = machine.unknown(name)
             former = defaults.fields.get(name)
             if isinstance(former, Option) and isinstance(value, CONSTANTS):
-                value = _said(machine, Option(machine.tick(), former.text, value), name, node, frame)
+                value = said_in(machine, Option(machine.tick(), former.text, value), name, node, frame)
             machine.put(defaults, name, value)
         return None
 
@@ -151,10 +151,14 @@ def _option(machine: Machine, names: list[Object], options: dict[str, Object]) -
     return Option(machine.tick(), text, default) if isinstance(default, CONSTANTS) else default
 
 
-def _said(machine: Machine, option: Object, keyword: str, node: Any, frame: Frame) -> Object:
-    """An option that knows where its default is written: the argument of this name, or the whole call."""
+def said_in(machine: Machine, option: Object, keyword: str, node: Any, frame: Frame, first: bool = False) -> Object:
+    """An option that knows where its default is written: the argument of this name, or the whole call.
+
+    With `first`, the first positional argument can give it as well.
+    """
     if isinstance(option, Option) and isinstance(node, ast.Call):
-        argument = next((each for each in node.keywords if each.arg == keyword), node)
+        whole = node.args[0] if first and node.args else node
+        argument = next((each for each in node.keywords if each.arg == keyword), whole)
         option.said = behind(machine, Text(argument, frame))[-1]
     return option
 

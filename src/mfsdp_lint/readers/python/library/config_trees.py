@@ -81,11 +81,16 @@ def merge(machine: Machine, tree: ConfigTree, source: Object, node: Any, frame: 
     """Merge a tree or dictionary into a tree. With `struct`, a key that the tree does not have raises Raised."""
     if isinstance(source, Instance):
         source = tree_of(machine, source)
-    if not isinstance(source, (ConfigTree, DictObject)) or not is_whole(source):
+    if not isinstance(source, (ConfigTree, DictObject)) or not is_whole(source) or _has_other_keys(source):
         havoc(machine, tree)
         return
     for key, value in entries(source):
         put(machine, tree, key, value, source.writes.get(key), node, frame, struct)
+
+
+def _has_other_keys(source: ConfigTree | DictObject) -> bool:
+    """Whether a dictionary has keys that are no text, as `on:` in YAML: trees do not hold them here."""
+    return isinstance(source, DictObject) and not all(isinstance(key, str) for key in source.fields)
 
 
 def put(

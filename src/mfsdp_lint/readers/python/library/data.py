@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.library.data_formats import NoData, from_json, from_literal, from_toml, from_yaml
+from mfsdp_lint.readers.python.library.data_places import Read, in_place
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
@@ -22,8 +23,6 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 from mfsdp_lint.readers.python.values.places import Placed
 
-Read = Callable[[str, str], Placed]
-
 
 def to_object(machine: Machine, placed: Placed, option: Option | None, node: Any, frame: Frame) -> Object:
     """A loaded value as the evaluator has it; entries of dictionaries are written where they stand in the data.
@@ -34,7 +33,10 @@ def to_object(machine: Machine, placed: Placed, option: Option | None, node: Any
         return machine.unknown("data")
     if isinstance(placed.value, list):
         items = [to_object(machine, item, option, node, frame) for item in placed.value]
-        return ListObject(items, machine.tick())
+        listed = ListObject(items, machine.tick())
+        if all(item.origin for item in placed.value):
+            listed.loaded_from([(frame.module, item.origin, frame.function) for item in placed.value])
+        return listed
     if isinstance(placed.value, dict):
         made = DictObject({}, machine.tick())
         said: Any = placed.origin or node
@@ -47,9 +49,7 @@ def to_object(machine: Machine, placed: Placed, option: Option | None, node: Any
     return placed.value if option is None else Option(machine.tick(), option.text, placed.value)
 
 
-def loaded(
-    machine: Machine, source: Object, read: Callable[[str, str], list[Placed]], node: Any, frame: Frame
-) -> list[Object] | None:
+def loaded(machine: Machine, source: Object, read: Read, node: Any, frame: Frame) -> list[Object] | None:
     """The documents of a text or of a file that was opened; None where they are not known.
 
     Raises Raised where the loader refuses the text.
@@ -62,27 +62,16 @@ def loaded(
         text = text.decode(errors="replace")
     if not isinstance(text, str) or is_symbolic(text):
         return None
-    path = machine.finder.texts.get(text)
     try:
-        found = read(path or "", text)
+        found = in_place(machine, read, text, node, frame)
     except NoData as error:
         raise Raised("ValueError", str(error)) from None
     option = source if type(source) is Option else None
     machine.charge(len(text))
-    return [to_object(machine, each if path else without_places(each), option, node, frame) for each in found]
+    return [to_object(machine, each, option, node, frame) for each in found]
 
 
-def without_places(placed: Placed) -> Placed:
-    """A value whose text is no file: where its parts stand is not known."""
-    value = placed.value
-    if isinstance(value, dict):
-        value = {key: without_places(item) for key, item in value.items()}
-    elif isinstance(value, list):
-        value = [without_places(item) for item in value]
-    return Placed(value, None, placed.open)
-
-
-def _loader(read: Read) -> Model:
+def _loader(read: Callable[[str, str], Placed]) -> Model:
     def model(
         machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
     ) -> Object:

@@ -6,12 +6,13 @@ import ast
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import yaml
 
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.python.values.places import Placed
 from mfsdp_lint.readers.yaml.nodes import Alias, Mapping, Node, Scalar, Sequence, compose_documents
@@ -66,11 +67,21 @@ def from_toml(path: str, text: str) -> Placed:
 def from_literal(path: str, text: str) -> Placed:
     """What `ast.literal_eval` gives. Raises NoData."""
     try:
-        node = ast.parse(text.lstrip(" \t"), mode="eval").body
+        stripped = text.lstrip(" \t")
+        node = ast.parse(stripped, mode="eval").body
         ast.literal_eval(node)
-        return _literal(path, Lines(text.lstrip(" \t")), node)
+        _indent(node, len(text) - len(stripped))
+        return _literal(path, Lines(text), node)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
         raise NoData(str(error)) from None
+
+
+def _indent(node: ast.expr, blanks: int) -> None:
+    """Put what stands in the first line behind the blanks that were taken away in front of it."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.expr):
+            part.col_offset += blanks if part.lineno == 1 else 0
+            part.end_col_offset = (part.end_col_offset or 0) + (blanks if part.end_lineno == 1 else 0)
 
 
 def _literal(path: str, lines: Lines, node: ast.expr, pair: ast.expr | None = None) -> Placed:
@@ -86,15 +97,9 @@ def _literal(path: str, lines: Lines, node: ast.expr, pair: ast.expr | None = No
 
 
 def _of_node(path: str, lines: Lines, node: ast.expr, pair: ast.expr | None) -> Origin:
-    def column(line: int, offset: int) -> int:
-        start = lines.offset(line, 1)
-        return len(lines.text[start:].encode()[:offset].decode(errors="ignore")) + 1
-
-    end_line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
-    stop = (end_line, column(end_line, end))
-    focus = Span(path, node.lineno, column(node.lineno, node.col_offset), *stop)
-    first = pair or node
-    return Origin(Span(path, first.lineno, column(first.lineno, first.col_offset), *stop), "assigned", focus)
+    focus = lines.of_node(path, node)
+    first = focus if pair is None else lines.of_node(path, pair)
+    return Origin(replace(focus, line=first.line, column=first.column), "assigned", focus)
 
 
 def _without_places(value: Any) -> Placed:

@@ -21,8 +21,9 @@ from mfsdp_lint.readers.python.library.config_trees import (
     put_below,
     tree_of,
 )
-from mfsdp_lint.readers.python.library.data import loaded, to_object, without_places
+from mfsdp_lint.readers.python.library.data import loaded, to_object
 from mfsdp_lint.readers.python.library.data_formats import NoData, from_omegaconf
+from mfsdp_lint.readers.python.library.data_places import in_place
 from mfsdp_lint.readers.python.library.files import read
 from mfsdp_lint.readers.python.library.hydra_overrides import NoOverride, parse
 from mfsdp_lint.readers.python.state.copies import deep_copy
@@ -121,11 +122,10 @@ def _of_dotlist(machine: Machine, texts: list[str], node: Any, frame: Frame) -> 
 
 def _from_text(machine: Machine, text: str, node: Any, frame: Frame) -> Object:
     try:
-        documents = from_omegaconf("", text)
+        documents = in_place(machine, from_omegaconf, text, node, frame)
     except NoData as error:
         raise Raised("ValueError", str(error)) from None
-    found = to_object(machine, without_places(documents[0]), None, node, frame) if documents else None
-    return tree_of(machine, found)
+    return tree_of(machine, to_object(machine, documents[0], None, node, frame)) if documents else None
 
 
 @models("omegaconf.OmegaConf.load")
@@ -269,7 +269,7 @@ def _parse_hydra(machine: Machine, given: Arguments, node: Any, frame: Frame) ->
     if texts is None:
         havoc(machine, tree)
     else:
-        _override(machine, tree, texts, node, frame)
+        override(machine, tree, texts, node, frame)
     return tree
 
 
@@ -290,7 +290,8 @@ def _process(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Obj
     return config
 
 
-def _override(machine: Machine, tree: ConfigTree, texts: list[str], node: Any, frame: Frame) -> None:
+def override(machine: Machine, tree: ConfigTree, texts: list[str], node: Any, frame: Frame) -> None:
+    """Change a tree as overrides in the grammar of Hydra say. Raises Raised where Hydra refuses one."""
     for text in texts:
         try:
             each = parse(text)

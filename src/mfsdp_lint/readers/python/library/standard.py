@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.parts import inside
 from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
@@ -176,7 +177,9 @@ def _namespace(
 ) -> Object:
     if arguments or "**" in keywords:
         return machine.unknown("namespace", not_none=True)
-    focus = {keyword.arg: keyword for keyword in getattr(node, "keywords", ()) if keyword.arg}
+    given: list[ast.keyword] = getattr(node, "keywords", [])
+    focus: dict[str, Any] = {name: inside(each.value, (name,)) for each in given if not each.arg for name in keywords}
+    focus |= {each.arg: each for each in given if each.arg}
     return call(machine, written(machine, "types.SimpleNamespace"), [], keywords, node, frame, focus)
 
 

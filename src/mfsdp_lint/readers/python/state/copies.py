@@ -29,7 +29,7 @@ SHARED = frozenset((str, int, float, bool, type(None), bytes, Function, EnumMemb
 class Template:
     """A value as it is now, ready to be made again many times; what is older than it is shared, not copied."""
 
-    __slots__ = ("fields", "items", "parts", "shared", "value", "writes")
+    __slots__ = ("fields", "items", "parts", "places", "shared", "value", "writes")
 
     def __init__(self, value: Object, since: int, known: dict[int, Template]) -> None:
         known[id(value)] = self
@@ -42,7 +42,7 @@ class Template:
             items = value.options if isinstance(value, Choice) else value
             self.parts = [(None, template(item, since, known)) for item in items]
         elif isinstance(value, ListObject):
-            self.items = value.items
+            self.items, self.places = value.items, value.places
             if self.items is not None and any(own(item, since) for item in self.items):
                 self.parts = [(None, template(item, since, known)) for item in self.items]
         else:
@@ -69,6 +69,7 @@ class Template:
             listed = copies[id(self)] = type(value)(self.items, machine.tick())
             if self.parts:
                 listed.fields["items"] = [part.make(machine, copies) for _, part in self.parts]
+            listed.loaded_from(self.places)
             return listed
         made: Instance | DictObject | Unknown
         if isinstance(value, Instance):
@@ -129,6 +130,7 @@ def deep_copy(machine: Machine, value: Object, copies: dict[int, Object] | None 
         listed = copies[id(value)] = type(value)([], machine.tick())
         items = value.items
         listed.fields["items"] = items if items is None else [deep_copy(machine, item, copies) for item in items]
+        listed.loaded_from(value.places)
         return listed
     elif isinstance(value, tuple) and not is_constant(value):
         return tuple(deep_copy(machine, item, copies) for item in value)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.outcomes import OutOfSteps
 from mfsdp_lint.readers.python.state.paths import ExecutionPath, Facts, Place
@@ -51,6 +52,7 @@ class Machine:
     `returned` is the call that returned last, with the expression that said what and the frame of that; `yielded` the
     expression of the element that a generator gave last. `forwarding` are the functions that write what their callers
     say (`crossings` counts how often one was seen to). `looks` is what may still be looked at for one value's source.
+    `gave` is the object that each call gave last.
     """
 
     def __init__(self, finder: ModuleFinder, knowledge: Any = None, tracing: bool = False) -> None:
@@ -75,6 +77,7 @@ class Machine:
         self.crossings = 0
         self.forwarding: set[Function] = set()
         self.looks = 0
+        self.gave: dict[ast.Call, Object] = {}
         self.suspect: Write | None = None
         """The call that is about to make everything within its reach unknown; told where calls are traced."""
         self.path = ExecutionPath((), 0, DictObject({}, 0))
@@ -250,6 +253,8 @@ class Machine:
         """The texts that the expression of a written value has it from, the nearest first."""
         if node is None or type(node) is ast.Constant or not isinstance(value, _FOLLOWED):
             return ()
+        if isinstance(node, Origin):
+            return ((frame.module, node, frame.function),)
         self.looks = LOOKS
         found = trace(self, Text(node, frame))
         said = value.said if type(value) is Option else None

@@ -19,10 +19,10 @@ def part(machine: Machine, text: Text | None, key: Object) -> tuple[Place, ...]:
     if text is None or machine.looks <= 0:
         return ()
     machine.looks -= 1
-    found = written(peek(machine, text.node, text.frame), key)
-    if found:
-        return found
     node, frame = text
+    found = written(peek(machine, node, frame), key)
+    if found and found[0][1] is not node:
+        return found
     if isinstance(node, ast.keyword):
         return part(machine, Text(node.value, frame), key)
     if isinstance(node, ast.Dict):
@@ -34,7 +34,7 @@ def part(machine: Machine, text: Text | None, key: Object) -> tuple[Place, ...]:
     if isinstance(node, ast.Name):
         return _of_name(machine, node, frame, key)
     if isinstance(node, ast.Call):
-        return _of_call(machine, node, frame, key)
+        return _of_call(machine, node, frame, key) or found
     places = trace(machine, text)
     return part(machine, Text(places[-1][1], top(places[-1][0])), key) if places else ()
 
@@ -157,6 +157,8 @@ def _element(
         return _element(machine, loop, target.elts[1], iterable.args[0], path[1:], frame)
     if isinstance(called, ast.Name) and path and called.id == "zip" and path[0] < len(iterable.args):
         return _element(machine, loop, target.elts[path[0]], iterable.args[path[0]], path[1:], frame)
+    if position is not None and written(peek(machine, iterable, frame), position):
+        return Text(inside(iterable, (position, *path)), frame)
     return _among(machine, target, iterable, path, frame)
 
 

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import identical
@@ -128,6 +129,8 @@ def peek(machine: Machine, node: Any, frame: Frame) -> Object:
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         operand = peek(machine, node.operand, frame)
         found = not operand if isinstance(operand, CONSTANTS) else MISSING
+    elif isinstance(node, ast.Call):
+        found = machine.gave.get(node, MISSING)
     return MISSING if isinstance(found, Deferred) else machine.settle(found)
 
 
@@ -153,8 +156,10 @@ def _entry(owner: Object, key: Object) -> Object:
 
 def written(owner: Object, key: Object) -> tuple[Place, ...]:
     """The text that wrote an attribute or entry of an object, and those that this has its value from."""
+    if isinstance(owner, ListObject):
+        return (owner.places[key],) if isinstance(key, int) and -len(owner.places) <= key < len(owner.places) else ()
     write = owner.writes.get(key) if isinstance(owner, (Instance, DictObject, Unknown)) else None
-    if isinstance(write, Write) and write.module is not None and isinstance(write.node, ast.AST):
+    if isinstance(write, Write) and write.module is not None and isinstance(write.node, (ast.AST, Origin)):
         return ((write.module, write.focus or write.node, write.function), *write.sources)
     cls = owner.cls if isinstance(owner, Instance) and key not in owner.writes else owner
     return _in_class(cls, key) if isinstance(cls, ClassObject) and isinstance(key, str) else ()

@@ -30,6 +30,10 @@ MADE: Final = Marker("made")
 FACTORY: Final = Marker("factory")
 """Of a `defaultdict`: what makes an entry that is missing."""
 
+# Under `fields` of a list:
+LOADED: Final = Marker("loaded")
+"""Of a list that was loaded from data: its elements as they were, and the place of each in the data."""
+
 # Under `fields` of an unknown value, what it is:
 EITHER: Final = Marker("either")
 """One of several objects (`config or other`): these objects."""

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar
 
+from mfsdp_lint.readers.python.values.markers import LOADED
+
 if TYPE_CHECKING:
     from types import EllipsisType
     from typing import TypeAlias
@@ -54,7 +56,10 @@ UNREAD: Any = object()
 
 
 Place = tuple["Module", Any, str]
-"""A piece of a program's text: its module, its node, and the function that it stands in."""
+"""A piece of a program's text: its module, its node, and the function that it stands in.
+
+Of data that the program loads it is the module and function that load it, and instead of a node the Origin in the data.
+"""
 
 
 class Write(NamedTuple):
@@ -197,6 +202,17 @@ class ListObject:
     def items(self) -> Any:
         """The elements, None where they are not known."""
         return self.fields["items"]
+
+    @property
+    def places(self) -> Sequence[Place]:
+        """Where the elements stand in the data that they were loaded from; nothing once there are other elements."""
+        loaded, places = self.fields.get(LOADED, (None, ()))
+        return places if loaded is not None and loaded is self.items else ()
+
+    def loaded_from(self, places: Sequence[Place]) -> None:
+        """Keep where the elements that it has now stand in the data."""
+        if places:
+            self.fields[LOADED] = (self.items, places)
 
     def __repr__(self) -> str:
         return f"List({self.items!r})"

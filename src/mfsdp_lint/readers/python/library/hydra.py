@@ -1,0 +1,248 @@
+"""Hydra's programs: `@hydra.main`, and `initialize` with `compose`. What they compose of files of the tree is known.
+
+A program of Hydra is judged as it is when it is started without any override.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.definitions import MODELLED
+from mfsdp_lint.readers.python.eval.path_objects import text_of_path
+from mfsdp_lint.readers.python.library.config_trees import make_tree, merge
+from mfsdp_lint.readers.python.library.data import to_object
+from mfsdp_lint.readers.python.library.data_formats import NoData, from_omegaconf
+from mfsdp_lint.readers.python.library.hydra_defaults import (
+    Choice,
+    Default,
+    Document,
+    NotComposed,
+    Part,
+    composed,
+    package_of,
+)
+from mfsdp_lint.readers.python.library.omegaconf import override
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.folders import folder_of, located, normal, symbol, text_of
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    ConfigTree,
+    DictObject,
+    Function,
+    ListObject,
+    Native,
+    Object,
+    Option,
+    Partial,
+)
+from mfsdp_lint.readers.python.values.places import Placed
+
+_GROUP = re.compile(r"(?P<sign>~|\+\+|\+)?(?P<group>[\w/.-]+)(?:@(?P<package>[\w.]+))?(?:=(?P<option>.*))?\Z")
+_OPTIONS = re.compile(r"\[(?P<several>[\w/., -]*)\]\Z|(?P<one>[\w/.-]+)\Z")
+
+
+@models("hydra.main")
+def _main(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    path, name = _given(arguments, keywords)
+
+    def decorate(machine: Machine, given: list[Object], *_: Any) -> Object:
+        function = given[0]
+        return _program(function, path, name, frame.module) if isinstance(function, (Function, Partial)) else function
+
+    return Native(f"{MODELLED}command", decorate)
+
+
+def _given(arguments: list[Object], keywords: dict[str, Object]) -> tuple[Object, Object]:
+    """The folder and the file that `@hydra.main` is given."""
+    given = {**dict(zip(("config_path", "config_name"), arguments, strict=False)), **keywords}
+    return given.get("config_path", MISSING), given.get("config_name")
+
+
+def _program(function: Object, path: Object, name: Object, module: Module) -> Object:
+    def start(machine: Machine, given: list[Object], _: Any, node: Any, frame: Frame) -> Object:
+        if given and given[0] is not None:
+            return call(machine, function, [given[0]], {}, node, frame)
+        folder = _folder(machine, path, module)
+        tree = _tree(machine, folder, name, [], module, node, frame, started=True)
+        return call(machine, function, [tree], {}, node, frame)
+
+    return Native("a program", start)
+
+
+def _folder(machine: Machine, path: Object, module: Module) -> str | None:
+    """The folder of the tree that a path beside a module means; None where that is not known."""
+    text = text_of_path(machine.settle(path))
+    if text is None or "://" in text:
+        return None
+    if folder_of(machine, text) is None:
+        if os.path.isabs(text):
+            return None
+        text = f"{symbol(machine, os.path.dirname(module.path))}/{text}"
+    return normal(machine, text)
+
+
+@models("hydra.initialize", "hydra.experimental.initialize")
+def _initialize(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    path = arguments[0] if arguments else keywords.get("config_path")
+    return _initialized(machine, _folder(machine, path, frame.module))
+
+
+@models("hydra.initialize_config_dir", "hydra.experimental.initialize_config_dir")
+def _initialize_folder(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    text = text_of_path(machine.settle(arguments[0] if arguments else keywords.get("config_dir")))
+    inside = text is not None and folder_of(machine, text) is not None
+    return _initialized(machine, _folder(machine, text, frame.module) if inside else None)
+
+
+@models("hydra.initialize_config_module", "hydra.experimental.initialize_config_module")
+def _initialize_module(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    return _initialized(machine, None)
+
+
+def _initialized(machine: Machine, folder: str | None) -> Object:
+    machine.put(_state(machine), "folder", folder)
+    return machine.unknown("hydra", not_none=True)
+
+
+def _state(machine: Machine) -> DictObject:
+    found: DictObject = machine.memo.setdefault("hydra", DictObject({}, 0))
+    return found
+
+
+@models("hydra.compose", "hydra.experimental.compose")
+def _compose(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    given = {**dict(zip(("config_name", "overrides"), arguments, strict=False)), **keywords}
+    overrides = machine.settle(given.get("overrides", ()))
+    items = overrides.items if isinstance(overrides, ListObject) else overrides
+    folder = _state(machine).fields.get("folder")
+    # (What depends on a folder that was set before is remembered for no other call.)
+    machine.put(_state(machine), "folder", folder)
+    if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
+        return machine.unknown("config", not_none=True)
+    return _tree(machine, folder, given.get("config_name"), list(items), frame.module, node, frame)
+
+
+def _tree(
+    machine: Machine,
+    folder: Any,
+    name: Object,
+    overrides: list[Any],
+    module: Module,
+    node: Any,
+    frame: Frame,
+    *,
+    started: bool = False,
+) -> Object:
+    """What a file of a folder composes, with `overrides`; unknown where it depends on what is not at hand.
+
+    Where the program is `started` with it, whoever starts it may change every value.
+    """
+    name = machine.settle(name)
+    if not isinstance(folder, str) or not isinstance(name, str):
+        return machine.unknown("what hydra composes", not_none=True)
+    files = _Files(machine, folder, module)
+    try:
+        chosen, added, values = _sorted_out(files, overrides)
+        parts = composed(files.load, name, chosen, added)
+    except (NotComposed, NoData) as error:
+        return machine.unknown(f"what hydra composes: {error}", not_none=True)
+    tree = make_tree(machine)
+    for part in parts:
+        data = to_object(machine, _under(part), None, node, frame)
+        merge(machine, tree, data, node, frame)
+    machine.drop(tree, "hydra")
+    override(machine, tree, values, node, frame)
+    if started:
+        _as_options(machine, tree, "")
+    return tree
+
+
+def _under(part: Part) -> Placed:
+    placed = Placed(part.entries)
+    for word in reversed(list(filter(None, part.package.split(".")))):
+        placed = Placed({word: placed})
+    return placed
+
+
+def _as_options(machine: Machine, tree: ConfigTree, above: str) -> None:
+    for key, value in list(tree.fields.items()):
+        if isinstance(key, str) and isinstance(value, ConfigTree):
+            _as_options(machine, value, f"{above}{key}.")
+        elif isinstance(key, str) and isinstance(value, (bool, int, float, str, type(None))):
+            tree.fields[key] = Option(machine.tick(), f"{above}{key}=", value)
+
+
+class _Files:
+    """The files of a folder of configurations."""
+
+    def __init__(self, machine: Machine, folder: str, module: Module) -> None:
+        self.machine = machine
+        self.folder = folder
+        self.module = module
+
+    def load(self, path: str) -> Document | None:
+        """One file. Raises NotComposed where its text is not known, NoData where it is no YAML."""
+        name = path if path.endswith((".yaml", ".yml")) else f"{path}.yaml"
+        try:
+            found = text_of(self.machine, f"{self.folder}/{name}", self.module)
+        except FileNotFoundError:
+            return None
+        if found is None:
+            raise NotComposed(f"{name} is not at hand")
+        documents = from_omegaconf(*found)
+        entries = documents[0].value if documents else None
+        if documents and (documents[0].open or not isinstance(entries, (dict, type(None)))):
+            raise NotComposed(f"{name} is no mapping")
+        return Document(entries or {}, package_of(found[1]))
+
+    def is_group(self, path: str) -> bool:
+        """Whether a folder of options has this path."""
+        places = located(self.machine, f"{self.folder}/{path}", self.module)
+        return any(
+            os.path.basename(place) in self.machine.finder.entries(os.path.dirname(place)) and os.path.isdir(place)
+            for place in places
+        )
+
+
+def _sorted_out(files: _Files, overrides: list[str]) -> tuple[dict[str, Choice], list[Default], list[str]]:
+    """Overrides: the options that they choose, those that they add, and the values that they change."""
+    chosen: dict[str, Choice] = {}
+    added: list[Default] = []
+    values = []
+    for text in overrides:
+        found = _GROUP.match(text)
+        if found is None or not files.is_group(found["group"]):
+            values.append(text)
+            continue
+        choice = _option(text, found["option"])
+        key = found["group"] + (f"@{found['package']}" if found["package"] else "")
+        if found["sign"] == "+":
+            added.append(Default(choice, found["group"], found["package"]))
+        elif found["sign"] in (None, "~"):
+            chosen[key] = None if found["sign"] else choice
+        else:
+            raise NotComposed(f"{text} is refused")
+    return chosen, added, values
+
+
+def _option(text: str, option: str | None) -> Choice:
+    if option is None:
+        return None
+    if option == "null":
+        raise NotComposed(f"{text} is refused")
+    found = _OPTIONS.match(str(option).strip())
+    if found is None:
+        raise NotComposed(f"{text} is not followed")
+    return found["one"] or [each.strip() for each in found["several"].split(",") if each.strip()]

@@ -1,0 +1,35 @@
+"""Files that are not checked are told (MFSDP901), with the Python that would have to read them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.engine.run import run
+from mfsdp_lint.inputs.options import Options
+
+
+def found(folder: Path, text: str) -> list[Finding]:
+    (folder / "recipes.py").write_text(text)
+    findings = run(Options(paths=(str(folder),), target_bridge="0.3.1")).findings
+    return [each for each in findings if each.code == "MFSDP901"]
+
+
+def test_what_this_python_does_not_read_is_no_mistake_of_the_file(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, "def f(:\n")
+    version = ".".join(map(str, sys.version_info[:2]))
+    assert finding.message.startswith(f"not checked: not valid Python {version}: ")
+    assert (finding.severity, finding.span.line) == ("info", 1)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
+def test_valid_python_of_a_newer_version_is_told_as_not_checked_by_this_one(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, "def f[T](x: T) -> T:\n    return x\n")
+    assert finding.severity == "info"
+
+
+def test_what_is_read_is_not_told(tmp_path: Path) -> None:
+    assert found(tmp_path, "def f():\n    pass\n") == []

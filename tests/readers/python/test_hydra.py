@@ -1,0 +1,163 @@
+"""What Hydra composes of files of the tree is known; what it takes from elsewhere is not. (Values of hydra 1.3.)"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.values import UNKNOWN, Known, Plain
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.python.read import read_python
+
+HEAD = """\
+import hydra
+from hydra import compose, initialize
+from omegaconf import OmegaConf
+from dataclasses import dataclass, field
+
+@dataclass
+class DDP:
+    use_megatron_fsdp: object = False
+
+@dataclass
+class ConfigContainer:
+    ddp: DDP = field(default_factory=DDP)
+
+"""
+
+COMPOSE = """
+def recipe():
+    cfg = ConfigContainer()
+    with initialize(version_base="1.2", config_path="conf"):
+        composed = compose("config", overrides={overrides!r})
+    cfg.ddp.use_megatron_fsdp = OmegaConf.to_container(composed)
+    return cfg
+"""
+
+GROUPS = {
+    "config": "defaults:\n  - fsdp: full\n  - _self_\nk: 1\n",
+    "fsdp/full": "use: true\nk: 2\n",
+    "fsdp/off": "use: false\n",
+}
+
+
+def read(folder: Path, text: str, files: dict[str, str]) -> Recipe:
+    for name, content in files.items():
+        path = folder / "conf" / f"{name}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    program = folder / "train.py"
+    program.write_text(HEAD + text)
+    (recipe,) = (each for each in read_python([str(program)], Sources()).recipes if each.name in ("recipe", "main"))
+    return recipe
+
+
+# Files, overrides, and what is composed.
+COMPOSED: dict[str, tuple[dict[str, str], list[str], Plain]] = {
+    "a file without a list": ({"config": "k: 1\na: {b: 2}\n"}, [], {"k": 1, "a": {"b": 2}}),
+    "an option goes under the name of its group": (GROUPS, [], {"fsdp": {"use": True, "k": 2}, "k": 1}),
+    "its own values win where _self_ is last": (
+        {"config": "defaults:\n  - other\n  - _self_\nk: 1\n", "other": "k: 2\n"}, [], {"k": 1},
+    ),
+    "and lose where it is first": (
+        {"config": "defaults:\n  - _self_\n  - other\nk: 1\n", "other": "k: 2\n"}, [], {"k": 2},
+    ),
+    "without _self_ they win": ({"config": "defaults:\n  - other\nk: 1\n", "other": "k: 2\n"}, [], {"k": 1}),
+    "the package of the element": (
+        {"config": "defaults:\n  - a@p.q: x\n", "a/x": "k: 1\n"}, [], {"p": {"q": {"k": 1}}},
+    ),
+    "the package of the file's head": (
+        {"config": "defaults:\n  - a: x\n", "a/x": "# @package _global_\nk: 1\n"}, [], {"k": 1},
+    ),
+    "a list inside an option": (
+        {"config": "defaults:\n  - a: x\n", "a/x": "defaults:\n  - b: y\nk: 1\n", "a/b/y": "l: 2\n"},
+        [],
+        {"a": {"b": {"l": 2}, "k": 1}},
+    ),
+    "an option from the root": (
+        {"config": "defaults:\n  - a: x\n", "a/x": "defaults:\n  - /b: y\n", "b/y": "l: 2\n"},
+        [],
+        {"a": {"b": {"l": 2}}},
+    ),
+    "a file of the list chooses for those in front": (
+        {
+            "config": "defaults:\n  - fsdp: off\n  - experiment: big\n".replace("off", '"off"'),
+            "experiment/big": "# @package _global_\ndefaults:\n  - override /fsdp: full\n",
+            "fsdp/full": "use: true\n",
+            "fsdp/off": "use: false\n",
+        },
+        [],
+        {"fsdp": {"use": True}},
+    ),
+    "none of a group": ({"config": "defaults:\n  - a: null\nk: 1\n", "a/x": "l: 1\n"}, [], {"k": 1}),
+    "several of a group": (
+        {"config": "defaults:\n  - a: [x, y]\n", "a/x": "k: 1\nl: 1\n", "a/y": "k: 2\n"}, [], {"a": {"k": 2, "l": 1}},
+    ),
+    "an optional file that is not there": ({"config": "defaults:\n  - optional a: x\nk: 1\n"}, [], {"k": 1}),
+    "what configures hydra itself": (
+        {"config": "defaults:\n  - override hydra/job_logging: none\nk: 1\nhydra:\n  run: {dir: .}\n"}, [], {"k": 1},
+    ),
+    "an override of a value": ({"config": "k: 1\n"}, ["k=5", "+l=6"], {"k": 5, "l": 6}),
+    "an override of an option": (GROUPS, ["fsdp=off"], {"fsdp": {"use": False}, "k": 1}),
+    "an option that is added": (
+        {"config": "k: 1\n", "a/x": "l: 2\n"}, ["+a=x"], {"k": 1, "a": {"l": 2}},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_what_is_composed(name: str, tmp_path: Path) -> None:
+    files, overrides, value = COMPOSED[name]
+    recipe = read(tmp_path, COMPOSE.format(overrides=overrides), files)
+    assert recipe.setting("ddp.use_megatron_fsdp").value == Known(value)
+
+
+OPEN: dict[str, tuple[dict[str, str], list[str]]] = {
+    "a key that is no text": ({"config": "on: true\n"}, []),
+    "an option that has to be given": ({"config": "defaults:\n  - a: ???\n", "a/x": "k: 1\n"}, []),
+    "an option that depends on another": (
+        {"config": "defaults:\n  - a: x\n  - b: ${a}\n", "a/x": "k: 1\n", "b/x": "k: 1\n"}, [],
+    ),
+    "a file that is not there": ({"config": "defaults:\n  - registered\nk: 1\n"}, []),
+    "a group that no list has": ({**GROUPS, "other/x": "k: 1\n"}, ["other=x"]),
+    "a group that is chosen twice": (
+        {"config": "defaults:\n  - a: x\n  - a: y\n", "a/x": "k: 1\n", "a/y": "k: 2\n"}, [],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_what_is_not_composed_of_files_of_the_tree_is_unknown(name: str, tmp_path: Path) -> None:
+    files, overrides = OPEN[name]
+    recipe = read(tmp_path, COMPOSE.format(overrides=overrides), files)
+    assert not isinstance(recipe.setting("ddp.use_megatron_fsdp").value, Known)
+
+
+MAIN = """
+@hydra.main(version_base=None, config_path="conf", config_name="config")
+def main(options):
+    cfg = ConfigContainer()
+    cfg.ddp.use_megatron_fsdp = options.fsdp.use
+    return cfg
+"""
+
+
+def test_a_program_is_judged_without_overrides_and_says_what_may_change_it(tmp_path: Path) -> None:
+    setting = read(tmp_path, MAIN, GROUPS).setting("ddp.use_megatron_fsdp")
+    assert setting.value == Known(True)
+    assert setting.origin is not None
+    assert setting.origin.option == "fsdp.use="
+    decisive = setting.origin.sources[-1].span
+    assert (Path(decisive.path).relative_to(tmp_path).as_posix(), decisive.line) == ("conf/fsdp/full.yaml", 1)
+
+
+def test_a_program_without_a_folder_is_unknown(tmp_path: Path) -> None:
+    recipe = read(tmp_path, MAIN.replace('config_path="conf"', "config_path=None"), GROUPS)
+    assert recipe.setting("ddp.use_megatron_fsdp").value == UNKNOWN
+
+
+def test_without_initialize_nothing_is_known(tmp_path: Path) -> None:
+    text = COMPOSE.format(overrides=[]).replace('initialize(version_base="1.2", config_path="conf")', "open('x')")
+    assert read(tmp_path, text, GROUPS).setting("ddp.use_megatron_fsdp").value == UNKNOWN
