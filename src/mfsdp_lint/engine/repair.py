@@ -63,6 +63,10 @@ class Repair:
 
         return fix_project(before, project.evaluate, self.judgement.sources.text, may_be_edited, project.widen)
 
+    def project(self) -> _Project:
+        """The project as it is, for a proof of other edits than these fixes."""
+        return _Project(self, unsafe=True)
+
     def judged(self, judgement: Judgement, unsafe: bool) -> Judged:
         violations = [violation for cause in judgement.causes for violation in cause.violations]
         return Judged(

@@ -48,7 +48,7 @@ def run(options: Options) -> Outcome:
     asked, not_there = question(options)
     if asked.command_line.overrides and (options.fix or options.diff):
         raise UsageError("--fix and --diff repair the recipe as it stands; use them without --set and --env")
-    judge, codes, rules = _prepare(options, asked)
+    judge, codes, rules = prepare(options, asked)
     judgement = judge(Sources(asked.command_line.texts))
     not_there += tuple(problem for problem in judgement.problems if problem.kind == "usage")
     problems = [f"{problem.path}: {problem.message}" for problem in not_there if problem.kind == "usage"]
@@ -87,7 +87,7 @@ def run(options: Options) -> Outcome:
     )
 
 
-def _prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], Sequence[Rule]]:
+def prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], Sequence[Rule]]:
     """The judge for these options, the codes that are shown, and all rules that there are."""
     rules = rules_for(options.extend_rules) if options.extend_rules else load_rules()
     known = (*(rule.code for rule in rules), *FILE_CODES)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.fixes import conditions, items, roots, spelling, written
+from mfsdp_lint.fixes import conditions, items, returned, roots, spelling, written
 from mfsdp_lint.fixes.editor import Assignments, Old
 from mfsdp_lint.fixes.statements import (
     PythonFile,
@@ -157,13 +157,15 @@ def assign_after(file: PythonFile, anchor: Origin, setting: str, new: Assignment
 
 
 def assign_at_end(file: PythonFile, scope: Scope, new: Assignments) -> list[Edit] | None:
-    """Assign settings in front of the `return NAME` that ends a function."""
-    end = roots.final_return(file, scope)
-    if end is None or any(path.startswith("env.") for path, _ in new):
+    """Assign settings in front of the `return NAME` that ends a function; what it returns gets a name if need be."""
+    end, unnamed = roots.final_return(file, scope), returned.named(file, scope)
+    ending = end or unnamed
+    if ending is None or any(path.startswith("env.") for path, _ in new):
         return None
-    statement, name = end
+    statement, name = ending
     quote = spelling.usual_quote(file)
-    return insert_before(file, statement, [f"{name}.{path} = {spelling.spell(value, quote)}" for path, value in new])
+    lines = [f"{name}.{path} = {spelling.spell(value, quote)}" for path, value in new]
+    return insert_before(file, statement, lines) if end else returned.assign(file, statement, name, lines)
 
 
 def scope_of(file: PythonFile, origin: Origin) -> Scope | None:
