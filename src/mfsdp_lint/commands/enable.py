@@ -22,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """None means "not given"."""
     parser.add_argument("address", metavar="ADDRESS", help="path.py::function, or a file with one recipe (path.yaml)")
     parser.add_argument("--write", action="store_true", help="change the file instead of showing a patch")
-    parser.add_argument("--save", metavar="DIR", help="where checkpoints go; a run that resumes reads them there as well")
+    parser.add_argument(
+        "--save", metavar="DIR", help="where checkpoints are saved, and read from by a run that resumes"
+    )
     parser.add_argument("--strategy", metavar="NAME", default=STRATEGY, help=f"what is sharded (default: {STRATEGY})")
     add_what_is_read(parser.add_argument_group("what is read"))
     parser.add_argument("--config", metavar="FILE", help="read [tool.mfsdp-lint] from FILE")

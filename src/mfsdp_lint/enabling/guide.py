@@ -39,10 +39,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What to say where the condition holds."""
+    """What to say where the condition holds, unless something was asked for."""
 
     when: Condition
     say: Text
+    unless_asked: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +65,12 @@ class Guide:
         """Whether it says anything for these versions."""
         return any(step.versions.truth(site) for step in self.steps)
 
-    def remarks_on(self, variant: Variant, site: Site) -> Iterator[str]:
+    def remarks_on(self, variant: Variant, site: Site, asked: Asked) -> Iterator[str]:
         """What to say of the settings as they will be."""
-        return (each.say.of(variant) for each in self.remarks if each.when.at(site).truth(variant))
+        for each in self.remarks:
+            needless = each.unless_asked and getattr(asked, each.unless_asked) is not None
+            if not needless and each.when.at(site).truth(variant):
+                yield each.say.of(variant)
 
 
 @cache
@@ -77,7 +81,9 @@ def guide() -> Guide:
         Step(each["set"], parse_applicability(each["versions"]), parse(each.get("when", "always"), {}))
         for each in data["steps"]
     )
-    remarks = (Remark(parse(each["when"], {}), Text(each["say"])) for each in data["remarks"])
+    remarks = (
+        Remark(parse(each["when"], {}), Text(each["say"]), each.get("unless_asked", "")) for each in data["remarks"]
+    )
     return Guide(tuple(steps), tuple(remarks))
 
 

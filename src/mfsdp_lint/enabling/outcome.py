@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.fixes.apply import Fixed
@@ -17,8 +16,9 @@ from mfsdp_lint.versions.target import Target
 class Enabling:
     """`fixed` has the new texts: none where it is on already, and where it cannot be, of which `reasons` tell.
 
-    `required` says which rule requires a setting that no guide names, `also` are the recipes that are built on this
-    one and get it as well, `switches` the parameters that turned it on for those who asked, `rest` is what the rules say of the recipe then.
+    `required` says which rules require what no guide names, `also` are the recipes that are built on this
+    one and get it as well, `switches` the parameters that turned it on for those who asked, `rest` is what the rules
+    say of the recipe then.
     """
 
     recipe: Recipe
@@ -26,7 +26,7 @@ class Enabling:
     sources: Sources
     fixed: Fixed | None = None
     reasons: tuple[str, ...] = ()
-    required: Mapping[str, str] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
-from mfsdp_lint.core.values import NONE, Known, Plain, same
+from mfsdp_lint.core.values import NONE, Known, Plain, same, spell
 from mfsdp_lint.enabling.guide import Asked, Guide
 from mfsdp_lint.fixes.plan import Need
-from mfsdp_lint.readers.overrides import Override, OverriddenSettings
+from mfsdp_lint.readers.overrides import OverriddenSettings, Override
 from mfsdp_lint.rules.check import Remedy, Violation
 from mfsdp_lint.vocabulary import SWITCHES
 
@@ -21,11 +21,12 @@ Judge = Callable[[Sequence[Recipe]], Sequence[Violation]]
 ROUNDS = 8
 """One remedy may bring up the next mistake; more in a row are none that an edit cures."""
 
+
 @dataclass(slots=True)
 class Requirement:
     """What has to change on one way through a recipe; `obstacles` are what no edit removes.
 
-    `required` says for each setting that the guide does not name which rule requires it. `after` is how it will be,
+    `required` says which rules require what the guide does not name. `after` is how it will be,
     `rest` what the rules say of that.
     """
 
@@ -35,7 +36,7 @@ class Requirement:
     unset: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
-    required: dict[str, str] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
     obstacles: tuple[Violation, ...] = ()
     rest: tuple[Violation, ...] = ()
 
@@ -66,7 +67,9 @@ class Requirement:
         self.unset = tuple(dict.fromkeys((*self.unset, *remedy.unset)))
         self.drop = tuple(dict.fromkeys((*self.drop, *remedy.drop)))
         self.edits = tuple(dict.fromkeys((*self.edits, *remedy.edits)))
-        self.required |= dict.fromkeys((*remedy.set, *remedy.unset), violation.rule.code)
+        said = [f"{path} = {spell(value)}" for path, value in remedy.set.items()]
+        said += [f"{path} not to be set" for path in remedy.unset]
+        self.required += (f"{violation.rule.code} requires {', '.join(said)}",) if said else ()
         return True
 
     def _undone(self, remedy: Remedy) -> bool:
@@ -77,6 +80,7 @@ class Requirement:
 def requirement(recipe: Recipe, variant: Variant, site: Site, guide: Guide, asked: Asked, judge: Judge) -> Requirement:
     """Judge, take the remedies of the errors, and judge again, until no error is left or none can be cured."""
     found = Requirement(recipe, variant, guide.settings(variant, site, asked))
+    errors: list[Violation] = []
     for _ in range(ROUNDS):
         broken = judge([replace(recipe, variants=(found.after,), exposed=())])
         edited = {each.passage.edit for each in broken if each.passage} & set(found.edits)
@@ -91,4 +95,3 @@ def requirement(recipe: Recipe, variant: Variant, site: Site, guide: Guide, aske
             break
     found.obstacles = tuple(errors)
     return found
-

@@ -105,11 +105,11 @@ class _Attempt:
 
     def _told(self, result: Enabling, requirements: Sequence[Requirement]) -> Enabling:
         site = self._site(self.judge.target)
-        remarks = (remark for each in requirements for remark in guide().remarks_on(each.after, site))
+        remarks = (remark for each in requirements for remark in guide().remarks_on(each.after, site, self.asked))
         return replace(
             result,
             reasons=tuple(dict.fromkeys(_obstacle(each) for one in requirements for each in one.obstacles)),
-            required={path: code for each in requirements for path, code in each.required.items()},
+            required=tuple(dict.fromkeys(line for each in requirements for line in each.required)),
             remarks=tuple(dict.fromkeys(remarks)),
             rest=_once(each for one in requirements for each in one.rest),
         )

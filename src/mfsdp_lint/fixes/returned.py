@@ -1,4 +1,4 @@
-"""A configuration that a function hands straight on, `return make()`, gets a name so that more can be written into it."""
+"""A configuration that a function hands straight on, `return make()`: with a name, more can be written into it."""
 
 from __future__ import annotations
 

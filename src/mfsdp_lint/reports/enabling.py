@@ -11,7 +11,8 @@ from mfsdp_lint.results.summary import judged_against
 
 def render(outcome: Enabling, *, written: bool) -> list[str]:
     """Lines for people; the first one says what it comes to."""
-    recipe = f"{outcome.recipe.path}::{outcome.recipe.name}"
+    path, name = outcome.recipe.path, outcome.recipe.name
+    recipe = path if outcome.recipe.kind == "overrides" else f"{path}::{name}"
     against = f"({judged_against(outcome.targets)})"
     return [printable(line) for line in _lines(outcome, recipe, against, written)]
 
@@ -26,8 +27,7 @@ def _lines(outcome: Enabling, recipe: str, against: str, written: bool) -> Itera
     else:
         done = "Megatron-FSDP is on now" if written else "this turns Megatron-FSDP on (--write does it)"
         yield f"{recipe}: {done} {against}"
-    for path, code in outcome.required.items():
-        yield f"  {code} requires {path} as well"
+    yield from (f"  {each}" for each in outcome.required)
     if outcome.also:
         yield f"  built on it, and on as well: {', '.join(outcome.also)}"
     if outcome.fixed and outcome.switches:
