@@ -15,13 +15,11 @@ from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.read import Question, question
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.engine.run import prepare
-from mfsdp_lint.engine.users import with_users
 from mfsdp_lint.fixes.apply import Fixed
 from mfsdp_lint.fixes.plan import FixRequest, Texts, plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, Judged, prove
 from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.inputs.addresses import SEPARATOR, parse_address
-from mfsdp_lint.inputs.importers import TooMany
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.rules.check import Violation
@@ -43,10 +41,7 @@ def enable(options: Options, asked: Asked) -> Enabling | tuple[Problem, ...]:
     options = replace(options, paths=(path,))
     asking, not_there = question(options)
     judge, _, _ = prepare(options, asking)
-    try:
-        judge = replace(judge, question=with_users(asking, [path]), rules=judge.every_rule)
-    except TooMany:
-        raise UsageError(f"{path}: {TOO_LARGE}") from None
+    judge = replace(judge, rules=judge.every_rule)
     judgement = judge(Sources())
     problems = tuple(each for each in (*not_there, *judgement.problems) if each.kind != "comment")
     if problems:
@@ -91,7 +86,11 @@ class _Attempt:
         result = self._told(result, requirements)
         if result.reasons or not any(any(each.extent) for each in requirements):
             return result
-        return self._proved(result, requirements, before, repair.project().evaluate)
+        project = repair.project()
+        before = project.widen(before, {}, [recipe.path])
+        if before.unprovable:
+            return replace(result, reasons=(TOO_LARGE,))
+        return self._proved(result, requirements, before, project.evaluate)
 
     def _site(self, target: Target) -> Site:
         return Site(target, self.recipes[0].front_end)
@@ -179,8 +178,8 @@ class _EitherWay:
     callers: Callers
     switches: tuple[str, ...]
 
-    def given(self) -> Sequence[Mapping[str, Plain]]:
-        given = list(self.callers.given())
+    def given(self, users: Sequence[str] = ()) -> Sequence[Mapping[str, Plain]]:
+        given = list(self.callers.given(users))
         return [*given, *({name: False} for name in self.switches if {name: False} not in given)]
 
     def variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
