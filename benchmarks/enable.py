@@ -3,9 +3,9 @@
 
     python benchmarks/enable.py --tree TREE --version 0.3.1 [--python PYTHON --harness DIR --core TREE [--overlay DIR]]
 
-TREE is a Megatron-Bridge source tree of that version, or its unpacked wheel; its recipes are copied and nothing of it is
-changed. PYTHON has torch and what Megatron-Bridge imports, DIR stand-ins for packages that need a GPU (oracle_lib.py),
-CORE the Megatron-LM source that the version pins, and the overlay older packages. Without these, nothing real is asked.
+TREE is a Megatron-Bridge source tree of that version, or its unpacked wheel; its recipes are copied, and nothing of it
+is changed. PYTHON has torch and what Megatron-Bridge imports, DIR stand-ins for what needs a GPU (oracle_lib.py);
+CORE is the Megatron-LM source that the version pins, the overlay has older packages. Without, nothing real is asked.
 Exit status 1 where a recipe is changed in more than six lines, or the real start-up refuses one.
 """
 

@@ -32,9 +32,13 @@ class Repair:
     judge: Judge
     codes: Collection[str]
 
-    def proved(self) -> dict[str, Fix]:
-        """Fixes by fingerprint. Safe ones are proved among themselves, unsafe ones together with the safe ones."""
+    def proved(self) -> tuple[dict[str, Fix], dict[str, str]]:
+        """Fixes by fingerprint, and why others have none.
+
+        Safe ones are proved among themselves, unsafe ones together with the safe ones.
+        """
         fixes: dict[str, Fix] = {}
+        reasons: dict[str, str] = {}
         asked: set[str] = set()
         for unsafe in (False, True):
             before = self.judged(self.judgement, unsafe)
@@ -48,7 +52,8 @@ class Repair:
             )
             for each in proof.proved:
                 fixes.setdefault(each.request.key, Fix(each.request.safety, each.edits))
-        return fixes
+            reasons |= {each.request.key: each.reason for each in proof.unproved}
+        return fixes, reasons
 
     def applied(self, *, unsafe: bool, without: Collection[str] = ()) -> Fixed:
         """The texts of all files with every fix that holds, the unsafe ones if asked for. Writes nothing.

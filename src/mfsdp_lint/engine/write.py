@@ -15,10 +15,10 @@ from mfsdp_lint.inputs.writing import NotWritten, check_writable, remove_unfinis
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The texts that are on disk now, how many findings that fixes, and which files were left, each with the reason."""
+    """The texts that are on disk now, the fixes that are in them, and which files were left, each with the reason."""
 
     texts: Mapping[str, str]
-    fixed: int
+    fixed: tuple[Proved, ...]
     left: tuple[str, ...]
 
 
@@ -46,7 +46,7 @@ def write(fixed: Fixed, sources: Sources) -> Written:
             continue
         left.append(_said(*failed))
         left += [_said(path, f"what it needs in {failed[0]} was not written") for path in group if path != failed[0]]
-    on_disk = sum(_paths(proved) <= texts.keys() for proved in fixed.fixed)
+    on_disk = tuple(proved for proved in fixed.fixed if _paths(proved) <= texts.keys())
     return Written(texts, on_disk, tuple(left))
 
 

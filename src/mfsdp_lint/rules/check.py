@@ -29,7 +29,7 @@ Blamed = tuple[str, Origin, list[Source]]
 class Remedy:
     """What has to be changed in a variant to remove a violation; settings that are as they should be are left out.
 
-    `drop` are settings that say nothing any more then.
+    `drop` are settings that say nothing any more then. `why` says why it is safe, or not.
     """
 
     set: Mapping[str, Plain]
@@ -37,6 +37,7 @@ class Remedy:
     safety: Safety
     edits: tuple[Edit, ...] = ()
     drop: tuple[str, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,15 +316,24 @@ def _remedy(hit: Hit) -> Remedy | None:
     fix = hit.rule.fix_for(hit.variant)
     if fix is None:
         return None
+    wanted = [condition for _, condition in fix.safe.entries]
+    safe = any(each.truth(hit.seen if hit.passage else hit.variant) for each in wanted)
     return Remedy(
         set={path: value for path, value in _to_set(fix, hit.assignment) if not _is(hit.variant, path, value)},
         unset=tuple(path for path in fix.unset if not _is(hit.variant, path, None)),
-        safety="safe"
-        if any(safe.truth(hit.seen if hit.passage else hit.variant) for _, safe in fix.safe.entries)
-        else "unsafe",
+        safety="safe" if safe else "unsafe",
         edits=(hit.passage.edit,) if hit.passage and hit.passage.edit else (),
         drop=fix.drop,
+        why=_why(fix, " or ".join(each.text for each in wanted), safe=safe),
     )
+
+
+def _why(fix: FixSpec, condition: str, *, safe: bool) -> str:
+    """Why a fix is safe, or not, in the rule's own words."""
+    if safe:
+        return "safe wherever the rule fires" if condition == "always" else f"safe because {condition}"
+    why = "a person should see it first" if condition == "never" else f"unsafe unless {condition}"
+    return f"{why}; {fix.else_advice}" if fix.else_advice else why
 
 
 def _to_set(fix: FixSpec, assignment: Assignment | None) -> Iterable[tuple[str, Plain]]:

@@ -32,6 +32,12 @@ class Cause:
         found = [violation.remedy.safety for violation in self.violations if violation.remedy]
         return None if not found else "unsafe" if "unsafe" in found else "safe"
 
+    @property
+    def why(self) -> str:
+        """Why it is safe, or not."""
+        remedies = (violation.remedy for violation in self.violations if violation.remedy)
+        return next((remedy.why for remedy in remedies if remedy.safety == self.safety), "")
+
 
 def check(
     recipes: Sequence[Recipe],
