@@ -6,7 +6,7 @@
 TREE is a Megatron-Bridge source tree of that version, or its unpacked wheel; its recipes are copied, and nothing of it
 is changed. PYTHON has torch and what Megatron-Bridge imports, DIR stand-ins for what needs a GPU (oracle_lib.py);
 CORE is the Megatron-LM source that the version pins, the overlay has older packages. Without, nothing real is asked.
-Exit status 1 where a recipe is changed in more than six lines, or the real start-up refuses one.
+Exit status 1 where a recipe is changed in more than six lines, or the real start-up refuses what it accepts untouched.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def enabled(address: str, version: str) -> dict[str, Any]:
 
 
 def asked_the_real_one(jobs: list[dict[str, Any]], options: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
-    """What the real start-up says of each changed recipe, and of the same with nothing but the switch turned on."""
+    """What the real start-up says of each recipe: untouched, with nothing but the switch turned on, and as changed."""
     given, out = scratch / "jobs.json", scratch / "out.json"
     given.write_text(json.dumps(jobs))
     command = [options.python, str(WORKER), "--harness", options.harness, "--tree", options.tree]
@@ -105,13 +105,15 @@ def main() -> int:
         if each["reasons"]:
             print(f"  {each['path']}::{each['name']}: {'; '.join(each['reasons'])}")
     if said:
-        print(f"the real start-up accepts {sum(each['after'] is None for each in said)} of {len(said)},")
-        print(f"  and with nothing but the switch turned on {sum(each['before'] is None for each in said)}")
-    for each in said:
-        if each["after"] is not None:
-            print(f"  refused: {each['path']}::{each['name']}: {each['after']}")
+        ways = ("untouched", "switch", "changed")
+        accepted = ", ".join(f"{way} {sum(each[way] is None for each in said)}" for way in ways)
+        print(f"of {len(said)} the real start-up accepts: {accepted}")
+    refused = [each for each in said if each["changed"] is not None]
+    for each in refused:
+        same = " (untouched as well)" if each["changed"] == each["untouched"] else ""
+        print(f"  refused{same}: {each['path']}::{each['name']}: {' '.join(each['changed'].split())}")
     too_long = any(each["lines"] > MOST_LINES for each in changed)
-    return int(too_long or any(each["after"] is not None for each in said))
+    return int(too_long or any(each["changed"] != each["untouched"] for each in refused))
 
 
 if __name__ == "__main__":

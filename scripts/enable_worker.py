@@ -50,10 +50,10 @@ def refusal(harness: Any, function: Any, *, switch: bool) -> str | None:
 
 
 def one(harness: Any, job: dict[str, Any], tree: Path) -> dict[str, Any]:
-    """One recipe, before and after."""
+    """One recipe: untouched, with nothing but the switch turned on, and as it was changed."""
     before = (tree / "megatron" / "bridge" / job["path"]).read_text(encoding="utf-8")
     found: dict[str, Any] = {"path": job["path"], "name": job["name"]}
-    for name, text, switch in (("before", before, True), ("after", job["text"], False)):
+    for name, text, switch in (("untouched", before, False), ("switch", before, True), ("changed", job["text"], False)):
         try:
             found[name] = refusal(harness, recipe_of(job, "megatron.bridge", text), switch=switch)
         except Exception as error:
@@ -87,7 +87,11 @@ def main() -> int:
                 os._exit(0)
         os.close(writing)
         with os.fdopen(reading) as stream:
-            found.append(json.loads(stream.read() or json.dumps({**job, "before": "died", "after": "died"})))
+            found.append(
+                json.loads(
+                    stream.read() or json.dumps({**job, **dict.fromkeys(("untouched", "switch", "changed"), "died")})
+                )
+            )
         os.waitpid(process, 0)
     Path(options.out).write_text(json.dumps(found))
     return 0

@@ -216,7 +216,7 @@ def test_a_checkpoint_that_has_to_be_converted_is_named(enable: Enable) -> None:
         (["r.py::none"], "r.py::none: no recipe there; there are r, other"),
         (["r.py"], "r.py: 2 recipes there; name one: r, other"),
         (["r.py::r(x=1)"], "r.py::r(x=1): a recipe is enabled for whoever calls it; leave the arguments out"),
-        (["r.py::r", "--set=a.b=1"], "enable changes the recipe as it stands; use it without --set and --env"),
+        (["r.py::r", "--set=a.b=1"], "unrecognized arguments: --set=a.b=1"),
         (["no.py::r"], "no.py: no such file or directory"),
     ],
 )

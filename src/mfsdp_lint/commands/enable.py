@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--save", metavar="DIR", help="where checkpoints are saved, and read from by a run that resumes"
     )
     parser.add_argument("--strategy", metavar="NAME", default=STRATEGY, help=f"what is sharded (default: {STRATEGY})")
-    add_what_is_read(parser.add_argument_group("what is read"))
+    add_what_is_read(parser.add_argument_group("what is read"), launch=False)
     parser.add_argument("--config", metavar="FILE", help="read [tool.mfsdp-lint] from FILE")
 
 
@@ -36,8 +36,6 @@ def main(arguments: argparse.Namespace) -> int:
     Raises UsageError.
     """
     options = options_from({**vars(arguments), "paths": (arguments.address,), "output_format": None})
-    if options.overrides or options.environment:
-        raise UsageError("enable changes the recipe as it stands; use it without --set and --env")
     _check_strategy(arguments.strategy)
 
     from mfsdp_lint.engine.enable import enable
