@@ -101,6 +101,15 @@ def test_a_fix_of_several_lines_is_a_small_diff() -> None:
     )
 
 
+def test_a_change_that_removes_several_findings_is_shown_once() -> None:
+    fix = Fix("safe", (VALUE,), together=(UNSHARDED.fingerprint,))
+    same = replace(UNSHARDED, fixable="safe", fix=replace(fix, together=(FORMAT.fingerprint,)))
+    output = rendered(replace(FORMAT, fix=fix), same)
+    assert 'help: write `"fsdp_dtensor"` at recipes/llama.py:8 (safe fix: --fix)\n' in output
+    wanted = "help: what is changed for MFSDP101 at recipes/llama.py:8 removes this as well (safe fix: --fix)\n"
+    assert output.count(wanted) == 1
+
+
 def test_a_long_diff_is_cut_off() -> None:
     lines = "".join(f"    cfg.train.number_{number} = {number}\n" for number in range(40))
     output = without_summary(replace(FORMAT, fix=Fix("safe", (Edit(Span("recipes/llama.py", 9, 1, 9, 1), lines),))))

@@ -56,6 +56,7 @@ def test_the_whole_document() -> None:
                 "fix": {
                     "safety": "safe",
                     "why": "safe because nothing is loaded",
+                    "together": [],
                     "edits": [
                         {
                             "path": "recipes/llama.py",

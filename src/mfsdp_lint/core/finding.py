@@ -34,11 +34,15 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Edits that belong together and were proved to remove the finding, and why they are safe, or not."""
+    """Edits that belong together and were proved to remove the finding, and why they are safe, or not.
+
+    `together` are the fingerprints of other findings whose fixes have an edit in common with it: they go as one.
+    """
 
     safety: Safety
     edits: tuple[Edit, ...]
     why: str = ""
+    together: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

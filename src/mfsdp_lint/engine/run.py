@@ -179,8 +179,10 @@ def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str]) -> list[
     if judge.question.command_line.overrides:
         return [replace(cause.finding, no_fix=ONE_LAUNCH) for cause in judgement.causes]
     from mfsdp_lint.engine.repair import Repair
+    from mfsdp_lint.fixes.groups import grouped
 
     fixes, reasons = Repair(*_by_every_rule(judgement, judge), codes).proved()
+    fixes = grouped(fixes)
     return [_with_fix(cause, fixes, reasons) for cause in judgement.causes]
 
 

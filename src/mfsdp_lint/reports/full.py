@@ -29,17 +29,25 @@ _BOLD, _GUTTER, _HELP = "1", "1;34", "1;32"
 def render(findings: Sequence[Finding], summary: Summary, texts: Texts, *, color: bool = False) -> str:
     """Every finding that is not suppressed, and the line of summary."""
     lines = lines_of(texts)
-    pages = (_Page(lines, color, finding, texts) for finding in findings if finding.suppressed is None)
-    shown = ["\n".join(page.rows()) for page in pages]
+    seen: list[Finding] = []
+    shown = []
+    for finding in findings:
+        if finding.suppressed is None:
+            shown.append("\n".join(_Page(lines, color, finding, texts, _same_change(finding, seen)).rows()))
+            seen.append(finding)
     return "\n\n".join([*shown, summary_line(summary)]) + "\n"
 
 
 class _Page:
-    """One finding as it is shown; `gutter` is as wide as its largest line number."""
+    """One finding as it is shown; `gutter` is as wide as its largest line number.
 
-    def __init__(self, lines: Lines, color: bool, finding: Finding, texts: Texts) -> None:
+    `shown` is a finding above whose fix makes all the changes that this one needs.
+    """
+
+    def __init__(self, lines: Lines, color: bool, finding: Finding, texts: Texts, shown: Finding | None) -> None:
         self.lines = lines
         self.texts = texts
+        self.shown = shown
         self.color = color
         self.finding = finding
         spans = [finding.span, *(note.span for note in finding.related)]
@@ -68,6 +76,9 @@ class _Page:
         flags = "--fix" if finding.fixable == "safe" else "--fix --unsafe-fixes"
         if finding.fix is None:
             yield f"{head}: {flags} can repair this ({finding.fixable} fix)"
+        elif self.shown is not None:
+            there = f"{self.shown.code} at {printable(self.shown.span.path)}:{self.shown.span.line}"
+            yield f"{head}: what is changed for {there} removes this as well ({finding.fixable} fix: {flags})"
         elif fits_one_line(finding.fix):
             yield f"{head}: {_describe(finding.fix.edits[0])} ({finding.fixable} fix: {flags})"
         else:
@@ -101,6 +112,14 @@ class _Page:
 
     def paint(self, text: str, style: str) -> str:
         return f"\x1b[{style}m{text}\x1b[0m" if self.color and text else text
+
+
+def _same_change(finding: Finding, seen: Sequence[Finding]) -> Finding | None:
+    """The finding above whose fix has all edits of this one's."""
+    if finding.fix is None or not finding.fix.together:
+        return None
+    edits = set(finding.fix.edits)
+    return next((each for each in seen if each.fix and edits <= set(each.fix.edits)), None)
 
 
 def _describe(edit: Edit) -> str:

@@ -84,7 +84,12 @@ def _finding(finding: Finding) -> dict[str, Any]:
 def _fix(fix: Fix | None) -> dict[str, Any] | None:
     if fix is None:
         return None
-    return {"safety": fix.safety, "why": fix.why, "edits": [_edit(edit) for edit in fix.edits]}
+    return {
+        "safety": fix.safety,
+        "why": fix.why,
+        "together": list(fix.together),
+        "edits": [_edit(edit) for edit in fix.edits],
+    }
 
 
 def _edit(edit: Edit) -> dict[str, Any]:
