@@ -46,12 +46,14 @@ class _Page:
 
     def __init__(self, lines: Lines, color: bool, finding: Finding, texts: Texts, shown: Finding | None) -> None:
         self.lines = lines
-        self.texts = texts
         self.shown = shown
         self.color = color
         self.finding = finding
+        several = finding.fix is not None and shown is None and not fits_one_line(finding.fix)
+        self.changes = list(changes(finding.fix, texts)) if finding.fix and several else []
         spans = [finding.span, *(note.span for note in finding.related)]
-        self.gutter = max(len(str(span.end_line)) for span in spans)
+        numbers = [number for _, rows in self.changes for number, _ in rows]
+        self.gutter = max(map(len, (*(str(span.end_line) for span in spans), *numbers)))
 
     def rows(self) -> Iterable[str]:
         finding = self.finding
@@ -83,7 +85,7 @@ class _Page:
             yield f"{head}: {_describe(finding.fix.edits[0])} ({finding.fixable} fix: {flags})"
         else:
             yield f"{head}: change these lines ({finding.fixable} fix: {flags})"
-            for place, rows in changes(finding.fix, self.texts):
+            for place, rows in self.changes:
                 yield f"{' ' * self.gutter}{self.paint('-->', _GUTTER)} {printable(place)}"
                 yield from (self.beside(row) for row in rows)
 
