@@ -210,6 +210,17 @@ def test_a_checkpoint_that_has_to_be_converted_is_named(enable: Enable) -> None:
     assert 'checkpoint.pretrained_checkpoint is "/models/llama"; in another format than fsdp_dtensor' in err
 
 
+def test_a_range_of_versions_is_proved_for_all_of_them(enable: Enable) -> None:
+    text = """\
+        def r(fsdp: bool = False):
+            cfg = llama3_8b_pretrain_config()
+            cfg.ddp.use_megatron_fsdp = fsdp
+            return cfg
+    """
+    enable(text, "r.py::r")
+    assert main(["enable", "r.py::r", "--target-bridge", ">=0.3,<0.6"]) == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -118,7 +118,7 @@ class _Search:
         self._best = _Trial({}, {}, {}, before)
         self._picture = picture(before.recipes, before.broken)
         self._way_of = {id(variant): way for way, variant in self._picture.ways.items()}
-        self._calls: dict[int, tuple[Sequence[Mapping[str, Plain]], Picture]] = {}
+        self._calls: dict[int, tuple[Sequence[Mapping[str, Plain]], Recipe, Sequence[Broken]]] = {}
         """The other calls of recipes (by id), and what these are in them before any change."""
         self._differences: dict[Way, tuple[Variant, Variant, Sequence[str]]] = {}
         """The settings that differ in a way, before and after."""
@@ -255,19 +255,23 @@ class _Search:
 
     def _in_other_calls(self, after: Judged) -> tuple[Picture, Picture]:
         """What the recipes that were read anew are in calls with other arguments, before and after."""
-        then, now = Picture({}, {}), []
+        then: list[Recipe] = []
+        broken: list[Broken] = []
+        now: list[Recipe] = []
         for recipe, changed in pairs(self._before.recipes, after.recipes):
             if recipe.callers is None:
                 continue
             if id(recipe) not in self._calls:
                 # What works today counts, so that the text as it is says which calls are looked at.
                 calls = recipe.callers.given(self._before.users)
-                earlier = [in_other_calls(recipe, calls)]
-                self._calls[id(recipe)] = calls, picture(earlier, self._before.breaks(earlier))
-            calls, known = self._calls[id(recipe)]
-            then |= known
+                earlier = in_other_calls(recipe, calls)
+                self._calls[id(recipe)] = calls, earlier, self._before.breaks([earlier])
+            calls, earlier, breaks = self._calls[id(recipe)]
+            then.append(earlier)
+            broken += breaks
             now.append(in_other_calls(changed, calls))
-        return then, picture(now, after.breaks(now))
+        # Together, so that several readings of one recipe are told apart as they are after the change.
+        return picture(then, broken), picture(now, after.breaks(now))
 
     def _touching(self, trial: _Trial, before: Picture) -> tuple[dict[Way, list[int]], dict[Way, set[str]]]:
         """Which fixes are for each way, and which settings they may change there.
