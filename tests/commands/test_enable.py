@@ -176,6 +176,19 @@ def test_whoever_asks_for_it_to_be_off_is_told_that_it_is_on(enable: Enable) -> 
     assert "it is on for every caller then, with fsdp=False, too" in err
 
 
+def test_a_function_that_changes_what_it_is_given_writes_it_at_its_end(enable: Enable) -> None:
+    text = """\
+        from megatron.bridge.training.config import ConfigContainer
+
+
+        def tune(cfg: ConfigContainer) -> None:
+            cfg.ddp.average_in_collective = True
+    """
+    code, out, _ = enable(text, "r.py::tune")
+    assert code == 0
+    assert "+    cfg.ddp.average_in_collective = False\n+    cfg.dist.use_megatron_fsdp = True\n" in out
+
+
 def test_an_override_file_gets_the_settings_in_their_sections(enable: Enable) -> None:
     text = """\
         checkpoint:

@@ -358,6 +358,11 @@ RETURNED = {
         "def f():\n    cfg = g(\n        1,\n    )  # made\n"
         '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n    return cfg\n',
     ),
+    "what is given and not returned is written to at the end": (
+        "def f(cfg, on):\n    cfg.checkpoint.save = 1\n    if on:\n        pass  # so far\n",
+        "def f(cfg, on):\n    cfg.checkpoint.save = 1\n    if on:\n        pass  # so far\n"
+        '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n',
+    ),
     "which is another one where that is taken": (
         "def f(cfg):\n    return g(cfg)",
         'def f(cfg):\n    config = g(cfg)\n    config.checkpoint.ckpt_format = "fsdp_dtensor"\n    return config',
@@ -375,7 +380,13 @@ def test_assign_at_the_end(before: str, wanted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["def f(): return g()", "def f(cfg, config):\n    return g()", "def f():\n    return 1"]
+    "text",
+    [
+        "def f(): return g()",
+        "def f(cfg, config):\n    return g()",
+        "def f():\n    return 1",
+        "def f(a):\n    b.checkpoint = 1\n",
+    ],
 )
 def test_what_is_returned_may_have_no_name(text: str) -> None:
     file = parse("recipe.py", text)

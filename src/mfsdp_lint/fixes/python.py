@@ -158,14 +158,20 @@ def assign_after(file: PythonFile, anchor: Origin, setting: str, new: Assignment
 
 def assign_at_end(file: PythonFile, scope: Scope, new: Assignments) -> list[Edit] | None:
     """Assign settings in front of the `return NAME` that ends a function; what it returns gets a name if need be."""
-    end, unnamed = roots.final_return(file, scope), returned.named(file, scope)
-    ending = end or unnamed
-    if ending is None or any(path.startswith("env.") for path, _ in new):
+    if any(path.startswith("env.") for path, _ in new):
         return None
-    statement, name = ending
-    quote = spelling.usual_quote(file)
-    lines = [f"{name}.{path} = {spelling.spell(value, quote)}" for path, value in new]
-    return insert_before(file, statement, lines) if end else returned.assign(file, statement, name, lines)
+
+    def lines(name: str) -> list[str]:
+        quote = spelling.usual_quote(file)
+        return [f"{name}.{path} = {spelling.spell(value, quote)}" for path, value in new]
+
+    if end := roots.final_return(file, scope):
+        return insert_before(file, end[0], lines(end[1]))
+    if unnamed := returned.named(file, scope):
+        return returned.assign(file, *unnamed, lines(unnamed[1]))
+    if changed := returned.given(file, scope):
+        return insert_after(file, changed[0], lines(changed[1]))
+    return None
 
 
 def scope_of(file: PythonFile, origin: Origin) -> Scope | None:
