@@ -353,6 +353,10 @@ RETURNED = {
         "def f():\n    cfg = g()\n    return cfg\n",
         'def f():\n    cfg = g()\n    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n    return cfg\n',
     ),
+    "also where something stands behind that": (
+        "def f():\n    return cfg\n    cfg.x = 1\n",
+        'def f():\n    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n    return cfg\n    cfg.x = 1\n',
+    ),
     "what a call gives gets a name": (
         "def f():\n    return g(\n        1,\n    )  # made\n",
         "def f():\n    cfg = g(\n        1,\n    )  # made\n"
