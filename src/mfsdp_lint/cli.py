@@ -28,7 +28,7 @@ if TYPE_CHECKING:
             """Does the work; returns the exit code, raises UsageError for a user's mistake."""
 
 
-COMMANDS = ("audit", "check", "dry-run", "explain", "judge", "rules", "snapshot", "why")
+COMMANDS = ("audit", "check", "dry-run", "enable", "explain", "judge", "rules", "snapshot", "why")
 """Every command; each is the module of that name, with `_` for `-`, under `mfsdp_lint.commands`."""
 
 ABOUT_A_WORD = ("explain",)

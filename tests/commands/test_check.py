@@ -101,3 +101,44 @@ def test_a_name_that_is_no_field_is_told_under_overrides_too(ask: Ask, options: 
     )
     _, out, _ = ask("misspelt.py", "--output-format=concise", *options)
     assert "MFSDP701 CheckpointConfig has no field ckpt_fromat; did you mean ckpt_format?" in out
+
+
+def test_readiness_is_told_recipe_by_recipe(ask: Ask) -> None:
+    code, out, _ = ask("recipes.py", "--set", "dist.use_megatron_fsdp=true", "--group-by", "recipe")
+    assert code == 1
+    told = """
+        recipes.py:14: small
+          error MFSDP101 Megatron-FSDP needs checkpoint.ckpt_format "fsdp_dtensor", but it is "torch"
+          warning MFSDP301 Megatron-FSDP is on, but ddp.data_parallel_sharding_strategy is "no_shard"
+          must change first: checkpoint.ckpt_format = "fsdp_dtensor"
+        recipes.py:20: sharded: ready
+    """
+    assert shown(told) in out
+    assert "\n\n2 of 5 recipes ready\n" in out
+
+
+def test_readiness_is_one_line_a_recipe_where_that_is_wanted(ask: Ask) -> None:
+    arguments = ("--set", "dist.use_megatron_fsdp=true", "--group-by=recipe", "--output-format=concise")
+    _, out, _ = ask("recipes.py", *arguments)
+    line = 'recipes.py:14: small: MFSDP101, MFSDP301; first checkpoint.ckpt_format = "fsdp_dtensor"\n'
+    assert line in out
+    assert "recipes.py:20: sharded: ready\n" in out
+
+
+def test_what_no_edit_cures_is_for_a_person(ask: Ask) -> None:
+    arguments = ("--set", "model.pipeline_model_parallel_size=2", "--group-by=recipe")
+    _, out, _ = ask("recipes.py::sharded", *arguments)
+    assert "  must change first: model.pipeline_model_parallel_size by hand (MFSDP350)\n" in out
+
+
+def test_programs_get_the_same_recipe_by_recipe(ask: Ask) -> None:
+    arguments = ("--set", "dist.use_megatron_fsdp=true", "--output-format=json")
+    plain = json.loads(ask("recipes.py", *arguments)[1])
+    grouped = json.loads(ask("recipes.py", *arguments, "--group-by=recipe")[1])
+    assert plain["by_recipe"] == []
+    assert {**grouped, "by_recipe": []} == plain
+    small = next(each for each in grouped["by_recipe"] if each["name"] == "small")
+    assert [finding["code"] for finding in small["findings"]] == ["MFSDP101", "MFSDP301"]
+    assert {finding["fingerprint"] for finding in small["findings"]} <= {
+        each["fingerprint"] for each in plain["findings"]
+    }

@@ -137,3 +137,56 @@ sys.exit(cli.main(["--fix", "a.yaml"]))
     assert "Traceback" not in done.stderr
     assert sorted(os.listdir(here)) == ["a.yaml", "b.yaml"]
     assert (here / "a.yaml").read_text() == BAD
+
+
+def test_fix_only_says_what_was_fixed_and_nothing_of_what_remains(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "a.yaml").write_text(BAD.replace("average", "data_parallel_sharding_strategy: no_shard\n  average"))
+    assert main(["--fix-only"]) == 0
+    assert capsys.readouterr() == ("2 files: 2 findings fixed\n", "")
+    assert "fsdp_dtensor" in (here / "a.yaml").read_text()
+    assert main([]) == 1  # the strategy is a choice
+
+
+def test_fix_only_ends_with_1_where_a_file_was_not_written_or_not_read(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "a.yaml").chmod(0o444)
+    (here / "c.py").write_text("from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\ndef f(:\n")
+    assert main(["--fix-only"]) == 1
+    out, err = capsys.readouterr()
+    assert out.startswith("c.py:2:7: error MFSDP901 not checked: ")
+    assert out.endswith("\n3 files: 1 finding fixed\n")
+    assert err.startswith("mfsdp-lint: error: a.yaml: not written: ")
+
+
+def test_show_fixes_lists_place_rule_safety_and_settings(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["a.yaml", "--fix", "--show-fixes"]) == 0
+    made = 'a.yaml:5: fixed MFSDP101 (safe): checkpoint.ckpt_format = "fsdp_dtensor"\n'
+    assert capsys.readouterr().out.startswith(f"{made}1 file, 1 recipe: 0 findings; 1 fixed; ")
+    assert main(["b.yaml", "--diff", "--show-fixes"]) == 1
+    assert capsys.readouterr().err.startswith(made.replace("a.yaml", "b.yaml").replace("fixed", "would fix"))
+
+
+def test_the_document_for_programs_says_what_was_fixed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["a.yaml", "--fix-only", "--output-format=json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [(each["code"], each["line"]) for each in document["fixes"]] == [("MFSDP101", 5)]
+    assert (document["findings"], document["summary"]["fixed"]) == ([], 1)
+
+
+def test_every_fix_says_why_it_is_safe_and_every_other_finding_why_it_has_none(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "b.yaml").write_text(BAD.replace("load: null", "load: /other"))
+    (here / "c.yaml").write_text("ddp:\n  use_megatron_fsdp: true\nmodel:\n  pipeline_model_parallel_size: 2\n")
+    main(["--output-format=json", "--select=MFSDP101,MFSDP350"])
+    safe, unsafe, none = json.loads(capsys.readouterr().out)["findings"]
+    condition = (
+        "checkpoint.pretrained_checkpoint is None and (checkpoint.load is None or checkpoint.load == checkpoint.save)"
+    )
+    assert safe["fix"]["why"] == f"safe because {condition}"
+    assert unsafe["fix"]["why"].startswith(f"unsafe unless {condition}; a checkpoint that it loads has to be converted")
+    assert (none["code"], none["fix"]) == ("MFSDP350", None)
+    assert none["no_fix"] == "the rule has no fix for this: what is meant is for a person to say"

@@ -31,6 +31,14 @@ def git(repository: Path, *arguments: str, patch: bytes | None = None) -> None:
     subprocess.run(["git", *arguments], cwd=repository, input=patch, check=True, capture_output=True)
 
 
+def test_a_line_that_stays_is_not_shown_as_changed() -> None:
+    """Frequent lines, such as empty ones, count as others do."""
+    before = b"".join(b"x%d\n\n" % number for number in range(400)) + b"a = 1\n\nreturn a\n\n"
+    after = before.replace(b"a = 1\n\n", b"a = 2\n\nb = 3\n")
+    patch = make_patch([("x.py", before, after)])
+    assert patch.endswith(b" \n-a = 1\n+a = 2\n \n+b = 3\n return a\n \n")
+
+
 @pytest.mark.parametrize(("before", "after"), CONTENTS.values(), ids=CONTENTS)
 def test_git_applies_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bytes, after: bytes) -> None:
     monkeypatch.chdir(tmp_path)

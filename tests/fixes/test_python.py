@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from mfsdp_lint.core.finding import Edit
@@ -344,3 +346,55 @@ def test_assign_at_the_end_of_a_function(before: str, wanted: str | None) -> Non
     scope = python.scope_of(file, origin)
     assert scope is not None
     assert after(file, python.assign_at_end(file, scope, [(FORMAT, "f")])) == wanted
+
+
+RETURNED = {
+    "a name is assigned to in front of it": (
+        "def f():\n    cfg = g()\n    return cfg\n",
+        'def f():\n    cfg = g()\n    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n    return cfg\n',
+    ),
+    "also where something stands behind that": (
+        "def f():\n    return cfg\n    cfg.x = 1\n",
+        'def f():\n    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n    return cfg\n    cfg.x = 1\n',
+    ),
+    "what a call gives gets a name": (
+        "def f():\n    return g(\n        1,\n    )  # made\n",
+        "def f():\n    cfg = g(\n        1,\n    )  # made\n"
+        '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n    return cfg\n',
+    ),
+    "what is given and not returned is written to at the end": (
+        "def f(cfg, on):\n    cfg.checkpoint.save = 1\n    if on:\n        pass  # so far\n",
+        "def f(cfg, on):\n    cfg.checkpoint.save = 1\n    if on:\n        pass  # so far\n"
+        '    cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n',
+    ),
+    "which is another one where that is taken": (
+        "def f(cfg):\n    return g(cfg)",
+        'def f(cfg):\n    config = g(cfg)\n    config.checkpoint.ckpt_format = "fsdp_dtensor"\n    return config',
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "wanted"), RETURNED.values(), ids=RETURNED)
+def test_assign_at_the_end(before: str, wanted: str) -> None:
+    file = parse("recipe.py", before)
+    assert file is not None
+    function = file.tree.body[0]
+    assert isinstance(function, ast.FunctionDef)
+    assert after(file, python.assign_at_end(file, function, [(FORMAT, "fsdp_dtensor")])) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(): return g()",
+        "def f(cfg, config):\n    return g()",
+        "def f():\n    return 1",
+        "def f(a):\n    b.checkpoint = 1\n",
+    ],
+)
+def test_what_is_returned_may_have_no_name(text: str) -> None:
+    file = parse("recipe.py", text)
+    assert file is not None
+    function = file.tree.body[0]
+    assert isinstance(function, ast.FunctionDef)
+    assert python.assign_at_end(file, function, [(FORMAT, "fsdp_dtensor")]) is None

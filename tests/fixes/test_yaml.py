@@ -198,3 +198,12 @@ def test_delete_write(before: str, wanted: str | None) -> None:
 @pytest.mark.parametrize("old", ["", "'x'", '"x"'])
 def test_strings_stay_strings(value: str, old: str) -> None:
     assert pyyaml.safe_load(f"{{a: {yaml.spell(value, old)}}}") == {"a": value}
+
+
+def test_sections_that_end_together_are_filled_from_the_inside_out() -> None:
+    file = yaml.parse("o.yaml", "train: {}\ncheckpoint:\n  save: x\n")
+    assert file is not None
+    new: list[tuple[str, Plain]] = [("dist.use_megatron_fsdp", True), (FORMAT, "fsdp_dtensor")]
+    assert after(file, yaml.assign(file, None, None, new)) == (
+        "train: {}\ncheckpoint:\n  save: x\n  ckpt_format: fsdp_dtensor\ndist:\n  use_megatron_fsdp: true\n"
+    )

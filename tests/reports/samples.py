@@ -49,7 +49,9 @@ FORMAT = Finding(
     fixable="safe",
 )
 
-WITH_FIX = replace(FORMAT, fix=Fix("safe", (Edit(Span("recipes/llama.py", 8, 34, 8, 46), '"fsdp_dtensor"'),)))
+VALUE = Edit(Span("recipes/llama.py", 8, 34, 8, 46), '"fsdp_dtensor"')
+
+WITH_FIX = replace(FORMAT, fix=Fix("safe", (VALUE,), "safe because nothing is loaded"))
 
 SUPPRESSED = replace(FORMAT, suppressed=Suppression(Span("recipes/llama.py", 8, 48, 8, 70), "converted at load"))
 
@@ -64,6 +66,7 @@ UNSHARDED = Finding(
     recipes=tuple(AffectedRecipe(f"recipe_{number}", "warning") for number in range(42)),
     fingerprint="fedcba9876543210",
     fixable="unsafe",
+    no_fix="a person has to choose",
 )
 
 SUMMARY = Summary(TARGET, files=1, recipes=1, errors=1, warnings=1, fixable=1, held_back=1)

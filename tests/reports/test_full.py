@@ -9,7 +9,7 @@ from mfsdp_lint.core.finding import Edit, Finding, Fix
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import full
 from mfsdp_lint.results.summary import Summary, summary_line
-from tests.reports.samples import FILES, FORMAT, SUMMARY, SUPPRESSED, TARGET, UNSHARDED, WITH_FIX
+from tests.reports.samples import FILES, FORMAT, SUMMARY, SUPPRESSED, TARGET, UNSHARDED, VALUE, WITH_FIX
 
 NOTHING = Summary(TARGET, files=0, recipes=0)
 
@@ -82,6 +82,38 @@ def test_a_fix_that_only_removes_says_so() -> None:
     assert "help: remove what stands at recipes/llama.py:9 (safe fix: --fix)\n" in without_summary(
         replace(FORMAT, fix=removal)
     )
+
+
+def test_a_fix_of_several_lines_is_a_small_diff() -> None:
+    behind = Edit(Span("recipes/llama.py", 8, 1, 8, 1), "    cfg.dist.use_megatron_fsdp = True\n")
+    gone = Edit(Span("recipes/llama.py", 9, 1, 10, 1), "")
+    assert without_summary(replace(FORMAT, fix=Fix("safe", (behind, VALUE, gone)))).endswith(
+        dedent(
+            """\
+            help: change these lines (safe fix: --fix)
+             --> recipes/llama.py:8
+            8 | -     cfg.checkpoint.ckpt_format = "torch_dist"
+            9 | -     cfg.checkpoint.save = "/results"
+            8 | +     cfg.dist.use_megatron_fsdp = True
+            9 | +     cfg.checkpoint.ckpt_format = "fsdp_dtensor"
+            """
+        )
+    )
+
+
+def test_a_change_that_removes_several_findings_is_shown_once() -> None:
+    fix = Fix("safe", (VALUE,), together=(UNSHARDED.fingerprint,))
+    same = replace(UNSHARDED, fixable="safe", fix=replace(fix, together=(FORMAT.fingerprint,)))
+    output = rendered(replace(FORMAT, fix=fix), same)
+    assert 'help: write `"fsdp_dtensor"` at recipes/llama.py:8 (safe fix: --fix)\n' in output
+    wanted = "help: what is changed for MFSDP101 at recipes/llama.py:8 removes this as well (safe fix: --fix)\n"
+    assert output.count(wanted) == 1
+
+
+def test_a_long_diff_is_cut_off() -> None:
+    lines = "".join(f"    cfg.train.number_{number} = {number}\n" for number in range(40))
+    output = without_summary(replace(FORMAT, fix=Fix("safe", (Edit(Span("recipes/llama.py", 9, 1, 9, 1), lines),))))
+    assert "    cfg.train.number_15 = 15\n... | and 24 more\n" in output
 
 
 def test_code_that_is_not_at_hand_is_named_without_its_line() -> None:

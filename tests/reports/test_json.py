@@ -5,7 +5,8 @@ from __future__ import annotations
 import json as stdlib_json
 from typing import Any
 
-from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.finding import Applied, Finding
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import json
 from tests.reports.samples import SUMMARY, SUPPRESSED, UNSHARDED, WITH_FIX
 
@@ -54,6 +55,8 @@ def test_the_whole_document() -> None:
                 "confirmed": None,
                 "fix": {
                     "safety": "safe",
+                    "why": "safe because nothing is loaded",
+                    "together": [],
                     "edits": [
                         {
                             "path": "recipes/llama.py",
@@ -63,8 +66,11 @@ def test_the_whole_document() -> None:
                         }
                     ],
                 },
+                "no_fix": None,
             }
         ],
+        "fixes": [],
+        "by_recipe": [],
         "unfollowed": [],
         "summary": {
             "files": 1,
@@ -85,6 +91,7 @@ def test_the_whole_document() -> None:
 def test_a_finding_without_fix_or_error_text_has_the_keys_all_the_same() -> None:
     with_fix, without = document(WITH_FIX, UNSHARDED)["findings"]
     assert without["fix"] is None
+    assert without["no_fix"] == "a person has to choose"
     assert without["raises"] is None
     assert list(without) == list(with_fix)
 
@@ -95,3 +102,18 @@ def test_a_suppressed_finding_is_listed_and_marked() -> None:
 
 def test_no_findings_is_an_empty_list() -> None:
     assert document()["findings"] == []
+
+
+def test_the_fixes_that_were_made_are_listed() -> None:
+    made = Applied(
+        "MFSDP101", "safe", Span("recipes/llama.py", 8, 34, 8, 46), ('checkpoint.ckpt_format = "fsdp_dtensor"',)
+    )
+    assert stdlib_json.loads(json.render([], SUMMARY, fixes=[made]))["fixes"] == [
+        {
+            "code": "MFSDP101",
+            "safety": "safe",
+            "path": "recipes/llama.py",
+            "line": 8,
+            "changes": ['checkpoint.ckpt_format = "fsdp_dtensor"'],
+        }
+    ]

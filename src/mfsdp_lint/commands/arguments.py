@@ -41,8 +41,11 @@ def comma_separated(text: str) -> tuple[str, ...]:
     return tuple(piece.strip() for piece in text.split(",") if piece.strip())
 
 
-def add_what_is_read(group: argparse._ArgumentGroup) -> None:
-    """The options that decide what is read and against what it is judged. None means "not given"."""
+def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> None:
+    """The options that decide what is read and against what it is judged. None means "not given".
+
+    Those of one launch are left out where a file is changed, which has others.
+    """
     group.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
     group.add_argument(
         "--target-bridge",
@@ -54,6 +57,8 @@ def add_what_is_read(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--target-torch", metavar="VERSION", help="the version of PyTorch")
     group.add_argument("--target-gpu", metavar="NAME", help="the kind of GPU, as in h100")
     group.add_argument("--search-path", action="append", metavar="DIR", help="where imports are found; repeatable")
+    if not launch:
+        return
     group.add_argument(
         "--set", dest="overrides", action="append", metavar="PATH=VALUE", help="as if a launcher set it so; repeatable"
     )

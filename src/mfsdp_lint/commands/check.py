@@ -9,7 +9,8 @@ from typing import Any
 
 from mfsdp_lint.commands.arguments import add_what_is_read, comma_separated, options_from, tell_unfollowed
 from mfsdp_lint.engine.run import Outcome, run
-from mfsdp_lint.inputs.options import OUTPUT_FORMATS, PRESETS, OutputFormat
+from mfsdp_lint.inputs.options import GROUPINGS, OUTPUT_FORMATS, PRESETS, Options
+from mfsdp_lint.reports import applied
 
 SUMMARY = "Finds and fixes FSDP mistakes in Megatron-Bridge recipes, before the run."
 
@@ -22,6 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     switch = argparse.BooleanOptionalAction
     fixing = parser.add_argument_group("fixing")
     fixing.add_argument("--fix", action=switch, help="apply the safe fixes")
+    fixing.add_argument("--fix-only", action=switch, help="apply them, and say nothing of what remains")
+    fixing.add_argument("--show-fixes", action=switch, help="list every fix that is applied: place, rule, settings")
     fixing.add_argument("--unsafe-fixes", action=switch, help="count, show and apply unsafe fixes as well")
     fixing.add_argument("--diff", action=switch, help="print what --fix would do as a patch, and write nothing")
     judged = parser.add_argument_group("what is judged")
@@ -36,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tried.add_argument("--megatron-lm", metavar="DIR", help="a source tree of it, for what its command line reads")
     output = parser.add_argument_group("output and configuration")
     output.add_argument("--output-format", choices=OUTPUT_FORMATS)
+    output.add_argument("--group-by", choices=GROUPINGS, help="recipe: what is wrong with each, and what must change")
     output.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
     output.add_argument("--no-color", action="store_true", help="as does the environment variable NO_COLOR")
     output.add_argument("--config", metavar="FILE", help="read [tool.mfsdp-lint] from FILE")
@@ -46,9 +50,10 @@ def main(arguments: argparse.Namespace) -> int:
     options = options_from(vars(arguments))
     outcome = run(options)
     if options.diff:
-        _print_patch(outcome)
+        _print_patch(outcome, show_fixes=options.show_fixes)
     else:
-        _print_findings(outcome, options.output_format, color=not arguments.no_color and _terminal_shows_color())
+        color = not arguments.no_color and _terminal_shows_color()
+        sys.stdout.write(_rendered(outcome, options, color=color))
     if arguments.show_unfollowed and options.output_format != "json":
         tell_unfollowed(outcome.unfollowed, every=True)
     for remark in outcome.remarks:
@@ -70,40 +75,52 @@ def _terminal_shows_color() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _print_patch(outcome: Outcome) -> None:
+def _print_patch(outcome: Outcome, *, show_fixes: bool) -> None:
     """The patch goes out as bytes: a file's own encoding and line ends must arrive as they are."""
     from mfsdp_lint.results.summary import summary_line
 
     sys.stdout.flush()
     sys.stdout.buffer.write(outcome.patch)
     sys.stdout.buffer.flush()
+    if show_fixes:
+        sys.stderr.write(applied.lines(outcome.fixes, done=False))
     print(summary_line(outcome.summary), file=sys.stderr)
 
 
-def _print_findings(outcome: Outcome, output_format: OutputFormat, *, color: bool) -> None:
-    sys.stdout.write(_rendered(outcome, output_format, color))
+def _rendered(outcome: Outcome, options: Options, *, color: bool) -> str:
+    """For people the fixes that were made stand before what remains; for programs they are part of the document."""
+    if options.output_format == "json":
+        from mfsdp_lint.reports import json
+
+        return json.render(
+            outcome.findings, outcome.summary, outcome.unfollowed, fixes=outcome.fixes, recipes=outcome.recipes
+        )
+    made = applied.lines(outcome.fixes) if options.show_fixes else ""
+    if options.fix_only:
+        from mfsdp_lint.reports import concise
+
+        return made + concise.lines(outcome.findings) + applied.only(outcome.summary)
+    return made + _findings(outcome, options, color)
 
 
-def _rendered(outcome: Outcome, output_format: OutputFormat, color: bool) -> str:
+def _findings(outcome: Outcome, options: Options, color: bool) -> str:
     findings, summary = outcome.findings, outcome.summary
-    match output_format:
-        case "full":
-            from mfsdp_lint.reports import full
+    if options.output_format == "github":
+        from mfsdp_lint.reports import github
 
-            return full.render(findings, summary, outcome.text, color=color)
-        case "concise":
-            from mfsdp_lint.reports import concise
+        _append_step_summary(outcome)
+        return github.render(findings, summary, directory=_directory_in_repository())
+    if options.group_by == "recipe":
+        from mfsdp_lint.reports import readiness
 
-            return concise.render(findings, summary)
-        case "json":
-            from mfsdp_lint.reports import json
+        return readiness.render(outcome.recipes, summary, concise=options.output_format == "concise")
+    if options.output_format == "concise":
+        from mfsdp_lint.reports import concise
 
-            return json.render(findings, summary, outcome.unfollowed)
-        case "github":
-            from mfsdp_lint.reports import github
+        return concise.render(findings, summary)
+    from mfsdp_lint.reports import full
 
-            _append_step_summary(outcome)
-            return github.render(findings, summary, directory=_directory_in_repository())
+    return full.render(findings, summary, outcome.text, color=color)
 
 
 def _directory_in_repository() -> str:

@@ -34,10 +34,25 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Edits that belong together and were proved to remove the finding."""
+    """Edits that belong together and were proved to remove the finding, and why they are safe, or not.
+
+    `together` are the fingerprints of other findings whose fixes have an edit in common with it: they go as one.
+    """
 
     safety: Safety
     edits: tuple[Edit, ...]
+    why: str = ""
+    together: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A fix that was made. `span` is the first text that it changed, as that was; `changes` say what holds now."""
+
+    code: str
+    safety: Safety
+    span: Span
+    changes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +104,7 @@ class Finding:
     ("megatron-bridge 0.4.2"), where more than one was asked about; `enforced_by` who stops the run (validation,
     dataclass, wrapper, nobody). `related` are the other settings involved, each where *it* was set.
     `fingerprint` depends on the rule and the cause, not on the recipes that share it. `confirmation` is there where a
-    dry run was asked for.
+    dry run was asked for. `no_fix` says why there is no `fix`.
     """
 
     code: str
@@ -109,6 +124,7 @@ class Finding:
     suppressed: Suppression | None = None
     fixable: Safety | None = None
     fix: Fix | None = None
+    no_fix: str = ""
     confirmation: Confirmation | None = None
 
     @property

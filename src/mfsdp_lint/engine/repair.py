@@ -32,12 +32,14 @@ class Repair:
     judge: Judge
     codes: Collection[str]
 
-    def proved(self, *, unsafe_too: bool = False) -> dict[str, Fix]:
-        """Fixes by fingerprint. Safe ones are proved among themselves, unsafe ones together with the safe ones.
+    def proved(self, *, unsafe_too: bool = False) -> tuple[dict[str, Fix], dict[str, str]]:
+        """Fixes by fingerprint, and why others have none.
 
-        With `unsafe_too` all are proved together. Those that hold once others have been made have no edits yet.
+        Safe ones are proved among themselves, unsafe ones together with the safe ones; with `unsafe_too` all are proved
+        together. Those that hold once others have been made have no edits yet.
         """
         fixes: dict[str, Fix] = {}
+        reasons: dict[str, str] = {}
         asked: set[str] = set()
         for unsafe in (True,) if unsafe_too else (False, True):
             before = self.judged(self.judgement, unsafe)
@@ -53,10 +55,11 @@ class Repair:
                 for each in proof.proved:
                     if each.request.key in keys:
                         fixes.setdefault(each.request.key, Fix(each.request.safety, each.edits if now else ()))
+                reasons |= {each.request.key: each.reason for each in proof.unproved}
                 if fixes.keys() >= keys:
                     break
                 now = False
-        return fixes
+        return fixes, reasons
 
     def applied(self, *, unsafe: bool, without: Collection[str] = ()) -> Fixed:
         """The texts of all files with every fix that holds, the unsafe ones if asked for. Writes nothing.
@@ -70,6 +73,10 @@ class Repair:
             return self.judge.is_linted(path) and path not in without
 
         return fix_project(before, project.evaluate, self.judgement.sources.text, may_be_edited, project.widen)
+
+    def project(self) -> _Project:
+        """The project as it is, for a proof of other edits than these fixes."""
+        return _Project(self, unsafe=True)
 
     def judged(self, judgement: Judgement, unsafe: bool) -> Judged:
         violations = [violation for cause in judgement.causes for violation in cause.violations]

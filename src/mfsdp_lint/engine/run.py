@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mfsdp_lint.core.finding import Finding, Fix
+from mfsdp_lint.core.finding import Applied, Finding, Fix
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.engine.judge import FILE_CODES, UNREADABLE, UNUSED_COMMENT, Judge, Judgement, file_finding
 from mfsdp_lint.engine.other_versions import where_it_holds
@@ -14,17 +14,25 @@ from mfsdp_lint.engine.unused import unused_suppressions
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.registry import kind_of, reader_of
+from mfsdp_lint.results.by_recipe import RecipeState, by_recipe
 from mfsdp_lint.results.summary import Summary, summarise
 from mfsdp_lint.rules.extend import rules_for
+from mfsdp_lint.rules.findings import Cause
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.selection import selected
+
+NO_FIX = "the rule has no fix for this: what is meant is for a person to say"
+AFTER_OTHERS = "it is made once others have been"
+ONE_LAUNCH = "it is judged under the overrides of one launch, and the file has others"
+"""Why findings have no fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a run comes to: the findings that remain, by place and code, and what was asked for but cannot be done.
 
+    `fixes` are those that were applied, or are in the patch. `recipes` is the same by recipe, where that was asked for.
     `unfollowed` is code of which there is no recipe though there should be. `patch` is what `--diff` shows. `left` says
     which files were to be written and were not. `sources` are the files as they are after the run.
     """
@@ -32,6 +40,8 @@ class Outcome:
     findings: tuple[Finding, ...]
     summary: Summary
     sources: Sources
+    fixes: tuple[Applied, ...] = ()
+    recipes: tuple[RecipeState, ...] = ()
     unfollowed: tuple[Unfollowed, ...] = ()
     problems: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
@@ -46,27 +56,26 @@ class Outcome:
 def run(options: Options) -> Outcome:
     """Does what the options ask for. Raises UsageError."""
     asked, not_there = question(options)
-    if asked.command_line.overrides and (options.fix or options.diff):
+    fixing = options.fix or options.fix_only
+    if asked.command_line.overrides and (fixing or options.diff):
         raise UsageError("--fix and --diff repair the recipe as it stands; use them without --set and --env")
-    judge, codes, rules = _prepare(options, asked)
+    judge, codes, rules = prepare(options, asked)
     judgement = judge(Sources(asked.command_line.texts))
     not_there += tuple(problem for problem in judgement.problems if problem.kind == "usage")
     problems = [f"{problem.path}: {problem.message}" for problem in not_there if problem.kind == "usage"]
-    patch, fixed = b"", 0
-    left: tuple[str, ...] = ()
+    done = _Done()
     if options.diff:
-        patch = _patch(judgement, judge, codes, options)
-    elif options.fix:
-        judgement, fixed, left = _fixed(judgement, judge, codes, options)
-    found = _fixable(judgement, judge, codes, options)
-    found = where_it_holds(found, judgement, judge)
-    if options.confirm:
-        found = _confirmed(found, judgement, judge, options)
-    found += [finding for finding in judgement.raising if finding.code in codes]
-    found += _about_files((*judgement.problems, *not_there), codes)
-    if UNUSED_COMMENT in codes and judgement.unused:
-        found += unused_suppressions(judgement, judge, rules, options.paths)
-    found.sort(key=lambda finding: finding.order)
+        done = _patch(judgement, judge, codes, options)
+    elif fixing:
+        judgement, done = _fixed(judgement, judge, codes, options)
+    found = _about_files((*judgement.problems, *not_there), codes)
+    if options.fix_only and not options.diff:
+        found = [finding for finding in found if finding.severity == "error"]  # a file that was not looked at
+    else:
+        found += _remaining(judgement, judge, codes, options)
+        if UNUSED_COMMENT in codes and judgement.unused:
+            found += unused_suppressions(judgement, judge, rules, options.paths)
+        found.sort(key=lambda finding: finding.order)
     return Outcome(
         findings=tuple(found),
         summary=summarise(
@@ -74,20 +83,22 @@ def run(options: Options) -> Outcome:
             judge.question.targets,
             files=len(asked.every_file),
             recipes=judgement.distinct_recipes,
-            fixed=fixed,
+            fixed=done.number,
             unsafe_fixes=options.unsafe_fixes,
             unfollowed=len(judgement.unfollowed),
         ),
+        fixes=done.fixes,
+        recipes=by_recipe(judgement.recipes, judgement.causes) if options.group_by == "recipe" else (),
         unfollowed=judgement.unfollowed,
         sources=judgement.sources,
         problems=tuple(problems),
-        remarks=(*judgement.remarks, *(_without_editor(judgement) if options.fix or options.diff else ())),
-        patch=patch,
-        left=left,
+        remarks=(*judgement.remarks, *(_without_editor(judgement) if fixing or options.diff else ())),
+        patch=done.patch,
+        left=done.left,
     )
 
 
-def _prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], Sequence[Rule]]:
+def prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], Sequence[Rule]]:
     """The judge for these options, the codes that are shown, and all rules that there are."""
     rules = rules_for(options.extend_rules) if options.extend_rules else load_rules()
     known = (*(rule.code for rule in rules), *FILE_CODES)
@@ -100,28 +111,50 @@ def _prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], 
     return Judge(asked, selection, on), codes, rules
 
 
-def _patch(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options) -> bytes:
-    """What fixing would change."""
+def _remaining(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options) -> list[Finding]:
+    """The findings about recipes and about code that makes none."""
+    found = where_it_holds(_fixable(judgement, judge, codes, options), judgement, judge)
+    if options.confirm:
+        found = _confirmed(found, judgement, judge, options)
+    return [*found, *(finding for finding in judgement.raising if finding.code in codes)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What fixing came to: the fixes, how many of the first findings they were for, and what could not be written.
+
+    `patch` is there instead of that where nothing was to be written.
+    """
+
+    fixes: tuple[Applied, ...] = ()
+    number: int = 0
+    left: tuple[str, ...] = ()
+    patch: bytes = b""
+
+
+def _patch(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options) -> _Done:
+    """What fixing would change, and the fixes."""
     if not judgement.causes:
-        return b""
+        return _Done()
     from mfsdp_lint.engine.repair import Repair
+    from mfsdp_lint.fixes.applied import applied
     from mfsdp_lint.fixes.patch import make_patch
 
-    texts = Repair(*_by_every_rule(judgement, judge), codes).applied(unsafe=options.unsafe_fixes).texts
+    fixed = Repair(*_by_every_rule(judgement, judge), codes).applied(unsafe=options.unsafe_fixes)
     encode, now = judgement.sources.encode, judgement.sources.text
-    return make_patch((path, encode(path, now(path)), encode(path, text)) for path, text in sorted(texts.items()))
+    changed = ((path, encode(path, now(path)), encode(path, text)) for path, text in sorted(fixed.texts.items()))
+    return _Done(tuple(map(applied, fixed.fixed)), patch=make_patch(changed))
 
 
-def _fixed(
-    judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options
-) -> tuple[Judgement, int, tuple[str, ...]]:
-    """The judgement of the files as they are after fixing, how many findings that fixed, and which files were left."""
+def _fixed(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options) -> tuple[Judgement, _Done]:
+    """The judgement of the files as they are after fixing, and what was done."""
     from mfsdp_lint.engine import write
 
     write.remove_leftovers(file.path for file in judge.question.every_file)
     if not judgement.causes:
-        return judgement, 0, ()
+        return judgement, _Done()
     from mfsdp_lint.engine.repair import Repair
+    from mfsdp_lint.fixes.applied import applied
 
     repair = Repair(*_by_every_rule(judgement, judge), codes)
     fixed = repair.applied(unsafe=options.unsafe_fixes)
@@ -133,7 +166,7 @@ def _fixed(
     done = write.write(fixed, judgement.sources)
     if done.texts:
         judgement = judge(judgement.sources.with_texts(done.texts), judgement)
-    return judgement, done.fixed, (*write.left(left), *done.left)
+    return judgement, _Done(tuple(map(applied, done.fixed)), done.number, (*write.left(left), *done.left))
 
 
 def _without_editor(judgement: Judgement) -> Iterator[str]:
@@ -147,20 +180,29 @@ def _without_editor(judgement: Judgement) -> Iterator[str]:
 
 
 def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options) -> list[Finding]:
-    """The findings of a judgement, each with its fix where one was proved."""
-    findings = [cause.finding for cause in judgement.causes]
+    """The findings of a judgement, each with its fix where one was proved, else with the reason why there is none."""
+    if not judgement.causes:
+        return []
     # A file is not at fault for what one launch makes of it, and its other launches must not change.
-    if not findings or judge.question.command_line.overrides:
-        return findings
+    if judge.question.command_line.overrides:
+        return [replace(cause.finding, no_fix=ONE_LAUNCH) for cause in judgement.causes]
     from mfsdp_lint.engine.repair import Repair
+    from mfsdp_lint.fixes.groups import grouped
 
-    fixes = Repair(*_by_every_rule(judgement, judge), codes).proved(unsafe_too=options.unsafe_fixes)
-    return [_with_fix(finding, fixes.get(finding.fingerprint)) for finding in findings]
+    fixes, reasons = Repair(*_by_every_rule(judgement, judge), codes).proved(unsafe_too=options.unsafe_fixes)
+    fixes = grouped(fixes)
+    return [_with_fix(cause, fixes, reasons) for cause in judgement.causes]
 
 
-def _with_fix(finding: Finding, fix: Fix | None) -> Finding:
-    """A finding that is fixed once others are has no edits of the text as it is."""
-    return replace(finding, fixable=fix.safety, fix=fix if fix.edits else None) if fix else finding
+def _with_fix(cause: Cause, fixes: Mapping[str, Fix], reasons: Mapping[str, str]) -> Finding:
+    finding = cause.finding
+    if fix := fixes.get(finding.fingerprint):
+        if fix.edits:
+            return replace(finding, fixable=fix.safety, fix=replace(fix, why=cause.why))
+        return replace(finding, fixable=fix.safety, no_fix=AFTER_OTHERS)
+    if finding.suppressed is not None:
+        return replace(finding, no_fix="a comment silences it")
+    return replace(finding, no_fix=reasons.get(finding.fingerprint) or cause.no_fix or NO_FIX)
 
 
 def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Judge, options: Options) -> list[Finding]:

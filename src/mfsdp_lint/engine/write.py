@@ -15,10 +15,14 @@ from mfsdp_lint.inputs.writing import NotWritten, check_writable, remove_unfinis
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The texts that are on disk now, how many findings that fixes, and which files were left, each with the reason."""
+    """The texts that are on disk now, the fixes that are in them, and which files were left, each with the reason.
+
+    `number` is how many of the findings that there were at first these fixes are for.
+    """
 
     texts: Mapping[str, str]
-    fixed: int
+    fixed: tuple[Proved, ...]
+    number: int
     left: tuple[str, ...]
 
 
@@ -46,8 +50,9 @@ def write(fixed: Fixed, sources: Sources) -> Written:
             continue
         left.append(_said(*failed))
         left += [_said(path, f"what it needs in {failed[0]} was not written") for path in group if path != failed[0]]
-    on_disk = {proved.request.key for proved in fixed.fixed if _paths(proved) <= texts.keys()}
-    return Written(texts, len(on_disk & fixed.asked), tuple(left))
+    on_disk = tuple(proved for proved in fixed.fixed if _paths(proved) <= texts.keys())
+    number = len({proved.request.key for proved in on_disk} & fixed.asked)
+    return Written(texts, on_disk, number, tuple(left))
 
 
 def _groups(fixed: Fixed) -> list[list[str]]:

@@ -131,7 +131,7 @@ class _Search:
         self._picture = picture(before.recipes, before.broken)
         self._way_of = {id(variant): way for way, variant in self._picture.ways.items()}
         self._others: dict[int, Sequence[Mapping[str, Plain]]] = {}
-        self._calls: dict[int, Picture] = {}
+        self._calls: dict[int, tuple[Recipe, Sequence[Broken]]] = {}
         """The other calls of recipes (by id), and what these are in them before any change."""
         self._differences: dict[Way, tuple[Variant, Variant, Sequence[str]]] = {}
         """The settings that differ in a way, before and after."""
@@ -274,16 +274,21 @@ class _Search:
 
     def _in_other_calls(self, after: Judged) -> tuple[Picture, Picture]:
         """What the recipes that were read anew are in calls with other arguments, before and after."""
-        then, now = Picture({}, {}), []
+        then: list[Recipe] = []
+        broken: list[Broken] = []
+        now: list[Recipe] = []
         for recipe, changed in pairs(self._before.recipes, after.recipes):
             if recipe.callers is None:
                 continue
             if id(recipe) not in self._calls:
-                earlier = [in_other_calls(recipe, self._given(recipe))]
-                self._calls[id(recipe)] = picture(earlier, self._before.breaks(earlier))
-            then |= self._calls[id(recipe)]
+                earlier = in_other_calls(recipe, self._given(recipe))
+                self._calls[id(recipe)] = earlier, self._before.breaks([earlier])
+            earlier, breaks = self._calls[id(recipe)]
+            then.append(earlier)
+            broken += breaks
             now.append(in_other_calls(changed, self._given(recipe)))
-        return then, picture(now, after.breaks(now))
+        # Together, so that several readings of one recipe are told apart as they are after the change.
+        return picture(then, broken), picture(now, after.breaks(now))
 
     def _touching(self, trial: _Trial, before: Picture) -> tuple[dict[Way, list[int]], dict[Way, set[str]]]:
         """Which fixes are for each way, and which settings they may change there.

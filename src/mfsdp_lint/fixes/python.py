@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.fixes import conditions, items, roots, said, spelling, written
+from mfsdp_lint.fixes import conditions, items, returned, roots, said, spelling, written
 from mfsdp_lint.fixes.editor import Assignments, Old
 from mfsdp_lint.fixes.statements import (
     PythonFile,
@@ -197,13 +197,21 @@ def assign_after(file: PythonFile, anchor: Origin, setting: str, new: Assignment
 
 
 def assign_at_end(file: PythonFile, scope: Scope, new: Assignments) -> list[Edit] | None:
-    """Assign settings in front of the `return NAME` that ends a function."""
-    end = roots.final_return(file, scope)
-    if end is None or any(path.startswith("env.") for path, _ in new):
+    """Assign settings in front of the `return NAME` that ends a function; what it returns gets a name if need be."""
+    if any(path.startswith("env.") for path, _ in new):
         return None
-    statement, name = end
-    quote = spelling.usual_quote(file)
-    return insert_before(file, statement, [f"{name}.{path} = {spelling.spell(value, quote)}" for path, value in new])
+
+    def lines(name: str) -> list[str]:
+        quote = spelling.usual_quote(file)
+        return [f"{name}.{path} = {spelling.spell(value, quote)}" for path, value in new]
+
+    if end := roots.final_return(file, scope):
+        return insert_before(file, end[0], lines(end[1]))
+    if unnamed := returned.named(file, scope):
+        return returned.assign(file, *unnamed, lines(unnamed[1]))
+    if changed := returned.given(file, scope):
+        return insert_after(file, changed[0], lines(changed[1]))
+    return None
 
 
 def scope_of(file: PythonFile, origin: Origin) -> Scope | None:

@@ -68,9 +68,11 @@ def final_return(file: PythonFile, scope: Scope) -> tuple[Statement, str] | None
     """The `return NAME` that ends a function, and the name."""
     if isinstance(scope, ast.Module):
         return None
-    last = scope.body[-1]
+    # What stands behind it is never reached.
+    index = next((index for index, node in enumerate(scope.body) if isinstance(node, ast.Return)), -1)
+    last = scope.body[index]
     if isinstance(last, ast.Return) and isinstance(last.value, ast.Name):
-        return file.statement(scope.body, len(scope.body) - 1, scope), last.value.id
+        return file.statement(scope.body, index, scope), last.value.id
     return None
 
 

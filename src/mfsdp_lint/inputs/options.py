@@ -11,6 +11,9 @@ from typing import Any, Literal, get_args
 OutputFormat = Literal["full", "concise", "json", "github"]
 OUTPUT_FORMATS: tuple[OutputFormat, ...] = get_args(OutputFormat)
 
+GroupBy = Literal["finding", "recipe"]
+GROUPINGS: tuple[GroupBy, ...] = get_args(GroupBy)
+
 PRESETS = ("performance",)
 """Sets of rules that are off until one is asked for."""
 
@@ -28,6 +31,7 @@ class UsageError(Exception):
 class Options:
     """`select` empty means every rule but those of a preset that is not asked for. `extend_rules` are folders of rules.
 
+    `fix_only` fixes, and says nothing of what remains; `show_fixes` lists what was fixed.
     `diff` shows what `fix` would do and writes nothing, whatever `fix` says. `overrides` and `environment` are those of
     one launch, as `--set` and `--env` say them: never configured. `confirm` asks for a dry run of what is found, with
     the Python that `python` names and the source tree `megatron_lm`. The `target_*` are versions or ranges of them as
@@ -48,9 +52,12 @@ class Options:
     target_gpu: str | None = None
     target_from: str = AS_ASKED
     fix: bool = False
+    fix_only: bool = False
+    show_fixes: bool = False
     unsafe_fixes: bool = False
     diff: bool = False
     output_format: OutputFormat = "full"
+    group_by: GroupBy = "finding"
     overrides: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     confirm: bool = False
@@ -60,7 +67,7 @@ class Options:
 
 _LISTS = ("select", "ignore", "exclude", "search_path", "extend_rules")
 _FOLDERS = ("search_path", "extend_rules")
-_SWITCHES = ("fix", "unsafe_fixes", "diff")
+_SWITCHES = ("fix", "fix_only", "show_fixes", "unsafe_fixes", "diff")
 _OF_ONE_RUN = ("paths", "overrides", "environment", "target_from", "confirm", "python", "megatron_lm")
 _TARGETS = ("target_bridge", "target_core", "target_te", "target_torch", "target_gpu")
 _CONFIGURABLE = tuple(field.name for field in fields(Options) if field.name not in _OF_ONE_RUN)
@@ -150,6 +157,8 @@ def _checked_entry(key: str, value: object, file: str) -> tuple[str, Any]:
         raise UsageError(f"{where}: expected one of {', '.join(PRESETS)}, got {_spell(value)}")
     if name == "output_format" and value not in OUTPUT_FORMATS:
         raise UsageError(f"{where}: expected one of {', '.join(OUTPUT_FORMATS)}, got {_spell(value)}")
+    if name == "group_by" and value not in GROUPINGS:
+        raise UsageError(f"{where}: expected one of {', '.join(GROUPINGS)}, got {_spell(value)}")
     return name, value
 
 

@@ -11,8 +11,12 @@ from mfsdp_lint.results.summary import Summary, summary_line
 
 def render(findings: Sequence[Finding], summary: Summary) -> str:
     """Every finding that is not suppressed, and the line of summary."""
-    lines = [_line(finding) for finding in findings if finding.suppressed is None]
-    return "\n".join([*lines, summary_line(summary)]) + "\n"
+    return lines(findings) + summary_line(summary) + "\n"
+
+
+def lines(findings: Sequence[Finding]) -> str:
+    """The findings alone."""
+    return "".join(_line(finding) + "\n" for finding in findings if finding.suppressed is None)
 
 
 def _line(finding: Finding) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mfsdp_lint.core.finding import Edit, Finding, Fix, Severity, Stage
+from mfsdp_lint.core.finding import Edit, Finding, Severity, Stage
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import Texts
+from mfsdp_lint.reports.change import changes, fits_one_line
 from mfsdp_lint.reports.confirmation import told
 from mfsdp_lint.reports.snippet import Lines, Row, lines_of, snippet
 from mfsdp_lint.results.printable import printable, shorten
@@ -28,19 +29,31 @@ _BOLD, _GUTTER, _HELP = "1", "1;34", "1;32"
 def render(findings: Sequence[Finding], summary: Summary, texts: Texts, *, color: bool = False) -> str:
     """Every finding that is not suppressed, and the line of summary."""
     lines = lines_of(texts)
-    shown = ["\n".join(_Page(lines, color, finding).rows()) for finding in findings if finding.suppressed is None]
+    seen: list[Finding] = []
+    shown = []
+    for finding in findings:
+        if finding.suppressed is None:
+            shown.append("\n".join(_Page(lines, color, finding, texts, _same_change(finding, seen)).rows()))
+            seen.append(finding)
     return "\n\n".join([*shown, summary_line(summary)]) + "\n"
 
 
 class _Page:
-    """One finding as it is shown; `gutter` is as wide as its largest line number."""
+    """One finding as it is shown; `gutter` is as wide as its largest line number.
 
-    def __init__(self, lines: Lines, color: bool, finding: Finding) -> None:
+    `shown` is a finding above whose fix makes all the changes that this one needs.
+    """
+
+    def __init__(self, lines: Lines, color: bool, finding: Finding, texts: Texts, shown: Finding | None) -> None:
         self.lines = lines
+        self.shown = shown
         self.color = color
         self.finding = finding
+        several = finding.fix is not None and shown is None and not fits_one_line(finding.fix)
+        self.changes = list(changes(finding.fix, texts)) if finding.fix and several else []
         spans = [finding.span, *(note.span for note in finding.related)]
-        self.gutter = max(len(str(span.end_line)) for span in spans)
+        numbers = [number for _, rows in self.changes for number, _ in rows]
+        self.gutter = max(map(len, (*(str(span.end_line) for span in spans), *numbers)))
 
     def rows(self) -> Iterable[str]:
         finding = self.finding
@@ -54,8 +67,27 @@ class _Page:
             yield from self.place(note.span, "-", _GUTTER)
         if finding.recipes:
             yield f"{self.paint('recipes', _BOLD)}: {shorten(finding.recipes)}"
-        for line in _help(finding):
-            yield f"{self.paint('help', _HELP)}: {line}"
+        yield from self.help()
+
+    def help(self) -> Iterable[str]:
+        """The way out: in a sentence, or as a small diff where it takes several lines."""
+        finding = self.finding
+        if finding.fixable is None:
+            return
+        head = self.paint("help", _HELP)
+        flags = "--fix" if finding.fixable == "safe" else "--fix --unsafe-fixes"
+        if finding.fix is None:
+            yield f"{head}: {flags} can repair this ({finding.fixable} fix)"
+        elif self.shown is not None:
+            there = f"{self.shown.code} at {printable(self.shown.span.path)}:{self.shown.span.line}"
+            yield f"{head}: what is changed for {there} removes this as well ({finding.fixable} fix: {flags})"
+        elif fits_one_line(finding.fix):
+            yield f"{head}: {_describe(finding.fix.edits[0])} ({finding.fixable} fix: {flags})"
+        else:
+            yield f"{head}: change these lines ({finding.fixable} fix: {flags})"
+            for place, rows in self.changes:
+                yield f"{' ' * self.gutter}{self.paint('-->', _GUTTER)} {printable(place)}"
+                yield from (self.beside(row) for row in rows)
 
     def remarks(self) -> Iterable[str]:
         finding = self.finding
@@ -84,26 +116,16 @@ class _Page:
         return f"\x1b[{style}m{text}\x1b[0m" if self.color and text else text
 
 
-def _help(finding: Finding) -> Iterable[str]:
-    if finding.fixable is None:
-        return
-    flags = "--fix" if finding.fixable == "safe" else "--fix --unsafe-fixes"
-    if finding.fix is None:
-        yield f"{flags} can repair this ({finding.fixable} fix)"
-    else:
-        yield f"{_describe(finding.fix)} ({finding.fixable} fix: {flags})"
+def _same_change(finding: Finding, seen: Sequence[Finding]) -> Finding | None:
+    """The finding above whose fix has all edits of this one's."""
+    if finding.fix is None or not finding.fix.together:
+        return None
+    edits = set(finding.fix.edits)
+    return next((each for each in seen if each.fix and edits <= set(each.fix.edits)), None)
 
 
-def _describe(fix: Fix) -> str:
-    """`write "fsdp_dtensor" at recipes/llama.py:14; remove recipes/llama.py:15`."""
-    return "; ".join(map(_describe_edit, fix.edits))
-
-
-def _describe_edit(edit: Edit) -> str:
+def _describe(edit: Edit) -> str:
+    """`write "fsdp_dtensor" at recipes/llama.py:14`."""
     place = f"{printable(edit.span.path)}:{edit.span.line}"
     text = edit.text.strip()
-    if not text:
-        return f"remove what stands at {place}"
-    lines = text.splitlines()
-    more = f" and {len(lines) - 1} more lines" if len(lines) > 1 else ""
-    return f"write `{printable(lines[0])}`{more} at {place}"
+    return f"write `{printable(text)}` at {place}" if text else f"remove what stands at {place}"

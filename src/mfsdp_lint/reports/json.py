@@ -6,20 +6,36 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from mfsdp_lint.core.finding import Edit, Finding, Fix
+from mfsdp_lint.core.finding import Applied, Edit, Finding, Fix
 from mfsdp_lint.core.recipe import Unfollowed
-from mfsdp_lint.reports import confirmation
+from mfsdp_lint.reports import applied, confirmation, readiness
 from mfsdp_lint.reports.settings import target_document, unfollowed_document
+from mfsdp_lint.results.by_recipe import RecipeState
 from mfsdp_lint.results.summary import Summary
 
+NO_RULE = "there are no fixes for findings of this kind"
+"""Why a finding has none that says nothing about it: it is about a file or a comment, or about code that raises."""
 
-def render(findings: Sequence[Finding], summary: Summary, unfollowed: Sequence[Unfollowed] = ()) -> str:
-    """Every finding, suppressed ones too. Lines and columns count from 1, columns in characters; ends are exclusive."""
+
+def render(
+    findings: Sequence[Finding],
+    summary: Summary,
+    unfollowed: Sequence[Unfollowed] = (),
+    *,
+    fixes: Sequence[Applied] = (),
+    recipes: Sequence[RecipeState] = (),
+) -> str:
+    """Every finding, suppressed ones too, the fixes that were made, and recipe by recipe, where that was asked for.
+
+    Lines and columns count from 1, columns in characters; ends are exclusive.
+    """
     document = {
         "version": 1,
         "target": target_document(summary.target),
         "targets": [target_document(target) for target in (summary.target, *summary.also)],
         "findings": [_finding(finding) for finding in findings],
+        "fixes": [applied.document(each) for each in fixes],
+        "by_recipe": [readiness.document(each) for each in recipes],
         "unfollowed": [unfollowed_document(each) for each in unfollowed],
         "summary": {
             "files": summary.files,
@@ -61,13 +77,19 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "suppressed": finding.suppressed is not None,
         "confirmed": None if finding.confirmation is None else confirmation.document(finding.confirmation),
         "fix": _fix(finding.fix),
+        "no_fix": None if finding.fix else finding.no_fix or NO_RULE,
     }
 
 
 def _fix(fix: Fix | None) -> dict[str, Any] | None:
     if fix is None:
         return None
-    return {"safety": fix.safety, "edits": [_edit(edit) for edit in fix.edits]}
+    return {
+        "safety": fix.safety,
+        "why": fix.why,
+        "together": list(fix.together),
+        "edits": [_edit(edit) for edit in fix.edits],
+    }
 
 
 def _edit(edit: Edit) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Remedy:
     """What has to be changed in a variant to remove a violation; settings that are as they should be are left out.
 
     `drop` are settings that say nothing any more then. `rename` has what is no setting, and the one that was meant.
+    `why` says why it is safe, or not.
     """
 
     set: Mapping[str, Plain]
@@ -38,6 +39,7 @@ class Remedy:
     edits: tuple[Edit, ...] = ()
     drop: tuple[str, ...] = ()
     rename: Mapping[str, str] = field(default_factory=dict)
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,14 +326,25 @@ def _remedy(hit: Hit) -> Remedy | None:
     fix = hit.rule.fix_for(hit.variant, hit.seen)
     if fix is None or fix.none:
         return None
+    safe = fix.is_safe(hit.seen if hit.passage else hit.variant)
     return Remedy(
         set={path: value for path, value in _to_set(fix, hit.assignment) if not _is(hit.variant, path, value)},
         unset=tuple(path for path in fix.unset if not _is(hit.variant, path, None)),
-        safety="safe" if fix.is_safe(hit.seen if hit.passage else hit.variant) else "unsafe",
+        safety="safe" if safe else "unsafe",
         edits=(hit.passage.edit,) if hit.passage and hit.passage.edit else (),
         drop=fix.drop,
         rename=_to_rename(fix, hit.assignment),
+        why=_why(fix, safe=safe),
     )
+
+
+def _why(fix: FixSpec, *, safe: bool) -> str:
+    """Why a fix is safe, or not, in the rule's own words."""
+    condition = " or ".join(each.text for _, each in fix.safe.entries)
+    if safe:
+        return "safe wherever the rule fires" if condition == "always" else f"safe because {condition}"
+    why = "a person should see it first" if condition == "never" else f"unsafe unless {condition}"
+    return f"{why}; {fix.else_advice}" if fix.else_advice else why
 
 
 def _to_rename(fix: FixSpec, assignment: Assignment | None) -> Mapping[str, str]:

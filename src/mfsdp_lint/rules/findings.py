@@ -32,6 +32,18 @@ class Cause:
         found = [violation.remedy.safety for violation in self.violations if violation.remedy]
         return None if not found else "unsafe" if "unsafe" in found else "safe"
 
+    @property
+    def why(self) -> str:
+        """Why it is safe, or not."""
+        remedies = (violation.remedy for violation in self.violations if violation.remedy)
+        return next((remedy.why for remedy in remedies if remedy.safety == self.safety), "")
+
+    @property
+    def no_fix(self) -> str:
+        """Why the rule has no fix for it, in the rule's words; empty where it has one."""
+        fixes = (each.rule.fix_for(each.variant, each.seen) for each in self.violations)
+        return next((fix.none for fix in fixes if fix and fix.none), "")
+
 
 def check(
     recipes: Sequence[Recipe],

@@ -20,7 +20,7 @@ from mfsdp_lint.readers.python.eval.classes import (
     opaque,
 )
 from mfsdp_lint.readers.python.eval.configurations import is_container
-from mfsdp_lint.readers.python.eval.containers import uncertain
+from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine

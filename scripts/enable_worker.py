@@ -1,0 +1,101 @@
+"""Runs recipes in which Megatron-FSDP was turned on, and the real start-up on what they return.
+
+Started by benchmarks/enable.py with a Python that has what Megatron-Bridge imports; nothing of ours is needed here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import math
+import os
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+RANKS = 8
+ARGUMENTS = {"mixed_precision_recipe": "bf16_with_fp8_current_scaling_mixed"}
+"""For parameters that have no default."""
+
+
+def recipe_of(job: dict[str, Any], package: str, text: str) -> Any:
+    """The recipe's function, as the text has it, in the place of its module."""
+    words = job["path"].removesuffix(".py").removesuffix("/__init__").split("/")
+    module = types.ModuleType(".".join((package, *words)))
+    module.__package__ = ".".join((package, *words[:-1]))
+    module.__file__ = job["path"]
+    sys.modules[module.__name__] = module
+    exec(compile(text, job["path"], "exec"), module.__dict__)
+    return getattr(module, job["name"])
+
+
+def refusal(harness: Any, function: Any, *, switch: bool) -> str | None:
+    """What start-up says; None where it accepts. Values that whoever starts a run has to give are filled in."""
+    code = function.__code__
+    given = {name: ARGUMENTS[name] for name in code.co_varnames[: code.co_argcount] if name in ARGUMENTS}
+    filled: dict[str, Any] = {}
+    while True:
+        config = harness.build(function, "h100", **given)
+        harness.apply_overrides(config, filled | ({"ddp.use_megatron_fsdp": True} if switch else {}))
+        ranks = math.lcm(harness.min_world(config), RANKS)
+        said = harness.validate(config, ranks, "runtime", {}, gpu="h100", want_diff=False)
+        if said["outcome"] == "pass":
+            return None
+        more = next((more for text, more in harness.fills() if text in said["error"]), {})
+        if not more or more.items() <= filled.items():
+            return f"{said['error_type']}: {said['error']}"[:300]
+        filled |= more
+
+
+def one(harness: Any, job: dict[str, Any], tree: Path) -> dict[str, Any]:
+    """One recipe: untouched, with nothing but the switch turned on, and as it was changed."""
+    before = (tree / "megatron" / "bridge" / job["path"]).read_text(encoding="utf-8")
+    found: dict[str, Any] = {"path": job["path"], "name": job["name"]}
+    for name, text, switch in (("untouched", before, False), ("switch", before, True), ("changed", job["text"], False)):
+        try:
+            found[name] = refusal(harness, recipe_of(job, "megatron.bridge", text), switch=switch)
+        except Exception as error:
+            found[name] = f"raises {type(error).__name__}: {error}"[:300]
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("harness", "tree", "core", "scratch", "jobs", "out", "overlay"):
+        parser.add_argument(f"--{name}")
+    options = parser.parse_args()
+    sys.dont_write_bytecode = True
+    if options.overlay:
+        sys.path.insert(0, options.overlay)
+    sys.path.insert(0, options.harness)
+    harness = importlib.import_module("oracle_lib")
+    tree = Path(options.tree)
+    harness.setup(tree, Path(options.core), scratch=options.scratch)
+    package = tree / "src" if (tree / "src").is_dir() else tree
+    importlib.import_module("megatron.bridge.recipes.llama")
+    found = []
+    for job in json.loads(Path(options.jobs).read_text()):
+        reading, writing = os.pipe()
+        process = os.fork()
+        if not process:
+            try:
+                with os.fdopen(writing, "w") as stream:
+                    stream.write(json.dumps(one(harness, job, package)))
+            finally:
+                os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading) as stream:
+            found.append(
+                json.loads(
+                    stream.read() or json.dumps({**job, **dict.fromkeys(("untouched", "switch", "changed"), "died")})
+                )
+            )
+        os.waitpid(process, 0)
+    Path(options.out).write_text(json.dumps(found))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""The guides' enablement, as data (enablement.yaml): which settings to write, and what to say of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from mfsdp_lint.conditions.applicability import Applicability, Site, parse_applicability
+from mfsdp_lint.conditions.language import Condition, parse
+from mfsdp_lint.core.plaindata import read_yaml
+from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.values import Known, Plain, same
+from mfsdp_lint.rules.model import Text
+
+SOURCE = Path(__file__).with_name("enablement.yaml")
+
+STRATEGY = "optim_grads_params"
+"""What the guides shard: everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line may say: the sharding strategy, and where checkpoints are saved (None: where they are)."""
+
+    strategy: str = STRATEGY
+    save: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Settings to write where the condition holds; `{"asked": name}` stands for what `Asked` has under the name."""
+
+    set: Mapping[str, Plain]
+    versions: Applicability
+    when: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What to say where the condition holds, unless something was asked for."""
+
+    when: Condition
+    say: Text
+    unless_asked: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """Everything that the guides say."""
+
+    steps: tuple[Step, ...]
+    remarks: tuple[Remark, ...]
+
+    def settings(self, variant: Variant, site: Site, asked: Asked) -> dict[str, Plain]:
+        """What to write; what the settings are already is left out. Empty where there is no Megatron-FSDP."""
+        found: dict[str, Plain] = {}
+        for step in self.steps:
+            if step.versions.truth(site) and step.when.at(site).truth(variant):
+                found |= dict(_asked(step.set, asked))
+        return {path: value for path, value in found.items() if not _is(variant, path, value)}
+
+    def knows(self, site: Site) -> bool:
+        """Whether it says anything for these versions."""
+        return any(step.versions.truth(site) for step in self.steps)
+
+    def remarks_on(self, variant: Variant, site: Site, asked: Asked) -> Iterator[str]:
+        """What to say of the settings as they will be."""
+        for each in self.remarks:
+            needless = each.unless_asked and getattr(asked, each.unless_asked) is not None
+            if not needless and each.when.at(site).truth(variant):
+                yield each.say.of(variant)
+
+
+@cache
+def guide() -> Guide:
+    """The guides' enablement. Raises ValueError (ConditionError, VersionError) where the data is not right."""
+    data = read_yaml(SOURCE)
+    steps = (
+        Step(each["set"], parse_applicability(each["versions"]), parse(each.get("when", "always"), {}))
+        for each in data["steps"]
+    )
+    remarks = (
+        Remark(parse(each["when"], {}), Text(each["say"]), each.get("unless_asked", "")) for each in data["remarks"]
+    )
+    return Guide(tuple(steps), tuple(remarks))
+
+
+def _asked(values: Mapping[str, Plain], asked: Asked) -> Iterator[tuple[str, Plain]]:
+    for path, value in values.items():
+        if not isinstance(value, dict):
+            yield path, value
+        elif (said := getattr(asked, str(value["asked"]))) is not None:
+            yield path, said
+
+
+def _is(variant: Variant, path: str, wanted: Plain) -> bool:
+    value = variant.value(path)
+    return isinstance(value, Known) and same(value.value, wanted)

@@ -1,0 +1,36 @@
+"""The fixes that were made, one a line, and what a run that only fixes comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mfsdp_lint.core.finding import Applied
+from mfsdp_lint.results.printable import count, printable
+from mfsdp_lint.results.summary import Summary
+
+
+def lines(fixes: Sequence[Applied], *, done: bool = True) -> str:
+    """`recipes/llama.py:14: fixed MFSDP101 (safe): checkpoint.ckpt_format = "fsdp_dtensor"`."""
+    verb = "fixed" if done else "would fix"
+    return "".join(
+        f"{printable(each.span.path)}:{each.span.line}: {verb} {each.code} ({each.safety}): "
+        f"{printable(', '.join(each.changes))}\n"
+        for each in fixes
+    )
+
+
+def only(summary: Summary) -> str:
+    """What a run that only fixes says: nothing of what remains."""
+    return f"{count(summary.files, 'file')}: {count(summary.fixed, 'finding')} fixed\n"
+
+
+def document(fix: Applied) -> dict[str, Any]:
+    """One fix for programs."""
+    return {
+        "code": fix.code,
+        "safety": fix.safety,
+        "path": fix.span.path,
+        "line": fix.span.line,
+        "changes": list(fix.changes),
+    }

@@ -1,0 +1,54 @@
+"""A fix as a small diff: the lines that go and the lines that come, each with its number."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+
+from mfsdp_lint.core.finding import Edit, Fix
+from mfsdp_lint.core.lines import split_lines
+from mfsdp_lint.fixes.edits import apply_edits
+from mfsdp_lint.reports import Texts
+from mfsdp_lint.reports.snippet import Row
+from mfsdp_lint.results.printable import printable
+
+MOST_ROWS = 16
+"""Rows of one file that are shown; what is more is counted."""
+
+
+def fits_one_line(fix: Fix) -> bool:
+    """Whether it can be said in one sentence: one edit of one line."""
+    return len(fix.edits) == 1 and len(fix.edits[0].text.strip().splitlines()) <= 1
+
+
+def changes(fix: Fix, texts: Texts) -> Iterator[tuple[str, list[Row]]]:
+    """For each file its path and line, and the rows; a file that is not at hand is left out."""
+    for path in dict.fromkeys(edit.span.path for edit in fix.edits):
+        text = texts(path)
+        if text is not None:
+            first = min(edit.span.line for edit in fix.edits if edit.span.path == path)
+            yield f"{path}:{first}", _shortened(list(_rows(path, text, fix.edits)))
+
+
+def _rows(path: str, text: str, edits: Sequence[Edit]) -> Iterator[Row]:
+    """Only the lines around the edits are compared, which is where they differ."""
+    mine = [edit for edit in edits if edit.span.path == path]
+    first, last = min(edit.span.line for edit in mine) - 1, max(edit.span.end_line for edit in mine)
+    before, after = _lines(text), _lines(apply_edits(path, text, mine))
+    behind = len(before) - last
+    old, new = before[first:last], after[first : max(len(after) - behind, first)]
+    for tag, start, end, new_start, new_end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield from ((str(first + start + number + 1), f"- {line}") for number, line in enumerate(old[start:end]))
+            yield from (
+                (str(first + new_start + number + 1), f"+ {line}") for number, line in enumerate(new[new_start:new_end])
+            )
+
+
+def _lines(text: str) -> list[str]:
+    return [printable(line.rstrip("\r\n").replace("\t", "    ")) for line in split_lines(text)]
+
+
+def _shortened(rows: list[Row]) -> list[Row]:
+    more = len(rows) - MOST_ROWS
+    return rows if more <= 0 else [*rows[:MOST_ROWS], ("...", f"and {more} more")]
