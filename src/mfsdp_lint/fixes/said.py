@@ -65,8 +65,8 @@ def among(file: PythonFile, where: Span, old: Plain) -> tuple[int, int] | None:
 
 def expression_at(file: PythonFile, start: int, end: int) -> ast.expr | None:
     """The expression that has exactly these offsets; of a keyword argument its value."""
-    line = file.document.lines.position(start)[0]
-    for node in ast.walk(file.tree):
+    line, place = file.document.lines.position(start)[0], file.statement_at(start)
+    for node in ast.walk(place.node if place else file.tree):
         if isinstance(node, ast.expr | ast.keyword) and node.lineno == line and file.range(node) == (start, end):
             return node.value if isinstance(node, ast.keyword) else node
     return None
