@@ -103,6 +103,13 @@ INSIDE = {
     + 'WORDS = ["checkpoint.ckpt_format=%s", "train.train_iters=10"]\n'
     + "TREE = OmegaConf.from_dotlist(WORDS)\n"
     + recipe("TREE.checkpoint.ckpt_format"),
+    "words that are taken apart": OMEGACONF
+    + 'WORDS = "checkpoint.ckpt_format=%s train.train_iters=10".split()\n'
+    + "TREE = OmegaConf.from_dotlist(WORDS)\n"
+    + recipe("TREE.checkpoint.ckpt_format"),
+    "a text in YAML": OMEGACONF
+    + 'TREE = OmegaConf.create("""\ncheckpoint:\n  ckpt_format: %s\n  save: /results\n""")\n'
+    + recipe("TREE.checkpoint.ckpt_format"),
     "a list that is taken apart": 'WORDS = ["checkpoint.ckpt_format=%s", "train.train_iters=10"]\n\n\n'
     f'def r():\n{MAKE}{ON}    for word in WORDS:\n        path, value = word.split("=", 1)\n'
     '        section, name = path.split(".")\n        setattr(getattr(cfg, section), name, value)\n    return cfg\n',

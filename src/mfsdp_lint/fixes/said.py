@@ -28,7 +28,7 @@ def replace_said(
     None where it is used for something else as well, or where the name that it is given says what it is.
     """
     found = expression_at(file, *file.document.range(where))
-    literal = None if found is None else _saying(found, path, old)
+    literal = None if found is None else _saying(file, found, path, value, old)
     if literal is None or _is_meant(file, literal, old) or not _only_for(file, literal, uses):
         return None
     if _says(literal, old):
@@ -65,21 +65,24 @@ def among(file: PythonFile, where: Span, old: Plain) -> tuple[int, int] | None:
 
 def expression_at(file: PythonFile, start: int, end: int) -> ast.expr | None:
     """The expression that has exactly these offsets; of a keyword argument its value."""
-    line = file.document.lines.position(start)[0]
-    for node in ast.walk(file.tree):
+    line, place = file.document.lines.position(start)[0], file.statement_at(start)
+    for node in ast.walk(place.node if place else file.tree):
         if isinstance(node, ast.expr | ast.keyword) and node.lineno == line and file.range(node) == (start, end):
             return node.value if isinstance(node, ast.keyword) else node
     return None
 
 
-def _saying(node: ast.expr, path: str, old: Plain) -> ast.expr | None:
-    """The literal that says a value: the expression itself, or the only argument of a call that does."""
+def _saying(file: PythonFile, node: ast.expr, path: str, value: Plain, old: Plain) -> ast.expr | None:
+    """The literal that says a value: the expression itself, or the only one that does in a call."""
     if not isinstance(node, ast.Call):
         return node
     name = path.rpartition(".")[2]
     named = [each.value for each in node.keywords if each.arg == name]
     given = named or [*node.args, *(each.value for each in node.keywords)]
     found = [each for each in given if _says(each, old)]
+    if not found:
+        texts = [each for each in ast.walk(node) if isinstance(each, ast.Constant)]
+        found = [each for each in texts if inside(file, each, path, value, old)]
     return found[0] if len(found) == 1 else None
 
 

@@ -346,5 +346,8 @@ def _said(machine: Machine, text: str, value: Object, node: Any, frame: Frame) -
 def _place(above: Any, text: str) -> ast.AST | None:
     if not isinstance(above, ast.AST):
         return None
-    found = [node for node in ast.walk(above) if isinstance(node, ast.Constant) and node.value == text]
+    constants = (node for node in ast.walk(above) if isinstance(node, ast.Constant))
+    said = [(node, node.value) for node in constants if isinstance(node.value, str)]
+    # A text may also be one of several words, which the program takes apart.
+    found = [node for node, value in said if value == text] or [node for node, value in said if text in value.split()]
     return found[0] if len(found) == 1 else None
