@@ -184,9 +184,10 @@ def test_every_fix_says_why_it_is_safe_and_every_other_finding_why_it_has_none(
     main(["--output-format=json", "--select=MFSDP101,MFSDP350"])
     safe, unsafe, none = json.loads(capsys.readouterr().out)["findings"]
     condition = (
-        "checkpoint.pretrained_checkpoint is None and (checkpoint.load is None or checkpoint.load == checkpoint.save)"
+        "checkpoint.load is not None and checkpoint.load == checkpoint.save "
+        "or checkpoint.load is None and checkpoint.pretrained_checkpoint is None"
     )
     assert safe["fix"]["why"] == f"safe because {condition}"
     assert unsafe["fix"]["why"].startswith(f"unsafe unless {condition}; a checkpoint that it loads has to be converted")
     assert (none["code"], none["fix"]) == ("MFSDP350", None)
-    assert none["no_fix"] == "the rule has no fix for this: what is meant is for a person to say"
+    assert none["no_fix"] == "the parallel layout is planned for the model and the machines"

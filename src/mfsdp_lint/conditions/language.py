@@ -26,8 +26,9 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from mfsdp_lint.conditions.applicability import Site
@@ -60,10 +61,11 @@ class ConditionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A parsed condition and the text it was parsed from."""
+    """A parsed condition and the text it was parsed from; `in_full` is the same without the names of terms."""
 
     text: str
     root: Node
+    in_full: str = field(default="", compare=False)
 
     def truth(self, variant: Variant) -> Truth:
         """Whether it holds for these settings; None where it is not decided."""
@@ -75,7 +77,7 @@ class Condition:
 
     def at(self, site: Site) -> Condition:
         """The same at one site, which is what can be judged."""
-        return Condition(self.text, self.root.at(site))
+        return Condition(self.text, self.root.at(site), self.in_full)
 
     def paths(self) -> frozenset[str]:
         """The settings in it."""
@@ -89,8 +91,17 @@ Terms = Mapping[str, ByVersion[Condition] | ByVersion[Expression]]
 def parse(text: str, terms: Terms) -> Condition:
     """Read a condition. Raises ConditionError."""
     if text in ("always", "never"):
-        return Condition(text, Constant(text == "always"))
-    return Condition(text, _Parser(text, terms).node(_tree(text)))
+        return Condition(text, Constant(text == "always"), text)
+    return Condition(text, _Parser(text, terms).node(_tree(text)), _in_full(text, terms))
+
+
+def _in_full(text: str, terms: Terms) -> str:
+    """A condition with what its terms mean, as far as that is the same everywhere."""
+    for name in dict.fromkeys(re.findall(r"(?<![\w.])[a-z_]+(?![\w.])", text)):
+        entries = terms[name].entries if name in terms else ()
+        if len(entries) == 1 and isinstance(meant := entries[0][1], Condition):
+            text = meant.in_full if text == name else re.sub(rf"(?<![\w.]){name}(?![\w.])", f"({meant.in_full})", text)
+    return text
 
 
 def parse_value(text: str, terms: Terms) -> Expression:

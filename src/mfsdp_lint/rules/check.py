@@ -340,7 +340,7 @@ def _remedy(hit: Hit) -> Remedy | None:
 
 def _why(fix: FixSpec, *, safe: bool) -> str:
     """Why a fix is safe, or not, in the rule's own words."""
-    condition = " or ".join(each.text for _, each in fix.safe.entries)
+    condition = " or ".join(each.in_full for _, each in fix.safe.entries)
     if safe:
         return "safe wherever the rule fires" if condition == "always" else f"safe because {condition}"
     why = "a person should see it first" if condition == "never" else f"unsafe unless {condition}"
