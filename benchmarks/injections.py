@@ -15,88 +15,23 @@ files of whatever went wrong, before and after. Exit code 1: less than 99 % fixe
 from __future__ import annotations
 
 import argparse
-import gc
-import random
 import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from benchmarks.injected.pitfalls import Pitfall, pitfalls  # noqa: E402
-from benchmarks.injected.recipes import UpstreamRecipe, upstream_recipes  # noqa: E402
-from benchmarks.injected.shapes import SHAPES, Project  # noqa: E402
-from benchmarks.injected.trial import State, Verdict, takes, tried  # noqa: E402
-from mfsdp_lint import process  # noqa: E402
-from mfsdp_lint.inputs.options import Options  # noqa: E402
-from mfsdp_lint.versions.target import resolve_target  # noqa: E402
+from benchmarks.injected.draw import Injection, drawn, judged  # noqa: E402
+from benchmarks.injected.shapes import SHAPES  # noqa: E402
+from benchmarks.injected.trial import State, Verdict  # noqa: E402
 
 GOAL = 0.99
-_COLLECTED_AFTER = 20
-_STATES: tuple[State, ...] = ("no effect", "not found", "held back", "fixed", "not fixed")
-
-
-@dataclass(frozen=True, slots=True)
-class Injection:
-    """A pitfall, the recipe under it, the shape, and the seed of what else is drawn."""
-
-    recipe: UpstreamRecipe
-    pitfall: Pitfall
-    shape: str
-    seed: str
-
-    def project(self, shape: str | None = None) -> Project:
-        """The user's files; in another shape, if asked."""
-        return SHAPES[shape or self.shape](self.recipe, self.pitfall, random.Random(self.seed))
-
-    def __str__(self) -> str:
-        return f"{self.pitfall.name} · {self.shape} · {self.recipe.module}.{self.recipe.name} · {self.seed}"
-
-
-def sample(options: argparse.Namespace) -> list[Injection]:
-    """So many injections; every shape and every pitfall as often as every other."""
-    recipes = upstream_recipes(Path(options.tree))
-    every = [
-        (pitfall, shape)
-        for pitfall in pitfalls(resolve_target(options.version))
-        for shape in SHAPES
-        if (not options.code or pitfall.code in options.code) and (not options.shape or shape in options.shape)
-    ]
-    chance = random.Random(options.seed)
-    drawn: list[Injection] = []
-    while len(drawn) < options.sample and every:
-        chance.shuffle(every)
-        for pitfall, shape in every[: options.sample - len(drawn)]:
-            drawn.append(Injection(chance.choice(recipes), pitfall, shape, f"{options.seed}.{len(drawn)}"))
-    return drawn
-
-
-def judged(injection: Injection, version: str, search_path: tuple[str, ...]) -> Verdict:
-    """One trial. Where nothing is found, a plain assignment tells whether there is anything to find."""
-    process.own()
-    if gc.isenabled():
-        gc.disable()  # looking for cycles takes longer than reading; see below
-    _count[0] += 1
-    if _count[0] % _COLLECTED_AFTER == 0:
-        gc.collect()
-    parts = injection.pitfall.components
-    options = Options(
-        target_bridge=version, search_path=search_path, target_te=parts.get("te"), target_torch=parts.get("torch")
-    )
-    code = injection.pitfall.code
-    verdict = tried(injection.project(), code, options)
-    if verdict.state == "not found" and not takes(injection.project("assignment"), code, options):
-        return Verdict("no effect")
-    return verdict
-
-
-_count = [0]
+_STATES: tuple[State, ...] = ("no effect", "not found", "held back", "refused", "fixed", "not fixed")
 
 
 def told(injections: Sequence[Injection], verdicts: Iterator[Verdict], options: argparse.Namespace) -> int:
@@ -108,8 +43,8 @@ def told(injections: Sequence[Injection], verdicts: Iterator[Verdict], options: 
     for injection, verdict in zip(injections, verdicts, strict=True):
         counts[injection.shape][verdict.state] += 1
         by_code[injection.pitfall.code][verdict.state] += 1
-        if verdict.state == "held back":
-            reasons[f"{injection.pitfall.code}: {verdict.reason}"] += 1
+        if verdict.state in ("held back", "refused"):
+            reasons[f"{verdict.state}: {injection.pitfall.code}: {verdict.reason}"] += 1
         faults += len(verdict.faults)
         faulty += bool(verdict.faults)
         counts[injection.shape]["faults"] += bool(verdict.faults)
@@ -125,12 +60,13 @@ def told(injections: Sequence[Injection], verdicts: Iterator[Verdict], options: 
             print(f"{name:16}" + "".join(f"{row[state]:>11}" for state in (*_STATES, "faults")))
     if options.reasons:
         for reason, count in reasons.most_common():
-            print(f"held back {count:4}  {reason}")
+            print(f"{count:4} {reason}")
     total = sum(counts.values(), Counter())
     due = total["fixed"] + total["not fixed"] + total["not found"]
     share = total["fixed"] / due if due else 1.0
     print(
         f"\n{len(injections)} injections, {total['no effect']} without effect, {total['held back']} held back, "
+        f"{total['refused']} refused, "
         f"{total['fixed']} of {due} fixed ({share:.2%}), {faults} faults in {faulty}"
     )
     return int(share < GOAL or bool(faults))
@@ -165,7 +101,9 @@ def main() -> int:
     if options.search_path:
         source = Path(options.tree) / "src"
         search_path = (str(source if source.is_dir() else options.tree), *options.search_path)
-    injections = sample(options)
+    injections = drawn(
+        options.version, Path(options.tree), options.sample, options.seed, options.code or (), options.shape or ()
+    )
     judge = partial(judged, version=options.version, search_path=search_path)
     if options.jobs == 1:
         result = told(injections, map(judge, injections), options)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from benchmarks.injected.pitfalls import ENVIRONMENT, Pitfall
 from benchmarks.injected.recipes import UpstreamRecipe
 from mfsdp_lint.core.values import Plain, spell
+from mfsdp_lint.vocabulary import SWITCHES
 
 Item = tuple[str, Plain]
 
@@ -180,7 +181,8 @@ def exposed_switch(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Rand
     turning = [path for path, value in pitfall.settings.items() if value is True and path not in pitfall.wrong]
     name, on, off = chance.choice([("fsdp", "True", "False"), ("wrapper", '"fsdp"', '"ddp"')])
     test = name if on == "True" else f"{name} == {on}"
-    start = chance.choice([on, off])
+    # What a caller turns on is judged where it is FSDP; what else a parameter does, as it is by default.
+    start = chance.choice([on, off]) if set(turning) & set(SWITCHES) else on
     lines: list[str] = []
     inside = chance.random() < 0.5
     for path, value in pitfall.settings.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -32,9 +33,13 @@ CALLERS = "everybody.py"
 Way = tuple[str, int]
 """A caller or script, and which of its variants."""
 
-State = Literal["no effect", "not found", "held back", "fixed", "not fixed"]
-"""What became of the finding: the recipe is no ground for the pitfall; this shape hides it from the linter; the rule
-says that a person has to look at its fix first; gone; still there though its fix is safe."""
+State = Literal["no effect", "not found", "held back", "refused", "fixed", "not fixed"]
+"""What became of the finding: the recipe is no ground for the pitfall, or it is worth no word; this shape hides it from
+the linter; the rule says that a person has to look at its fix first; its fix would bring in another finding that is as
+severe; gone; still there though its fix is safe."""
+
+REFUSAL = re.compile(r"MFSDP\d+\b.* would appear in")
+"""Why no edit can be right: said of a fix that makes room for another mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +51,35 @@ class Verdict:
     faults: tuple[str, ...] = ()
     before: Mapping[str, str] | None = None
     after: Mapping[str, str] | None = None
-    edited: int = 0
+    refused: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """The rules by which start-up stops the first caller's run, before and after."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What everybody's recipes come to: settings and broken rules of each way."""
+    """What everybody's recipes come to: settings, broken rules, and what safe fixes of these name, of each way.
+
+    `stops` are the rules by which start-up stops the run of the first one.
+    """
 
     ways: Mapping[Way, Variant]
     broken: Mapping[Way, Mapping[str, str]]
     named: Mapping[Way, frozenset[str]]
     judgement: Judgement
+    stops: tuple[str, ...]
 
     def has(self, code: str) -> bool:
         """Whether anybody's recipe breaks the rule."""
         return any(code in codes for codes in self.broken.values())
+
+    def matters(self, code: str) -> bool:
+        """Whether it is more than an info, of which nobody is told who has to turn something on for it."""
+        return any(codes.get(code, "info") != "info" for codes in self.broken.values())
+
+    def told(self, code: str) -> bool:
+        """Whether the user's own files show that, without anybody who calls them."""
+        found = (cause for cause in self.judgement.causes if cause.finding.code == code)
+        return any(each.recipe.path != CALLERS for cause in found for each in cause.violations)
 
 
 def tried(project: Project, code: str, options: Options) -> Verdict:
@@ -68,8 +87,8 @@ def tried(project: Project, code: str, options: Options) -> Verdict:
     with tempfile.TemporaryDirectory() as name, _working_in(Path(name)):
         _laid_out(project)
         before = seen(project, options)
-        if not before.has(code):
-            return Verdict("not found", before=project.files)
+        if not before.told(code):
+            return Verdict("not found" if before.matters(code) else "no effect", before=project.files)
         asked = replace(options, paths=project.passed, fix=True)
         outcome = run(asked)
         texts = _texts(project)
@@ -84,14 +103,14 @@ def tried(project: Project, code: str, options: Options) -> Verdict:
             *(f"left: {each}" for each in outcome.left),
         ]
         state, reason = _state(code, before, after, outcome, asked)
-        return Verdict(state, reason, tuple(faults), project.files, texts, len(edited))
+        return Verdict(state, reason, tuple(faults), project.files, texts, (before.stops, after.stops))
 
 
 def takes(project: Project, code: str, options: Options) -> bool:
     """Whether the linter finds the pitfall in a project."""
     with tempfile.TemporaryDirectory() as name, _working_in(Path(name)):
         _laid_out(project)
-        return seen(project, options).has(code)
+        return seen(project, options).told(code)
 
 
 def seen(project: Project, options: Options) -> View:
@@ -112,15 +131,18 @@ def seen(project: Project, options: Options) -> View:
     way_of = {id(variant): way for way, variant in ways.items()}
     broken: dict[Way, dict[str, str]] = {way: {} for way in ways}
     named: dict[Way, set[str]] = {way: set() for way in ways}
+    stops: list[str] = []
     for cause in judgement.causes:
         for violation in cause.violations:
             way = way_of.get(id(violation.variant))
             if way is None:
                 continue
             broken[way][violation.rule.code] = violation.severity
+            if way == next(iter(ways)) and (violation.case.stage, violation.severity) == ("startup", "error"):
+                stops.append(violation.rule.code)
             if violation.remedy and violation.remedy.safety == "safe":
                 named[way] |= {*violation.remedy.set, *violation.remedy.unset, *violation.remedy.drop}
-    return View(ways, broken, {way: frozenset(paths) for way, paths in named.items()}, judgement)
+    return View(ways, broken, {way: frozenset(paths) for way, paths in named.items()}, judgement, tuple(stops))
 
 
 def _state(code: str, before: View, after: View, outcome: Outcome, asked: Options) -> tuple[State, str]:
@@ -131,7 +153,9 @@ def _state(code: str, before: View, after: View, outcome: Outcome, asked: Option
     if any(each.remedy and each.remedy.safety == "unsafe" for each in own):
         left = [finding for finding in outcome.findings if finding.code == code]
         return "held back", left[0].message if left else ""
-    return "not fixed", "; ".join(_unproved(code, asked))
+    reasons = list(_unproved(code, asked))
+    refused = bool(reasons) and all(REFUSAL.search(reason) for reason in reasons)
+    return "refused" if refused else "not fixed", "; ".join(reasons)
 
 
 def _unproved(code: str, asked: Options) -> Iterator[str]:
