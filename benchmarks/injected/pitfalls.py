@@ -17,24 +17,31 @@ from mfsdp_lint.vocabulary import default
 
 ENVIRONMENT = "env."
 
+RESUMED: Mapping[str, Plain] = {
+    "checkpoint.pretrained_checkpoint": None,
+    "checkpoint.load": "/results/run",
+    "checkpoint.save": "/results/run",
+}
+"""A run that goes on with what it saved itself: what most fixes ask that depend on what is loaded."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pitfall:
-    """The settings of one bad example, in the order to write them.
+    """The settings of one bad example, in the order to write them, perhaps with those of a run that is resumed.
 
     `wrong` are those that the fix changes, the others only make them wrong. `components` are further versions that
     the example is judged with ({"te": "2.9"}).
     """
 
     code: str
-    number: int
+    number: str
     settings: Mapping[str, Plain]
     wrong: frozenset[str]
     components: Mapping[str, str]
 
     @property
     def name(self) -> str:
-        """`MFSDP101/0`."""
+        """`MFSDP101/0`; `MFSDP101/0r` where the run goes on with its own checkpoint."""
         return f"{self.code}/{self.number}"
 
 
@@ -49,15 +56,27 @@ def pitfalls(target: Target) -> list[Pitfall]:
         for number, example in enumerate(rule.examples):
             if example.severity is None or not example.versions.truth(site):
                 continue
-            settings = dict(_ordered(_settings(example), target))
-            if settings:
-                found.append(Pitfall(rule.code, number, settings, _wrong(here, settings), example.components))
-    return found
+            for mark, more in (("", {}), ("r", RESUMED)) if _asks_what_is_loaded(here) else (("", {}),):
+                settings = dict(_ordered({**_settings(example), **more}, target))
+                wrong = _wrong(here, settings)
+                found.append(Pitfall(rule.code, f"{number}{mark}", settings, wrong, example.components))
+    return [pitfall for pitfall in found if pitfall.settings]
 
 
 def _may_be_safe(rule: Rule) -> bool:
     nothing = Variant(WrittenSettings({}))
     return any(safe.truth(nothing) is not False for fix in rule.fixes for _, safe in fix.safe.entries)
+
+
+def _asks_what_is_loaded(rule: Rule) -> bool:
+    return any("checkpoint.load" in safe.paths() for fix in rule.fixes for _, safe in fix.safe.entries)
+
+
+def stops_runs(code: str, target: Target) -> bool:
+    """Whether start-up may refuse a run because of it."""
+    rule = next(rule for rule in load_rules() if rule.code == code)
+    here = rule.at(target)
+    return here is not None and any((case.stage, case.severity) == ("startup", "error") for case in here.cases)
 
 
 def _settings(example: Example) -> Mapping[str, Plain]:
