@@ -11,7 +11,7 @@ from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.readers.python.export.plain import plain_value
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Object, Option, Unknown, Write
+from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Object, Option, Place, Unknown, Write
 
 
 class Spans:
@@ -87,12 +87,18 @@ def one_origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | N
             _calls(spans, write),
             write.value.text if spans.machine.tracing and _is_unknown(write.value) else "",
             _option(write.value),
-            tuple(Source(spans.of(module, node), function) for module, node, function in write.sources),
+            tuple(_source(spans, place) for place in write.sources),
         )
     if isinstance(write.node, Origin):
         value = plain_value(spans.machine, write.value) if spans.machine.tracing else UNKNOWN
         return replace(write.node, order=write.order, earlier=earlier, value=value, calls=_calls(spans, write))
     return earlier
+
+
+def _source(spans: Spans, place: Place) -> Source:
+    """A text that a value comes from; in a data file it has its place already."""
+    module, node, function = place
+    return Source(node.point if isinstance(node, Origin) else spans.of(module, node), function)
 
 
 def _is_unknown(value: Object) -> TypeGuard[Unknown]:

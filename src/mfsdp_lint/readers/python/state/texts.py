@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import identical
@@ -154,6 +155,9 @@ def _entry(owner: Object, key: Object) -> Object:
 def written(owner: Object, key: Object) -> tuple[Place, ...]:
     """The text that wrote an attribute or entry of an object, and those that this has its value from."""
     write = owner.writes.get(key) if isinstance(owner, (Instance, DictObject, Unknown)) else None
+    if isinstance(write, Write) and isinstance(write.node, Origin) and write.module is not None:
+        # An entry of a data file, which has no syntax tree.
+        return ((write.module, write.node, ""),)
     if isinstance(write, Write) and write.module is not None and isinstance(write.node, ast.AST):
         return ((write.module, write.focus or write.node, write.function), *write.sources)
     cls = owner.cls if isinstance(owner, Instance) and key not in owner.writes else owner

@@ -54,7 +54,8 @@ UNREAD: Any = object()
 
 
 Place = tuple["Module", Any, str]
-"""A piece of a program's text: its module, its node, and the function that it stands in."""
+"""A piece of a program's text: its module, its node, and the function that it stands in. A piece of a file of data that
+the module reads has its Origin in the place of the node."""
 
 
 class Write(NamedTuple):
