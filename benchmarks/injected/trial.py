@@ -6,7 +6,7 @@ import ast
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -68,10 +68,6 @@ class View:
     judgement: Judgement
     stops: tuple[str, ...]
 
-    def has(self, code: str) -> bool:
-        """Whether anybody's recipe breaks the rule."""
-        return any(code in codes for codes in self.broken.values())
-
     def matters(self, code: str) -> bool:
         """Whether it is more than an info, of which nobody is told who has to turn something on for it."""
         return any(codes.get(code, "info") != "info" for codes in self.broken.values())
@@ -96,7 +92,7 @@ def tried(project: Project, code: str, options: Options) -> Verdict:
         edited = {path for path, text in texts.items() if text != project.files[path]}
         faults = [
             *_text_faults(project.files, texts),
-            *_settings_faults(before, after),
+            *_settings_faults(before, after, lambda: _named_on_the_way(project, asked)),
             *_new_findings(before, after),
             *([] if edited <= set(project.passed) else ["a file that was not passed was edited"]),
             *_not_stable(asked, project, texts),
@@ -146,11 +142,11 @@ def seen(project: Project, options: Options) -> View:
 
 
 def _state(code: str, before: View, after: View, outcome: Outcome, asked: Options) -> tuple[State, str]:
-    if not after.has(code):
+    if not after.told(code):
         return "fixed", ""
     causes = [cause for cause in before.judgement.causes if cause.finding.code == code]
-    own = [each for cause in causes for each in cause.violations if each.recipe.path != CALLERS and each.remedy]
-    if any(each.remedy and each.remedy.safety == "unsafe" for each in own):
+    own = [each.remedy for cause in causes for each in cause.violations if each.recipe.path != CALLERS]
+    if any(remedy is None or remedy.safety == "unsafe" for remedy in own):
         left = [finding for finding in outcome.findings if finding.code == code]
         return "held back", left[0].message if left else ""
     reasons = list(_unproved(code, asked))
@@ -207,15 +203,35 @@ def _target(code: str) -> str:
     return code.replace(":", "=").partition("=")[0].strip()
 
 
-def _settings_faults(before: View, after: View) -> Iterator[str]:
-    """Settings that changed and that no fix of that very caller names; callers that are gone."""
+def _settings_faults(before: View, after: View, on_the_way: Callable[[], frozenset[str]]) -> Iterator[str]:
+    """Settings that changed and that no fix of that very caller names; callers that are gone.
+
+    `on_the_way` names those of all fixes that were made, for what one of them uncovers the next one may remove.
+    """
     for way in before.ways.keys() ^ after.ways.keys():
         yield f"{way[0]} takes other ways through its code"
     for way in before.ways.keys() & after.ways.keys():
-        for path, old, new in _differences(before.ways[way], after.ways[way]):
-            named = before.named[way] | after.named[way]
-            if path not in named and not any(each.startswith(f"{path}.") for each in named):
+        named = before.named[way] | after.named[way]
+        changed = [each for each in _differences(before.ways[way], after.ways[way]) if not _covers(named, each[0])]
+        if changed and before.broken[way]:
+            named |= on_the_way()
+        for path, old, new in changed:
+            if not _covers(named, path):
                 yield f"{path} of {way[0]} changes from {describe(old)} to {describe(new)}"
+
+
+def _covers(named: Collection[str], path: str) -> bool:
+    """Whether a setting is among these, or is the section of one."""
+    return path in named or any(each.startswith(f"{path}.") for each in named)
+
+
+def _named_on_the_way(project: Project, asked: Options) -> frozenset[str]:
+    """The settings that the fixes of a project name, made once more on what it was."""
+    questioned, _ = question(asked)
+    judge = Judge(questioned, _rules(), _rules())
+    repair = Repair(judge(Sources(project.files)), judge, frozenset(rule.code for rule in _rules()))
+    proved = repair.applied(unsafe=False).fixed
+    return frozenset(path for each in proved for need in each.request.needs for path in need.named)
 
 
 def _differences(before: Variant, after: Variant) -> Iterator[tuple[str, Value, Value]]:
