@@ -1,0 +1,127 @@
+"""Runs users' files with the real package and asks its start-up: a process of its own for each.
+
+Started by fixes_by_the_real_package.py, by a Python that has torch and what Megatron-Bridge imports. Reads a list of
+{"folder": …, "ask": "user.user_config()" or "train.py"} and writes what start-up said of each: null where it accepts,
+else the error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import math
+import os
+import runpy
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+_SECONDS = 120
+_RANKS = 8
+_CONNECTIONS = "CUDA_DEVICE_MAX_CONNECTIONS"  # which the harness unsets, unless it is told
+
+
+class Launched(BaseException):
+    """Thrown by what stands in for the launcher."""
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+
+
+def launch(config: Any = None, *_: Any, **named: Any) -> None:
+    """What `pretrain` and `finetune` do here."""
+    raise Launched(named.get("cfg", config))
+
+
+def configuration(ask: str) -> Any:
+    """What a script launches, or a call gives."""
+    if ask.endswith(".py"):
+        sys.argv = [ask]
+        try:
+            runpy.run_path(ask, run_name="__main__")
+        except Launched as launched:
+            return launched.config
+        raise RuntimeError("nothing is launched")
+    module, _, call = ask.partition(".")
+    return eval(call, vars(importlib.import_module(module)))
+
+
+def said(harness: Any, folder: str, ask: str) -> str | None:
+    """Start-up's error on a number of ranks that the parallel sizes divide; what a user has to give is given."""
+    os.chdir(folder)
+    sys.path.insert(0, folder)
+    with harness.quiet():
+        config = configuration(ask)
+    try:
+        ranks = math.lcm(harness.min_world(config), _RANKS)
+    except Exception:
+        ranks = _RANKS
+    environment = {_CONNECTIONS: os.environ.get(_CONNECTIONS)}
+    for _ in range(1 + len(harness.fills())):
+        told = harness.validate(config, ranks, "runtime", environment, gpu="h100", want_diff=False)
+        if told["outcome"] == "pass":
+            return None
+        missing = [values for text, values in harness.fills() if text in told["error"]]
+        if not missing:
+            break
+        # Start-up changes what it is given, so that it begins anew.
+        with harness.quiet():
+            config = configuration(ask)
+        harness.apply_overrides(config, missing[0])
+    return f"{told['error_type']}: {told['error']}"[:300]
+
+
+def in_a_child(harness: Any, folder: str, ask: str) -> str | None:
+    """The same in a process of its own."""
+    reading, writing = os.pipe()
+    process = os.fork()
+    if not process:
+        signal.alarm(_SECONDS)
+        try:
+            try:
+                told = said(harness, folder, ask)
+            except BaseException as error:
+                told = f"no configuration: {type(error).__name__}: {error}"[:300]
+            os.write(writing, json.dumps(told).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as stream:
+        text = stream.read()
+    os.waitpid(process, 0)
+    return str(json.loads(text)) if text and text != "null" else (None if text else "the process died")
+
+
+def main() -> int:
+    """Asks for all of them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("harness", "bridge", "core", "overlay", "scratch", "asked", "out"):
+        parser.add_argument(f"--{name}")
+    options = parser.parse_args()
+    sys.dont_write_bytecode = True
+    if options.overlay:
+        sys.path.insert(0, options.overlay)
+    sys.path.insert(0, options.harness)
+    harness = importlib.import_module("oracle_lib")
+    harness.setup(options.bridge, options.core, scratch=options.scratch)
+    for module in ("pretrain", "finetune", "gpt_step"):
+        importlib.import_module(f"megatron.bridge.training.{module}")
+    for module, name in (("pretrain", "pretrain"), ("finetune", "finetune"), ("finetune", "pretrain")):
+        setattr(sys.modules[f"megatron.bridge.training.{module}"], name, launch)
+    for module in ("llama", "qwen"):
+        importlib.import_module(f"megatron.bridge.recipes.{module}")
+    os.environ["WORLD_SIZE"] = str(_RANKS)
+    asked = json.loads(Path(options.asked).read_text())
+    found = []
+    for number, each in enumerate(asked):
+        found.append(in_a_child(harness, each["folder"], each["ask"]))
+        if number % 20 == 19:
+            print(f"{number + 1} of {len(asked)}", file=sys.stderr, flush=True)
+    Path(options.out).write_text(json.dumps(found))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
