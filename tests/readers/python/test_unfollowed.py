@@ -114,3 +114,8 @@ def test_what_has_nothing_to_do_with_configurations(tmp_path: Path) -> None:
         )
         == []
     )
+
+
+def test_a_lambda_that_a_function_calls(tmp_path: Path) -> None:
+    text = "width = lambda text: len(text)\n\n\ndef shown(text):\n    return width(text)\n"
+    assert unfollowed(tmp_path, text) == []

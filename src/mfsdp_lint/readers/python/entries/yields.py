@@ -123,5 +123,6 @@ def content(recipe: Recipe) -> object:
     return tuple(tuple(map(_told, map(variant.settings.get, SETTINGS))) for variant in recipe.variants)
 
 
-def _told(setting: Setting | None) -> tuple[Value, object] | None:
-    return None if setting is None else (setting.value, setting.origin and setting.origin.point)
+def _told(setting: Setting | None) -> tuple[str, object] | None:
+    # Lists have no hash, and 1 is no True.
+    return None if setting is None else (repr(setting.value), setting.origin and setting.origin.point)
