@@ -6,7 +6,7 @@
 By names alone, and independently of the linter, it finds every function (or top level) that calls a recipe of
 `megatron.bridge`, makes a `ConfigContainer`, or calls `pretrain` or `finetune` of upstream. Each must be a recipe, be
 called by one by its name, or be in the list of what could not be followed; what is neither is silent, and the exit
-status is 1. Printed is a line of a table for each checkout; with --list also every function and what became of it.
+status is 1. Only files that speak of upstream are linted; seconds are those of the processor. Printed is a line of a table for each checkout; with --list also every function and what became of it.
 Nothing of a checkout is imported or run.
 """
 
@@ -44,16 +44,17 @@ class Caller:
         return self.path, self.line
 
 
-def callers(root: Path) -> Iterator[Caller]:
-    """The functions of a checkout, with what they call; files that Python cannot read are left out."""
-    for path in sorted(root.rglob("*.py")):
+def callers(root: Path, folders: list[str]) -> Iterator[Caller]:
+    """The functions of files that speak of upstream, with what they call; files that Python cannot read are left out."""
+    for path in sorted({path for folder in folders for path in (root / folder).rglob("*.py")}):
         text = path.read_text(encoding="utf-8", errors="replace")
+        if UPSTREAM not in text and "ConfigContainer" not in text:
+            continue
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError):
             continue
-        imported = dict(_imported(tree)) if UPSTREAM in text or "ConfigContainer" in text else {}
-        yield from _callers(str(path.relative_to(root)), "", tree, imported)
+        yield from _callers(str(path.relative_to(root)), "", tree, dict(_imported(tree)))
 
 
 def _callers(path: str, name: str, node: ast.AST, imported: dict[str, str]) -> Iterator[Caller]:
@@ -113,19 +114,19 @@ class Result:
     seconds: float
 
 
-def lint(root: Path, options: list[str]) -> Result:
-    """What the two commands tell of a checkout. RuntimeError where one of them fails."""
+def lint(root: Path, options: list[str], files: list[str]) -> Result:
+    """What the two commands tell of a checkout, or of some of its files. RuntimeError where one of them fails."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    linted = _run(root, [*options, "--show-unfollowed"])
+    linted = _run(root, [*options, "--show-unfollowed", *files])
     seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    audited = _run(root, ["audit", "--settings", "ddp.use_megatron_fsdp", *options])
+    audited = _run(root, ["audit", "--settings", "ddp.use_megatron_fsdp", *options, *files])
     recipes = frozenset((each["path"], each["line"]) for each in audited["recipes"])
     lost = {(each["path"], each["line"]): f"{each['why']}: {each['reason']}" for each in linted["unfollowed"]}
     return Result(recipes, lost, linted["findings"], seconds)
 
 
 def _run(root: Path, arguments: list[str]) -> dict[str, Any]:
-    command = [sys.executable, "-m", "mfsdp_lint", *arguments, "--output-format", "json", "."]
+    command = [sys.executable, "-m", "mfsdp_lint", *arguments, "--output-format", "json"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"{root}: {done.stderr.strip()}")
@@ -159,15 +160,14 @@ def main() -> int:
     parser.add_argument("checkouts", nargs="+", type=Path, metavar="CHECKOUT")
     parser.add_argument("--list", action="store_true", help="tell every function, and every error and warning")
     parser.add_argument("--target-bridge", default="0.3.1", metavar="VERSION")
-    parser.add_argument("--exclude", action="append", default=[], metavar="PATTERN", help="what is not linted")
+    parser.add_argument("--under", action="append", metavar="FOLDER", help="only files of this folder; repeatable")
     arguments = parser.parse_args()
     options = ["--target-bridge", arguments.target_bridge]
-    options += [part for pattern in arguments.exclude for part in ("--exclude", pattern)]
     print("| repository | files | functions | recipes | parts of them | unfollowed | silent | errors, warnings | s |")
     silent = 0
     for root in arguments.checkouts:
-        found = list(callers(root))
-        result = lint(root, options)
+        found = list(callers(root, arguments.under or ["."]))
+        result = lint(root, options, sorted({each.path for each in found}))
         ends = outcomes(found, result)
         count = {end: list(ends.values()).count(end) for end in ("recipe", "part", "unfollowed", "silent")}
         silent += count["silent"]

@@ -201,6 +201,33 @@ def test_parsers(parser: str) -> None:
     assert recipe.setting("ddp.use_megatron_fsdp").value == expected
 
 
+def test_one_option_of_a_required_group_is_given() -> None:
+    text = (
+        SCRIPT.partition("def options")[0]
+        + """
+def main():
+    parser = argparse.ArgumentParser()
+    group = parser.add_mutually_exclusive_group(required=True)
+    group.add_argument("--sharded", action="store_true")
+    group.add_argument("--wide", action="store_true")
+    args = parser.parse_args()
+    cfg = ConfigContainer()
+    if args.sharded:
+        cfg.ddp.use_megatron_fsdp = True
+    elif args.wide:
+        cfg.model.tensor_model_parallel_size = 8
+    else:
+        raise ValueError("one of them")
+    return cfg
+"""
+    )
+    found = [
+        (each.settings.value("ddp.use_megatron_fsdp"), each.settings.value("model.tensor_model_parallel_size"))
+        for each in read(text).variants
+    ]
+    assert found == [(Known(True), Known(1)), (Known(False), Known(8))]
+
+
 def test_an_option_that_the_program_cannot_do_without_is_given() -> None:
     text = (
         SCRIPT.partition("def options")[0].replace("import argparse\n", "import argparse\nimport os\n")

@@ -46,14 +46,15 @@ def _parser(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
     return _adding_to(machine, defaults)
 
 
-def _adding_to(machine: Machine, defaults: DictObject, command: bool = False) -> Unknown:
+def _adding_to(machine: Machine, defaults: DictObject, command: bool = False, one_of: bool = False) -> Unknown:
     """A parser, or a group of one, whose options go into `defaults`. What else it can do is not known.
 
-    The options of a `command`, one of several, are there where it is the one that is given.
+    The options of a `command`, one of several, are there where it is the one that is given. `one_of` the options must
+    be given: which one is not known.
     """
 
-    def group(machine: Machine, *_: Any) -> Object:
-        return _adding_to(machine, defaults, command)
+    def group(machine: Machine, _: Any, options: dict[str, Object], *__: Any) -> Object:
+        return _adding_to(machine, defaults, command, options.get("required", False) is not False)
 
     def commands(machine: Machine, _: Any, options: dict[str, Object], *__: Any) -> Object:
         if isinstance(options.get("dest"), str):
@@ -80,6 +81,8 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False) ->
                 and machine.switch(frame.module.path, option.text)
             ):
                 option = Option(machine.tick(), option.text, True)
+            if one_of:
+                option = Option(machine.tick(), getattr(option, "text", ""))
             option = _said(machine, option, "default", node, frame)
             if command and former is not MISSING:
                 # Which of the two gives the default depends on the command.
