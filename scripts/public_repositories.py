@@ -6,7 +6,8 @@
 By names alone, and independently of the linter, it finds every function (or top level) that calls a recipe of
 `megatron.bridge`, makes a `ConfigContainer`, or calls `pretrain` or `finetune` of upstream. Each must be a recipe, be
 called by one by its name, or be in the list of what could not be followed; what is neither is silent, and the exit
-status is 1. Only files that speak of upstream are linted; seconds are those of the processor. Printed is a line of a table for each checkout; with --list also every function and what became of it.
+status is 1. Printed is a line of a table for each checkout; with --list also every function and what became of it.
+Only files that speak of upstream are linted; seconds are those of the processor.
 Nothing of a checkout is imported or run.
 """
 
@@ -45,8 +46,8 @@ class Caller:
 
 
 def callers(root: Path, folders: list[str]) -> Iterator[Caller]:
-    """The functions of files that speak of upstream, with what they call; files that Python cannot read are left out."""
-    for path in sorted({path for folder in folders for path in (root / folder).rglob("*.py")}):
+    """The functions of files that speak of upstream, with what they call; what Python cannot read is left out."""
+    for path in sorted({path for folder in folders for path in (root / folder).rglob("*.py") if path.is_file()}):
         text = path.read_text(encoding="utf-8", errors="replace")
         if UPSTREAM not in text and "ConfigContainer" not in text:
             continue
@@ -88,7 +89,9 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.ImportFrom):
             yield from ((each.asname or each.name, f"{node.module}.{each.name}") for each in node.names)
         elif isinstance(node, ast.Import):
-            yield from ((each.asname or each.name.partition(".")[0], each.asname and each.name or "") for each in node.names)
+            yield from (
+                (each.asname or each.name.partition(".")[0], (each.asname and each.name) or "") for each in node.names
+            )
 
 
 def _telling(function: ast.expr, imported: dict[str, str]) -> Iterator[str]:
@@ -137,7 +140,7 @@ def _run(root: Path, arguments: list[str]) -> dict[str, Any]:
 def outcomes(found: list[Caller], result: Result) -> dict[Place, str]:
     """What became of every function that configures something: "recipe", "unfollowed", "part" or "silent"."""
     named = {each.place: each for each in found}
-    lines: dict[Place, str] = {place: "recipe" for place in result.recipes}
+    lines: dict[Place, str] = dict.fromkeys(result.recipes, "recipe")
     lines.update((place, "unfollowed") for place in result.unfollowed if place not in lines)
     used = set[str]()
     reached = [named[place] for place in lines if place in named]

@@ -246,6 +246,29 @@ def main():
     assert read(text).setting("model.tensor_model_parallel_size").value == Known(2)
 
 
+def test_a_variable_that_the_program_cannot_do_without_is_given() -> None:
+    text = (
+        SCRIPT.partition("def options")[0].replace("import argparse\n", "import os\n")
+        + """
+def variable(name, default=None, cast=str):
+    value = os.environ.get(name, default)
+    if value is None:
+        raise RuntimeError(name)
+    return cast(value)
+
+
+def main():
+    cfg = ConfigContainer()
+    cfg.model.save = variable("SAVE_DIR")
+    cfg.model.tensor_model_parallel_size = variable("TP", "2", int)
+    return cfg
+"""
+    )
+    recipe = read(text)
+    assert recipe.setting("model.tensor_model_parallel_size").value == Known(2)
+    assert not isinstance(recipe.setting("model.save").value, Known)
+
+
 def test_a_function_of_the_module_by_the_name_that_an_option_gives() -> None:
     text = (
         SCRIPT.partition("def options")[0].replace("import argparse\n", "import argparse\nimport sys\n")

@@ -8,7 +8,6 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mfsdp_lint.core.recipe import Recipe, Setting, Variant
-from mfsdp_lint.core.values import Value
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
 from mfsdp_lint.readers.python.eval.launching import is_taken_for_one
 from mfsdp_lint.readers.python.export.origins import Spans

@@ -7,6 +7,7 @@ A value that comes from an option is the option's default; the command line may 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -53,7 +54,7 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False, on
     be given: which one is not known.
     """
 
-    def group(machine: Machine, _: Any, options: dict[str, Object], *__: Any) -> Object:
+    def group(machine: Machine, _: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
         return _adding_to(machine, defaults, command, options.get("required", False) is not False)
 
     def commands(machine: Machine, _: Any, options: dict[str, Object], *__: Any) -> Object:
@@ -108,7 +109,7 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False, on
         return (_namespace(machine, defaults, given), ListObject(rest, machine.tick()))
 
     made = machine.unknown("parser", not_none=True)
-    methods = {
+    methods: dict[str, Callable[..., Object]] = {
         "add_argument": add,
         "add_argument_group": group,
         "add_mutually_exclusive_group": group,
