@@ -45,9 +45,9 @@ class Caller:
         return self.path, self.line
 
 
-def callers(root: Path, folders: list[str]) -> Iterator[Caller]:
+def callers(root: Path, parts: list[str]) -> Iterator[Caller]:
     """The functions of files that speak of upstream, with what they call; what Python cannot read is left out."""
-    for path in sorted({path for folder in folders for path in (root / folder).rglob("*.py") if path.is_file()}):
+    for path in sorted({path for part in parts for path in _python_files(root / part)}):
         text = path.read_text(encoding="utf-8", errors="replace")
         if UPSTREAM not in text and "ConfigContainer" not in text:
             continue
@@ -56,6 +56,10 @@ def callers(root: Path, folders: list[str]) -> Iterator[Caller]:
         except (SyntaxError, ValueError):
             continue
         yield from _callers(str(path.relative_to(root)), "", tree, dict(_imported(tree)))
+
+
+def _python_files(part: Path) -> Iterator[Path]:
+    yield from [part] if part.is_file() else (path for path in part.rglob("*.py") if path.is_file())
 
 
 def _callers(path: str, name: str, node: ast.AST, imported: dict[str, str]) -> Iterator[Caller]:
@@ -163,7 +167,7 @@ def main() -> int:
     parser.add_argument("checkouts", nargs="+", type=Path, metavar="CHECKOUT")
     parser.add_argument("--list", action="store_true", help="tell every function, and every error and warning")
     parser.add_argument("--target-bridge", default="0.3.1", metavar="VERSION")
-    parser.add_argument("--under", action="append", metavar="FOLDER", help="only files of this folder; repeatable")
+    parser.add_argument("--under", action="append", metavar="PATH", help="only this file, or this folder; repeatable")
     arguments = parser.parse_args()
     options = ["--target-bridge", arguments.target_bridge]
     print("| repository | files | functions | recipes | parts of them | unfollowed | silent | errors, warnings | s |")
