@@ -201,6 +201,33 @@ def test_parsers(parser: str) -> None:
     assert recipe.setting("ddp.use_megatron_fsdp").value == expected
 
 
+def test_one_option_of_a_required_group_is_given() -> None:
+    text = (
+        SCRIPT.partition("def options")[0]
+        + """
+def main():
+    parser = argparse.ArgumentParser()
+    group = parser.add_mutually_exclusive_group(required=True)
+    group.add_argument("--sharded", action="store_true")
+    group.add_argument("--wide", action="store_true")
+    args = parser.parse_args()
+    cfg = ConfigContainer()
+    if args.sharded:
+        cfg.ddp.use_megatron_fsdp = True
+    elif args.wide:
+        cfg.model.tensor_model_parallel_size = 8
+    else:
+        raise ValueError("one of them")
+    return cfg
+"""
+    )
+    found = [
+        (each.settings.value("ddp.use_megatron_fsdp"), each.settings.value("model.tensor_model_parallel_size"))
+        for each in read(text).variants
+    ]
+    assert found == [(Known(True), Known(1)), (Known(False), Known(8))]
+
+
 def test_an_option_that_the_program_cannot_do_without_is_given() -> None:
     text = (
         SCRIPT.partition("def options")[0].replace("import argparse\n", "import argparse\nimport os\n")
@@ -217,6 +244,29 @@ def main():
 """
     )
     assert read(text).setting("model.tensor_model_parallel_size").value == Known(2)
+
+
+def test_a_variable_that_the_program_cannot_do_without_is_given() -> None:
+    text = (
+        SCRIPT.partition("def options")[0].replace("import argparse\n", "import os\n")
+        + """
+def variable(name, default=None, cast=str):
+    value = os.environ.get(name, default)
+    if value is None:
+        raise RuntimeError(name)
+    return cast(value)
+
+
+def main():
+    cfg = ConfigContainer()
+    cfg.model.save = variable("SAVE_DIR")
+    cfg.model.tensor_model_parallel_size = variable("TP", "2", int)
+    return cfg
+"""
+    )
+    recipe = read(text)
+    assert recipe.setting("model.tensor_model_parallel_size").value == Known(2)
+    assert not isinstance(recipe.setting("model.save").value, Known)
 
 
 def test_a_function_of_the_module_by_the_name_that_an_option_gives() -> None:

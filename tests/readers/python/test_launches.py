@@ -127,6 +127,25 @@ def test_two_launches_are_two_recipes_each_where_it_stands(tmp_path: Path) -> No
     assert [recipe.qualified_name for recipe in found] == ["train.main[1]", "train.main[2]"]
 
 
+def test_two_launches_of_which_one_sets_a_list(tmp_path: Path) -> None:
+    found = recipes(
+        tmp_path,
+        """
+def main():
+    first, second = sharded(), ConfigContainer()
+    first.model = Model()
+    first.model.recompute_modules = ["core_attn"]
+    pretrain(first, None)
+    finetune(second, None)
+
+
+class Model:
+    pass
+""",
+    )
+    assert values(found) == {"main[1]": ON, "main[2]": OFF}
+
+
 def test_launches_through_a_helper_stand_where_the_helper_is_called(tmp_path: Path) -> None:
     text = """
 def launch(cfg):

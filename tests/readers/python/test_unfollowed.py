@@ -138,3 +138,19 @@ def test_what_has_nothing_to_do_with_configurations(tmp_path: Path) -> None:
         )
         == []
     )
+
+
+def test_a_lambda_that_a_function_calls(tmp_path: Path) -> None:
+    text = "width = lambda text: len(text)\n\n\ndef shown(text):\n    return width(text)\n"
+    assert unfollowed(tmp_path, text) == []
+
+
+def test_what_launches_late_is_followed_to_the_launch(tmp_path: Path) -> None:
+    text = """\
+def main(steps):
+    total = 0
+    for step in range(2000):
+        total += step
+    pretrain(llama3_8b_pretrain_config(), None)
+"""
+    assert unfollowed(tmp_path, text) == []

@@ -25,8 +25,8 @@ from mfsdp_lint.readers.python.entries.lost import lost, not_reached
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
-from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.state.paths import PATIENCE
+from mfsdp_lint.readers.python.state.outcomes import OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE
 from mfsdp_lint.readers.python.state.room import with_room
 from mfsdp_lint.readers.python.values.modules import Module
 
@@ -222,10 +222,17 @@ class _Reading:
         machine, entry = self.machine, tried.entry
         machine.called = set()
         endings: list[running.Ending] = []
-        out_of_sight = machine.unfollowed
+        out_of_sight, asked = machine.unfollowed, machine.asked_environment
         found = running.run(machine, entry, self.spans, endings)
-        if not found and all(isinstance(each, Raised) for each in endings) and entries.option_files(machine, entry):
-            # A program that cannot run without an option that has no default is started with it.
+        if not found and any(isinstance(each, OutOfSteps) for each in endings) and _may_come_to_one(machine, entry):
+            # Its text says that there is something to come to.
+            machine.patience = LONG_PATIENCE
+            endings.clear()
+            found = running.run(machine, entry, self.spans, endings)
+            machine.patience = PATIENCE
+        asks = machine.asked_environment > asked or entries.option_files(machine, entry)
+        if not found and asks and all(isinstance(each, Raised) for each in endings):
+            # A program that cannot run without an option or a variable that has no default is started with it.
             machine.needed = True
             endings.clear()
             found = running.run(machine, entry, self.spans, endings)
@@ -238,6 +245,13 @@ class _Reading:
             tried.found = tuple(_in_other_calls(machine, entry, found, self.spans))
         elif machine.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
+
+
+def _may_come_to_one(machine: Machine, entry: Entry) -> bool:
+    """Whether an entry point makes, changes or launches a configuration by its text, and none was met when it ran."""
+    if machine.path.limit > PATIENCE or entry.function is None:
+        return False
+    return leads_to_configuration(machine, entry.function)
 
 
 def _entry_points(machine: Machine, module: Module) -> Iterator[Tried]:

@@ -84,7 +84,8 @@ def leads_to_configuration(machine: Machine, function: Function) -> bool:
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
     """What belongs to a function itself: not its head, nor what stands in functions inside it."""
-    pending: list[ast.AST] = list(getattr(node, "body", ()))
+    body = getattr(node, "body", ())
+    pending: list[ast.AST] = [body] if isinstance(body, ast.expr) else list(body)  # a lambda's is an expression
     while pending:
         here = pending.pop()
         yield here

@@ -8,7 +8,6 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mfsdp_lint.core.recipe import Recipe, Setting, Variant
-from mfsdp_lint.core.values import Value
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
 from mfsdp_lint.readers.python.eval.launching import is_taken_for_one
 from mfsdp_lint.readers.python.export.origins import Spans
@@ -123,5 +122,6 @@ def content(recipe: Recipe) -> object:
     return tuple(tuple(map(_told, map(variant.settings.get, SETTINGS))) for variant in recipe.variants)
 
 
-def _told(setting: Setting | None) -> tuple[Value, object] | None:
-    return None if setting is None else (setting.value, setting.origin and setting.origin.point)
+def _told(setting: Setting | None) -> tuple[str, object] | None:
+    # Lists have no hash, and 1 is no True.
+    return None if setting is None else (repr(setting.value), setting.origin and setting.origin.point)

@@ -12,7 +12,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject, base_name
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import EITHER
+from mfsdp_lint.readers.python.values.markers import EITHER, HAZY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -141,6 +141,9 @@ def write(
     machine: Machine, target: Any, key: Any, value: Object, node: Any, frame: Frame, focus: Any, how: str
 ) -> None:
     """Write one attribute or entry and record who did."""
+    if key == "__class__" and isinstance(target, Instance):
+        machine.record(target, HAZY, True)  # its fields stay; what the other class adds is not known
+        return
     earlier = machine.before(target, key)
     machine.put(target, key, value)
     machine.record(target, key, machine.note(node, frame, focus, how, value, earlier))

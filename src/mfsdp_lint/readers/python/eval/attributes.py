@@ -215,6 +215,8 @@ def _attribute_of_candidates(machine: Machine, value: Instance, name: str, node:
             found.append(_bind(machine, attribute, value, cls, node, frame))
         elif not isinstance(cls, ClassObject) or opaque(machine, cls):
             found.append(machine.unknown(name))
+    if value.writes.get(HAZY):
+        found.append(machine.unknown(name))
     if not found:
         raise Raised("AttributeError", f"no attribute '{name}'")
     return join(machine, found) if len(found) == len(classes) else machine.unknown(name)

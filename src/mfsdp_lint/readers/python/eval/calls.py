@@ -18,7 +18,7 @@ from mfsdp_lint.readers.python.state.calling import CALLERS, NO_FOCUS, Focus, ca
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
@@ -174,16 +174,18 @@ def _call_one_of(
     # Only one of them is called: what each does, it may as well not have done.
     mark, born = len(machine.path.journal), machine.clock
     sides: list[Side] = []
+    failed: Raised | None = None
     for option in choice.options:
         try:
             result = call(machine, option, arguments, keywords, node, frame)
-        except Raised:
+        except Raised as error:
             machine.doubts += 1
+            failed = error if failed is None or isinstance(failed, Refused) else failed
         else:
             sides.append((("return", result), machine.changes(mark)))
         machine.rollback(mark)
     if not sides:
-        raise Raised("TypeError", "not callable")
+        raise failed or Raised("TypeError", "not callable")
     found = join_sides(machine, sides, born, force=True)[1]
     return one_configuration(machine, found, ast.unparse(node.func) if isinstance(node, ast.Call) else "a call")
 

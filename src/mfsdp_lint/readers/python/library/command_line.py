@@ -7,6 +7,7 @@ A value that comes from an option is the option's default; the command line may 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -46,14 +47,15 @@ def _parser(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
     return _adding_to(machine, defaults)
 
 
-def _adding_to(machine: Machine, defaults: DictObject, command: bool = False) -> Unknown:
+def _adding_to(machine: Machine, defaults: DictObject, command: bool = False, one_of: bool = False) -> Unknown:
     """A parser, or a group of one, whose options go into `defaults`. What else it can do is not known.
 
-    The options of a `command`, one of several, are there where it is the one that is given.
+    The options of a `command`, one of several, are there where it is the one that is given. `one_of` the options must
+    be given: which one is not known.
     """
 
-    def group(machine: Machine, *_: Any) -> Object:
-        return _adding_to(machine, defaults, command)
+    def group(machine: Machine, _: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
+        return _adding_to(machine, defaults, command, options.get("required", False) is not False)
 
     def commands(machine: Machine, _: Any, options: dict[str, Object], *__: Any) -> Object:
         if isinstance(options.get("dest"), str):
@@ -80,6 +82,8 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False) ->
                 and machine.switch(frame.module.path, option.text)
             ):
                 option = Option(machine.tick(), option.text, True)
+            if one_of:
+                option = Option(machine.tick(), getattr(option, "text", ""))
             option = said_in(machine, option, "default", node, frame)
             if command and former is not MISSING:
                 # Which of the two gives the default depends on the command.
@@ -105,7 +109,7 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False) ->
         return (_namespace(machine, defaults, given), ListObject(rest, machine.tick()))
 
     made = machine.unknown("parser", not_none=True)
-    methods = {
+    methods: dict[str, Callable[..., Object]] = {
         "add_argument": add,
         "add_argument_group": group,
         "add_mutually_exclusive_group": group,

@@ -99,6 +99,8 @@ def _object_setattr(
     owner, name, value = arguments
     if isinstance(owner, (Instance, Unknown)) and isinstance(name, str):
         write(machine, owner, name, value, node, frame, None, "assigned")
+    elif isinstance(owner, Choice) and isinstance(name, str):
+        set_attribute(machine, owner, name, value, node, frame)
     return None
 
 

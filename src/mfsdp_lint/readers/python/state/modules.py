@@ -168,11 +168,15 @@ class ModuleFinder:
         return self._entries[folder]
 
     def roots(self, folder: str) -> tuple[str, ...]:
-        """The folders in which a file in `folder` may find top-level modules, nearest first."""
+        """The folders in which a file in `folder` may find top-level modules, nearest first.
+
+        What a package holds is not at the top level (the `torch` of `modelopt.torch`), except to its own scripts.
+        """
         if folder not in self._roots:
             near = [
                 os.path.join(above, source) if source else above
                 for above in self._upwards(folder)
+                if above == folder or "__init__.py" not in self.entries(above)
                 for source in SOURCE_FOLDERS
             ]
             self._roots[folder] = (*self._added.get(folder, ()), *near, *self.search_path)

@@ -17,6 +17,8 @@ STEP_LIMIT = 80_000
 PATIENCE = 1_000
 """Those of them that may pass before it makes or changes any configuration (the recipe or script of six releases that
 takes longest takes 375). Training code, tests and tools are full of functions that never do."""
+LONG_PATIENCE = 20_000
+"""The same, where the text of an entry point says that it makes, changes or launches one."""
 CALL_STEPS = 4_000
 """Those of them that may pass in one call into another file. A call that takes more is not followed to its end."""
 MODULE_STEPS = 40_000
