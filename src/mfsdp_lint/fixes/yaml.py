@@ -175,7 +175,7 @@ def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assi
     above = _above(anchor, setting)
     if above is None or any(path.startswith("env.") for path, _ in new):
         return None
-    grouped: dict[int, tuple[yaml.MappingNode | Entry, Tree]] = {}
+    grouped: dict[int, tuple[int, yaml.MappingNode | Entry, Tree]] = {}
     for path, value in new:
         words = (*above, *path.split("."))
         if any(each.words == words for each in file.entries(root)):
@@ -186,7 +186,7 @@ def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assi
         rest = words[depth:]
         if section is root and _dotted(root):
             rest = (".".join(rest),)
-        _, tree = grouped.setdefault(id(section), (section, {}))
+        *_, tree = grouped.setdefault(id(section), (depth, section, {}))
         for word in rest[:-1]:
             branch = tree.setdefault(word, {})
             if isinstance(branch, str):
@@ -194,7 +194,8 @@ def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assi
             tree = branch
         tree[rest[-1]] = spell(value)
     changes: list[items.Change] = []
-    for section, tree in grouped.values():
+    # Sections may end at the same place: what belongs to an inner one stands before what follows it.
+    for _, section, tree in sorted(grouped.values(), key=lambda each: -each[0]):
         more = _append(file, section, tree)
         if more is None:
             return None
