@@ -148,6 +148,16 @@ def test_assign(before: str, wanted: str) -> None:
     assert after(file, yaml.assign(file, origin, SWITCH, [(FORMAT, "fsdp_dtensor")])) == wanted
 
 
+def test_an_inner_section_at_the_end_gets_its_own_before_a_new_section_follows() -> None:
+    file, origin = read("dist:\n  «use_torch_fsdp2: true»\ncheckpoint:\n  load: /x\n")
+    new: list[tuple[str, Plain]] = [("ddp.use_megatron_fsdp", True), ("checkpoint.ckpt_format", "fsdp_dtensor")]
+    text = after(file, yaml.assign(file, origin, "dist.use_torch_fsdp2", new))
+    assert text == (
+        "dist:\n  use_torch_fsdp2: true\ncheckpoint:\n  load: /x\n  ckpt_format: fsdp_dtensor\n"
+        "ddp:\n  use_megatron_fsdp: true\n"
+    )
+
+
 def test_settings_of_one_new_section_stand_together() -> None:
     file, origin = read("dist:\n  «use_torch_fsdp2: true»\n")
     new: list[tuple[str, Plain]] = [

@@ -39,7 +39,7 @@ def test_as_shipped_only_what_start_up_really_refuses_is_an_error(tree: Path) ->
     # Its experts are not divisible among the ranks that it asks for: the real validation refuses it as well.
     assert errors(run) == ["MFSDP304 megatron/bridge/recipes/glm/glm45.py:182"]
     assert run.code in (0, 1)
-    assert lint(tree, "--output-format", "concise", RECIPES).out.splitlines()[-1].startswith("50 files, ")
+    assert json.loads(run.out)["summary"]["files"] == 50
 
 
 def certain(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -48,7 +48,7 @@ def certain(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_a_parameter_that_switches_fsdp_on_is_a_warning(tree: Path) -> None:
-    run = lint(tree, "--output-format", "json", RECIPES)
+    run = lint(tree, "--select", "MFSDP101", "--output-format", "json", RECIPES)
     found = run.of("MFSDP101")
     assert len(found) == FINE_TUNING_WITH_A_SWITCH
     assert certain(found) == []
@@ -88,17 +88,16 @@ def to_blame(tree: Path) -> set[tuple[str, int]]:
 
 
 def check_fixed(tree: Path, recipes: str = RECIPES) -> None:
-    """After --fix nothing is left that has a safe fix, and a second run would change nothing."""
-    run = lint(tree, "--fix", "--output-format", "json", recipes)
-    assert [each for each in run.findings if each["fix"] and each["fix"]["safety"] == "safe"] == []
-    assert certain(run.of("MFSDP101")) == []
+    """After --fix the mistake is gone, and a second run would change nothing: no safe fix is left."""
+    assert lint(tree, "--fix-only", recipes).code == 0
+    assert certain(lint(tree, "--select", "MFSDP101", "--output-format", "json", recipes).of("MFSDP101")) == []
     assert lint(tree, "--diff", recipes).out == ""
 
 
 def test_with_fsdp_switched_on_every_recipe_is_reported_where_it_switches_and_fixed(tree: Path) -> None:
     switched = rewrite(tree, SWITCH_OFF, "cfg.ddp.use_megatron_fsdp = True")
     commit(tree)
-    run = lint(tree, "--output-format", "json", RECIPES)
+    run = lint(tree, "--select", "MFSDP101", "--output-format", "json", RECIPES)
     found = certain(run.of("MFSDP101"))
     assert {(each["path"], each["line"]) for each in found} == to_blame(tree)
     assert len(found) == switched
@@ -133,7 +132,7 @@ def test_a_switch_in_a_shared_helper_is_one_finding_there_and_one_edit(tree: Pat
     )
     rewrite(tree, r'^ +cfg\.ddp\.data_parallel_sharding_strategy = "no_shard"\n', "")
     commit(tree)
-    run = lint(tree, "--output-format", "json", RECIPES)
+    run = lint(tree, "--select", "MFSDP101", "--output-format", "json", RECIPES)
     own_choice = lines_with(tree, 'cfg.checkpoint.ckpt_format = "torch_dist"')
     found = [each for each in certain(run.of("MFSDP101")) if (each["path"], each["line"]) not in own_choice]
     assert [(each["path"], each["line"]) for each in found] == [(f"{RECIPES}/sharding.py", 5)]
@@ -157,14 +156,14 @@ def with_pipeline_stages(tree: Path) -> set[str]:
 def test_torch_fsdp2_is_replaced_by_megatron_fsdp(tree: Path) -> None:
     rewrite(tree, SWITCH_OFF, "cfg.dist.use_torch_fsdp2 = True", QWEN)
     commit(tree)
-    run = lint(tree, "--output-format", "json", QWEN)
+    run = lint(tree, "--select", "MFSDP202", "--output-format", "json", QWEN)
     found = run.of("MFSDP202")
     assert {(each["path"], each["line"]) for each in found} == lines_with(tree, "cfg.dist.use_torch_fsdp2 = True")
     assert {each["stage"] for each in found} == {"wrap"}
     assert all("pg_collection" in each["raises"] for each in found)
 
     check_fixed(tree, QWEN)
-    left = lint(tree, "--output-format", "json", QWEN).of("MFSDP202")
+    left = lint(tree, "--select", "MFSDP202", "--output-format", "json", QWEN).of("MFSDP202")
     # Megatron-FSDP does not work with pipeline stages either: there the choice is left to a person.
     assert {each["name"] for finding in left for each in finding["recipes"]} <= with_pipeline_stages(tree)
     assert len(left) < len(found)
@@ -190,13 +189,13 @@ def test_cpu_offloading_with_pipeline_parallelism_is_switched_off(tree: Path) ->
     )
     assert offloading > 5
     commit(tree)
-    run = lint(tree, "--output-format", "json", QWEN)
+    run = lint(tree, "--select", "MFSDP401", "--output-format", "json", QWEN)
     found = run.of("MFSDP401")
     reported = {(each["path"], each["line"]) for each in found}
     assert reported
     assert reported <= lines_with(tree, "cfg.model.cpu_offloading = True")
     check_fixed(tree, QWEN)
-    assert lint(tree, "--output-format", "json", QWEN).of("MFSDP401") == []
+    assert lint(tree, "--select", "MFSDP401", "--output-format", "json", QWEN).of("MFSDP401") == []
     removed, added = changed_lines(tree)
     assert "cfg.model.cpu_offloading = False" in added
     changed = {each.removeprefix("cfg.") for each in settings_of([*removed, *added])}
