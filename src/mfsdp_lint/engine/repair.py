@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import SEVERITIES, Fix
 from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.values import Plain
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.fixes.apply import Fixed, fix_project, rounds
 from mfsdp_lint.fixes.plan import FixRequest, Need
@@ -90,7 +91,7 @@ class Repair:
             if not self.judge.is_linted(finding.span.path):
                 continue
             if cause.safety == "safe" or (unsafe and cause.safety == "unsafe"):
-                needs = tuple(_needs(cause))
+                needs = (*_needs(cause), *_pieces(cause, judgement.recipes))
                 mistake = _mistake(cause.violations[0])
                 yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs)
 
@@ -189,3 +190,20 @@ def _needs(cause: Cause) -> Iterator[Need]:
                 remedy.drop,
                 remedy.rename,
             )
+
+
+def _pieces(cause: Cause, recipes: Iterable[Recipe]) -> Iterator[Need]:
+    """What has to change in the files of overrides that a program reads its bad values from.
+
+    By itself such a file is only a piece of a configuration, and does not make the mistake.
+    """
+    pieces = [(recipe, variant) for recipe in recipes if recipe.kind == "overrides" for variant in recipe.variants]
+    for recipe, variant in pieces:
+        wrong: dict[str, Plain] = {}
+        for violation in cause.violations:
+            for path, value in violation.remedy.set.items() if violation.remedy else ():
+                origin, own = violation.variant.origin(path), variant.origin(path)
+                if origin and own and own.point in (source.span for source in origin.sources):
+                    wrong[path] = value
+        if wrong:
+            yield Need(recipe, variant, wrong)

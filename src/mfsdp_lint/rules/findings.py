@@ -28,8 +28,12 @@ class Cause:
 
     @property
     def safety(self) -> Safety | None:
-        """Whether its fix is safe in every variant it is for; None where the rule has no fix."""
-        found = [violation.remedy.safety for violation in self.violations if violation.remedy]
+        """Whether its fix is safe in every variant it is for; None where the rule has no fix.
+
+        A file of overrides is only a piece of a configuration: where a program reads it, the program tells.
+        """
+        whole = [violation for violation in self.violations if violation.recipe.kind != "overrides"]
+        found = [violation.remedy.safety for violation in whole or self.violations if violation.remedy]
         return None if not found else "unsafe" if "unsafe" in found else "safe"
 
 
