@@ -42,13 +42,12 @@ def fixed(folder: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str]) 
     (folder / "pyproject.toml").write_text("")
     for path, text in files.items():
         (folder / path).write_text(text)
-    texts: dict[str, str] = {}
+    found = []
     for _ in range(2):
-        before, texts = texts or files, {}
         main(["--target-bridge", "0.3.1", "--fix", "."])
-        texts = {path: (folder / path).read_text() for path in files}
-    assert texts == before
-    return {path: text for path, text in texts.items() if text != files[path]}
+        found.append({path: (folder / path).read_text() for path in files})
+    assert found[0] == found[1]
+    return {path: text for path, text in found[0].items() if text != files[path]}
 
 
 def test_what_is_wrong_with_what_the_program_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,3 +66,11 @@ def test_another_program_that_reads_it_and_is_fine_keeps_it(tmp_path: Path, monk
     switched_on = TRAIN % "cfg.ddp.use_megatron_fsdp = True\n    cfg.ddp.average_in_collective = False\n    "
     files = {"train.py": switched_on, "other.py": TRAIN % "", "overrides.yaml": FORMAT}
     assert "overrides.yaml" not in fixed(tmp_path, monkeypatch, files)
+
+
+def test_what_is_missing_is_added_to_the_file_that_turned_it_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"train.py": TRAIN % "", "overrides.yaml": SWITCH}
+    after = SWITCH + "checkpoint:\n  ckpt_format: fsdp_dtensor\n"
+    assert fixed(tmp_path, monkeypatch, files) == {"overrides.yaml": after}

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import SEVERITIES, Fix
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.fixes.apply import Fixed, fix_project, rounds
@@ -193,17 +193,25 @@ def _needs(cause: Cause) -> Iterator[Need]:
 
 
 def _pieces(cause: Cause, recipes: Iterable[Recipe]) -> Iterator[Need]:
-    """What has to change in the files of overrides that a program reads its bad values from.
+    """What has to change, or may be added, in the files of overrides that a program reads its values from.
 
     By itself such a file is only a piece of a configuration, and does not make the mistake.
     """
     pieces = [(recipe, variant) for recipe in recipes if recipe.kind == "overrides" for variant in recipe.variants]
     for recipe, variant in pieces:
         wrong: dict[str, Plain] = {}
+        new: set[str] = set()
         for violation in cause.violations:
-            for path, value in violation.remedy.set.items() if violation.remedy else ():
-                origin, own = violation.variant.origin(path), variant.origin(path)
-                if origin and own and own.point in (source.span for source in origin.sources):
-                    wrong[path] = value
-        if wrong:
-            yield Need(recipe, variant, wrong)
+            if violation.variant is variant or violation.remedy is None:
+                continue
+            wrong |= {path: value for path, value in violation.remedy.set.items() if _reads(violation, path, variant)}
+            if any(_reads(violation, path, variant) for path in violation.witnesses):
+                new |= {path for path in violation.remedy.set if variant.origin(path) is None}
+        if wrong or new:
+            yield Need(recipe, variant, wrong, drop=tuple(sorted(new)))
+
+
+def _reads(violation: Violation, path: str, piece: Variant) -> bool:
+    """Whether a setting is what a file of overrides says."""
+    origin, own = violation.variant.origin(path), piece.origin(path)
+    return origin is not None and own is not None and own.point in (source.span for source in origin.sources)
