@@ -169,7 +169,7 @@ def _mistake(violation: Violation) -> str:
 
 
 def _needs(cause: Cause) -> Iterator[Need]:
-    for violation in cause.violations:
+    for violation in cause.whole:
         if violation.remedy is not None:
             anchors = (
                 path
@@ -201,7 +201,7 @@ def _pieces(cause: Cause, recipes: Iterable[Recipe]) -> Iterator[Need]:
     for recipe, variant in pieces:
         wrong: dict[str, Plain] = {}
         new: set[str] = set()
-        for violation in cause.violations:
+        for violation in cause.whole:
             if violation.variant is variant or violation.remedy is None:
                 continue
             wrong |= {path: value for path, value in violation.remedy.set.items() if _reads(violation, path, variant)}
