@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import SEVERITIES, Fix
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.values import Plain
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.fixes.apply import Fixed, fix_project, rounds
 from mfsdp_lint.fixes.plan import FixRequest, Need
@@ -97,7 +98,7 @@ class Repair:
             if not self.judge.is_linted(finding.span.path):
                 continue
             if cause.safety == "safe" or (unsafe and cause.safety == "unsafe"):
-                needs = tuple(_needs(cause))
+                needs = (*_needs(cause), *_pieces(cause, judgement.recipes))
                 mistake = _mistake(cause.violations[0])
                 yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs)
 
@@ -175,7 +176,7 @@ def _mistake(violation: Violation) -> str:
 
 
 def _needs(cause: Cause) -> Iterator[Need]:
-    for violation in cause.violations:
+    for violation in cause.whole:
         if violation.remedy is not None:
             anchors = (
                 path
@@ -196,3 +197,28 @@ def _needs(cause: Cause) -> Iterator[Need]:
                 remedy.drop,
                 remedy.rename,
             )
+
+
+def _pieces(cause: Cause, recipes: Iterable[Recipe]) -> Iterator[Need]:
+    """What has to change, or may be added, in the files of overrides that a program reads its values from.
+
+    By itself such a file is only a piece of a configuration, and does not make the mistake.
+    """
+    pieces = [(recipe, variant) for recipe in recipes if recipe.kind == "overrides" for variant in recipe.variants]
+    for recipe, variant in pieces:
+        wrong: dict[str, Plain] = {}
+        new: set[str] = set()
+        for violation in cause.whole:
+            if violation.variant is variant or violation.remedy is None:
+                continue
+            wrong |= {path: value for path, value in violation.remedy.set.items() if _reads(violation, path, variant)}
+            if any(_reads(violation, path, variant) for path in violation.witnesses):
+                new |= {path for path in violation.remedy.set if variant.origin(path) is None}
+        if wrong or new:
+            yield Need(recipe, variant, wrong, drop=tuple(sorted(new)))
+
+
+def _reads(violation: Violation, path: str, piece: Variant) -> bool:
+    """Whether a setting is what a file of overrides says."""
+    origin, own = violation.variant.origin(path), piece.origin(path)
+    return origin is not None and own is not None and own.point in (source.span for source in origin.sources)

@@ -20,6 +20,7 @@ from mfsdp_lint.fixes.editor import Editable, Old
 from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, merge
 from mfsdp_lint.fixes.ways import Broken
+from mfsdp_lint.readers.registry import kind_of
 
 Texts = Callable[[str], str]
 """The text of a file, by its path."""
@@ -264,6 +265,8 @@ class _Planner:
                 if self._beside(origin, anchor):
                     yield _Job(placement, origin.point, origin, path, anchor[0])
             case "behind" | "behind where on" if anchor:
+                if placement == "behind":
+                    yield from self._beside_in_data(*anchor)
                 yield _Job(placement, anchor[0].span, anchor[0], anchor[1])
             case "at the end":
                 for scope in filter(None, (anchor and anchor[0], self._recipe_origin(need.recipe))):
@@ -333,6 +336,12 @@ class _Planner:
             if on and origin and origin.how != "default" and self._editable(origin):
                 return origin, path
         return None
+
+    def _beside_in_data(self, anchor: Origin, path: str) -> Iterator[_Job]:
+        """Next to the entry of a file of overrides, where a program only applies what turned the feature on."""
+        for source in anchor.sources[-1:]:
+            if kind_of(source.span.path) != kind_of(anchor.span.path) and self._is_linted(source.span.path):
+                yield _Job("behind", source.span, Origin(source.span, "assigned"), path)
 
     def _beside(self, origin: Origin, anchor: tuple[Origin, str] | None) -> bool:
         """Whether a call stands in the same function as the line that turned the feature on."""

@@ -27,9 +27,14 @@ class Cause:
     violations: tuple[Violation, ...]
 
     @property
+    def whole(self) -> Sequence[Violation]:
+        """The violations that count: a file of overrides is only a piece of what the program that reads it tells."""
+        return [each for each in self.violations if each.recipe.kind != "overrides"] or self.violations
+
+    @property
     def safety(self) -> Safety | None:
         """Whether its fix is safe in every variant it is for; None where the rule has no fix."""
-        found = [violation.remedy.safety for violation in self.violations if violation.remedy]
+        found = [violation.remedy.safety for violation in self.whole if violation.remedy]
         return None if not found else "unsafe" if "unsafe" in found else "safe"
 
     @property
