@@ -196,11 +196,7 @@ def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assi
         rest = words[depth:]
         if section is root and _dotted(root):
             rest = (".".join(rest),)
-<<<<<<< HEAD
-        _, _, tree = grouped.setdefault(id(section), (depth, section, {}))
-=======
         *_, tree = grouped.setdefault(id(section), (depth, section, {}))
->>>>>>> camp
         for word in rest[:-1]:
             branch = tree.setdefault(word, {})
             if isinstance(branch, str):
@@ -208,11 +204,7 @@ def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assi
             tree = branch
         tree[rest[-1]] = spell(value)
     changes: list[items.Change] = []
-<<<<<<< HEAD
-    # Where several sections end, the inner ones come first.
-=======
     # Sections may end at the same place: what belongs to an inner one stands before what follows it.
->>>>>>> camp
     for _, section, tree in sorted(grouped.values(), key=lambda each: -each[0]):
         more = _append(file, section, tree)
         if more is None:
