@@ -10,7 +10,7 @@ from functools import partial
 from mfsdp_lint.fixes.apply import Fixed
 from mfsdp_lint.fixes.prove import Proved
 from mfsdp_lint.inputs.sources import Sources, Unreadable
-from mfsdp_lint.inputs.writing import NotWritten, check_writable, remove_unfinished, replace_file
+from mfsdp_lint.inputs.writing import CHANGED, NotWritten, check_writable, remove_unfinished, replace_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,6 @@ class Written:
     fixed: tuple[Proved, ...]
     number: int
     left: tuple[str, ...]
-
-
-CHANGED = "changed by somebody else since it was read"
 
 
 def not_writable(paths: Iterable[str], sources: Sources) -> dict[str, str]:

@@ -27,7 +27,8 @@ def replace_said(
 
     None where it is used for something else as well, or where the name that it is given says what it is.
     """
-    found = expression_at(file, *file.document.range(where))
+    start, end = file.document.range(where)
+    found = expression_at(file, start, end) or _text_around(file, start, end)
     literal = None if found is None else _saying(file, found, path, value, old)
     if literal is None or _is_meant(file, literal, old) or not _only_for(file, literal, uses):
         return None
@@ -69,6 +70,16 @@ def expression_at(file: PythonFile, start: int, end: int) -> ast.expr | None:
     for node in ast.walk(place.node if place else file.tree):
         if isinstance(node, ast.expr | ast.keyword) and node.lineno == line and file.range(node) == (start, end):
             return node.value if isinstance(node, ast.keyword) else node
+    return None
+
+
+def _text_around(file: PythonFile, start: int, end: int) -> ast.expr | None:
+    """The string that has these offsets inside of it: a place in YAML that is written out in the program."""
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            first, last = file.range(node)
+            if first < start and end < last:
+                return node
     return None
 
 

@@ -11,6 +11,9 @@ PREFIX, SUFFIX = ".mfsdp-lint-", ".tmp"
 """How the name of an unfinished file begins and ends."""
 
 
+CHANGED = "changed by somebody else since it was read"
+
+
 class NotWritten(OSError):
     """A file that was left as it is; the message says why, in a few words that do not name it."""
 
@@ -32,14 +35,48 @@ def replace_file(path: str, data: bytes, still_as_read: Callable[[], bool] = lam
             file.flush()
             os.fsync(file.fileno())
             _like(target, before, file.fileno(), temporary)
-            if not still_as_read():
-                raise NotWritten("changed by somebody else since it was read")
             # The lock is held to the end: whoever can take it knows that the file was given up.
-            os.replace(temporary, target)
+            _step(temporary, target, still_as_read)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+def _step(temporary: str, target: str, still_as_read: Callable[[], bool]) -> None:
+    """Put the new file in place of the old one, unless somebody changed that: also while the step is taken.
+
+    The old file keeps a second name meanwhile, under which what somebody writes into it is seen, and put back.
+    """
+    kept = _second_name(target, temporary)
+    try:
+        seen = _content(kept)
+        if not still_as_read():
+            raise NotWritten(CHANGED)
+        os.replace(temporary, target)
+        now = _content(kept)
+        if now is not None and now != seen:
+            os.replace(kept, target)
+            raise NotWritten(CHANGED)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(kept)
+
+
+def _second_name(target: str, temporary: str) -> str:
+    """One beside the new file; nothing has that name where the file is new, or the file system gives no other names."""
+    name = f"{temporary.removesuffix(SUFFIX)}-old{SUFFIX}"
+    with suppress(OSError):
+        os.link(target, name)
+    return name
+
+
+def _content(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
 
 
 def check_writable(path: str) -> None:
