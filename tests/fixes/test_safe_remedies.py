@@ -50,3 +50,32 @@ def test_what_offloading_leaves_behind_goes_with_it(tmp_path: Path, capsys: pyte
     dead = "  cpu_offloading_num_layers: 1\n  cpu_offloading_weights: true\n"
     done = text.replace("true", "false") % ""
     assert fixed(text % dead, "0.4.2", tmp_path, capsys) == done
+
+
+OFFLOADED = """\
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+def r():
+    cfg = llama3_8b_pretrain_config()
+    cfg.model.cpu_offloading = True
+    cfg.model.cpu_offloading_num_layers = 4
+    cfg.model.pipeline_model_parallel_size = 2
+    return cfg
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "more"),
+    [
+        # The model passes its settings on to one inside of it, under the same names.
+        ("head", ""),
+        # Recomputation without a method is refused as well, of which nothing is said beside CPU offloading.
+        ("0.3.1", '    cfg.model.recompute_granularity = "full"\n'),
+    ],
+)
+def test_cpu_offloading_goes_whatever_else_is_told_or_follows(version: str, more: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text(OFFLOADED.replace("    return", more + "    return"))
+    main(["--fix-only", "--target-bridge", version, str(file)])
+    assert "cfg.model.cpu_offloading = False" in file.read_text()

@@ -131,12 +131,9 @@ class Judge:
         )
 
     def violations(self, recipes: Sequence[Recipe], sources: Sources) -> list[Violation]:
-        """What further recipes break, at any of the versions."""
-        return [
-            violation
-            for target in self.question.targets
-            for violation in violations_of(hits(recipes, target, self.rules, self.is_told_of, sources=sources))
-        ]
+        """What further recipes break, at any of the versions; also what a stronger finding silences."""
+        fired = (hits(recipes, each, self.rules, self.is_told_of, sources=sources) for each in self.question.targets)
+        return [violation for found in fired for violation in violations_of(found, every=True)]
 
     def _readings(self, sources: Sources, before: Mapping[tuple[str, str], Read]) -> dict[tuple[str, str], Read]:
         """What is read for every target; those that read the same data share it."""

@@ -17,7 +17,7 @@ from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.importers import TooMany, importers
 from mfsdp_lint.readers.registry import kind_of
-from mfsdp_lint.rules.check import Violation
+from mfsdp_lint.rules.check import Violation, violations_of
 from mfsdp_lint.rules.findings import Cause
 
 
@@ -80,7 +80,8 @@ class Repair:
         return _Project(self, unsafe=True)
 
     def judged(self, judgement: Judgement, unsafe: bool) -> Judged:
-        violations = [violation for cause in judgement.causes for violation in cause.violations]
+        # What a stronger finding silences is there as well: it is not new when that one has been fixed.
+        violations = [each for found in judgement.hits.values() for each in violations_of(found, every=True)]
         return Judged(
             recipes=judgement.recipes,
             broken=_broken(violations),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from mfsdp_lint.core.finding import SEVERITIES, Edit
 from mfsdp_lint.core.recipe import CALLED, Origin, Recipe, Variant
-from mfsdp_lint.core.values import Known, Plain, Value, same
+from mfsdp_lint.core.values import Known, Plain, Value
 from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, apply_all, merge
 from mfsdp_lint.fixes.plan import FixRequest, Need, Plan, Texts
@@ -23,7 +23,9 @@ from mfsdp_lint.fixes.ways import (
     Picture,
     Way,
     as_call,
+    equal,
     in_other_calls,
+    is_same_as,
     is_whole_of,
     may_become,
     pairs,
@@ -259,7 +261,9 @@ class _Search:
             for path in self._differing(way, then, now):
                 if way != earlier and may_become(then.value(path), now.value(path)):
                     continue
-                if path not in may and not is_whole_of(path, then.value(path), now.value(path), may):
+                if path in may or any(is_same_as(path, each, then, now) for each in may):
+                    continue
+                if not is_whole_of(path, then.value(path), now.value(path), may):
                     wrote = _wrote(trial.chosen, now.origin(path))
                     reason = f"{path} would change in {_said(way)}"
                     blame(wrote or self._nearest(trial, touching, way, path), reason)
@@ -349,7 +353,7 @@ class _Search:
                 variant = after.ways.get(way)
                 if variant is None:
                     continue
-                wrong = [path for path, value in need.set.items() if not _equal(variant.value(path), Known(value))]
+                wrong = [path for path, value in need.set.items() if not equal(variant.value(path), Known(value))]
                 wrong += [path for path in need.unset if not _unset(variant.value(path))]
                 if (way, request.code) in after.broken or wrong:
                     reason = (
@@ -442,13 +446,7 @@ def _differences(before: Variant, after: Variant) -> list[str]:
     if before is after:
         return []
     paths = dict.fromkeys((*before.settings, *after.settings))
-    return [path for path in paths if not _equal(before.value(path), after.value(path))]
-
-
-def _equal(left: Value, right: Value) -> bool:
-    if isinstance(left, Known) and isinstance(right, Known):
-        return same(left.value, right.value)
-    return left == right
+    return [path for path in paths if not equal(before.value(path), after.value(path))]
 
 
 def _unset(value: Value) -> bool:

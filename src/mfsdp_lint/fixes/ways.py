@@ -101,6 +101,21 @@ def is_whole_of(path: str, before: Value, after: Value, named: Collection[str]) 
     return all(f"env.{key}" in named for key in keys)
 
 
+def is_same_as(path: str, other: str, before: Variant, after: Variant) -> bool:
+    """Whether a setting is another name of one in the same section (`model.transformer.…`), with its value."""
+    (section, _, name), (home, _, same_name) = path.partition("."), other.partition(".")
+    if section != home or name.rpartition(".")[2] != same_name:
+        return False
+    return all(equal(each.value(path), each.value(other)) for each in (before, after))
+
+
+def equal(left: Value, right: Value) -> bool:
+    """Whether two values are the same, as far as they are known."""
+    if isinstance(left, Known) and isinstance(right, Known):
+        return same(left.value, right.value)
+    return left == right
+
+
 def as_call(way: Way) -> Way:
     """The way of a caller who turns on an exposed switch, as one of a recipe's other calls."""
     return (*way[:2], (f"{CALLED} {way[2][0]}", *way[2][1:]), way[3]) if way[2] else way
