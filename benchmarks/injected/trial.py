@@ -6,7 +6,7 @@ import ast
 import os
 import re
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -21,6 +21,7 @@ from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.read import question
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.engine.run import Outcome, run
+from mfsdp_lint.fixes.ways import is_same_as
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
@@ -59,7 +60,7 @@ class Verdict:
 class View:
     """What everybody's recipes come to: settings, broken rules, and what safe fixes of these name, of each way.
 
-    `stops` are the rules by which start-up stops the run of the first one.
+    `stops` are the rules by which start-up stops the run of the first one, `silenced` those that a stronger one hides.
     """
 
     ways: Mapping[Way, Variant]
@@ -67,6 +68,7 @@ class View:
     named: Mapping[Way, frozenset[str]]
     judgement: Judgement
     stops: tuple[str, ...]
+    silenced: Mapping[Way, Set[str]]
 
     def matters(self, code: str) -> bool:
         """Whether it is more than an info, of which nobody is told who has to turn something on for it."""
@@ -138,7 +140,12 @@ def seen(project: Project, options: Options) -> View:
                 stops.append(violation.rule.code)
             if violation.remedy and violation.remedy.safety == "safe":
                 named[way] |= {*violation.remedy.set, *violation.remedy.unset, *violation.remedy.drop}
-    return View(ways, broken, {way: frozenset(paths) for way, paths in named.items()}, judgement, tuple(stops))
+    silenced: dict[Way, set[str]] = {way: set() for way in ways}
+    for violation in judge.violations(judgement.recipes, judgement.sources):
+        if id(violation.variant) in way_of:
+            silenced[way_of[id(violation.variant)]].add(violation.rule.code)
+    names = {way: frozenset(paths) for way, paths in named.items()}
+    return View(ways, broken, names, judgement, tuple(stops), silenced)
 
 
 def _state(code: str, before: View, after: View, outcome: Outcome, asked: Options) -> tuple[State, str]:
@@ -212,7 +219,9 @@ def _settings_faults(before: View, after: View, on_the_way: Callable[[], frozens
         yield f"{way[0]} takes other ways through its code"
     for way in before.ways.keys() & after.ways.keys():
         named = before.named[way] | after.named[way]
-        changed = [each for each in _differences(before.ways[way], after.ways[way]) if not _covers(named, each[0])]
+        then, now = before.ways[way], after.ways[way]
+        changed = [each for each in _differences(then, now) if not _covers(named, each[0])]
+        changed = [each for each in changed if not any(is_same_as(each[0], other, then, now) for other in named)]
         if changed and before.broken[way]:
             named |= on_the_way()
         for path, old, new in changed:
@@ -246,7 +255,11 @@ def _new_findings(before: View, after: View) -> Iterator[str]:
     for way in before.ways.keys() & after.ways.keys():
         worst = min((SEVERITIES.index(severity) for severity in before.broken[way].values()), default=len(SEVERITIES))
         for code, severity in after.broken[way].items():
-            if code not in before.broken[way] and severity != "info" and SEVERITIES.index(severity) <= worst:
+            if (
+                code not in {*before.broken[way], *before.silenced[way]}
+                and severity != "info"
+                and SEVERITIES.index(severity) <= worst
+            ):
                 yield f"{code} ({severity}) is new in {way[0]}"
 
 
