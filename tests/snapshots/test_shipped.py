@@ -246,6 +246,26 @@ def test_source_at_hand_comes_before_the_snapshot(place: str, tmp_path: Path) ->
     assert recipe.setting("checkpoint.ckpt_format").value == Known("fsdp_dtensor")
 
 
+COPIED = """\
+import copy
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+def recipe():
+    return copy.deepcopy(llama3_8b_pretrain_config())
+"""
+
+
+@pytest.mark.parametrize(("version", "is_known"), [("0.6.0", True), ("head", False)])
+def test_a_model_that_hands_on_its_attributes_may_be_copied_as_something_else(
+    version: str, is_known: bool, tmp_path: Path
+) -> None:
+    """`copy` asks the object for `__deepcopy__`, and the TransformerConfig inside answers: its class is the copy's."""
+    (recipe,) = read(tmp_path, COPIED, version)
+    assert isinstance(recipe.variants[0].value("model.seq_length"), Known) is is_known
+    assert isinstance(recipe.variants[0].value("train.train_iters"), Known)
+
+
 def read(folder: Path, text: str, version: str) -> list[Recipe]:
     return read_python([str(write(folder, text))], Sources(), load_knowledge(resolve_target(version))).recipes
 

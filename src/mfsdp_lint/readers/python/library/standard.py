@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.classes import mro
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
+from mfsdp_lint.readers.python.eval.blocks import isolated
+from mfsdp_lint.readers.python.eval.classes import lookup, mro
 from mfsdp_lint.readers.python.eval.imports import import_module
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.protocols import called, special
@@ -22,6 +25,7 @@ from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
+    Choice,
     DictObject,
     External,
     Function,
@@ -42,7 +46,46 @@ def _deepcopy(
     own = special(machine, value, "__deepcopy__")
     if own is not None:
         return call(machine, own, [value, DictObject({}, machine.tick())], {}, node, frame)
-    return deep_copy(machine, value)
+    copies: dict[int, Object] = {}
+    for part in _parts(machine, value, set()):
+        if _is_copied_by_another(machine, part, node, frame):
+            copies[id(part)] = machine.unknown("copy", not_none=True)
+    return deep_copy(machine, value, copies)
+
+
+def _parts(machine: Machine, value: Object, seen: set[int]) -> Iterator[Instance]:
+    """The objects that a deep copy reaches."""
+    value = machine.settle(value)
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, Instance):
+        yield value
+    inner: Iterable[Object] = ()
+    if isinstance(value, (Instance, DictObject)):
+        inner = value.fields.values()
+    elif isinstance(value, ListObject):
+        inner = value.items or ()
+    elif isinstance(value, (tuple, Choice)):
+        inner = value.options if isinstance(value, Choice) else value
+    for each in inner:
+        yield from _parts(machine, each, seen)
+
+
+def _is_copied_by_another(machine: Machine, value: Instance, node: Any, frame: Frame) -> bool:
+    """Whether `copy` finds `__deepcopy__` by a `__getattr__` that asks another object: it then copies that one.
+
+    At head the model is such an object (GPTModelConfig in megatron-core's training/models/gpt.py): its copy is of the
+    class of the TransformerConfig in it.
+    """
+    if not isinstance(lookup(machine, value.cls, "__getattr__")[0], Function):
+        return False
+    if isinstance(value.cls, ClassObject) and value.cls.data is not None:
+        return True  # a snapshot does not tell special methods
+    try:
+        return isolated(machine, lambda: get_attribute(machine, value, "__deepcopy__", node, frame)) is not MISSING
+    except Raised:
+        return False
 
 
 @models("copy.copy")
