@@ -22,7 +22,8 @@ print(child.pid, flush=True)
 """
 
 LAUNCHER = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests may run in the background, where it is ignored
 from mfsdp_lint.dryrun.containment import contained
 with contained(sys.executable) as launch:
     process = launch.start([sys.executable, "-c", {program!r}], output="log")

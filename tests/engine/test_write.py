@@ -122,7 +122,8 @@ def test_a_figure_is_the_same_in_every_format_and_what_fix_then_does(
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_asked_to_end_leaves_nothing_behind(here: Path, number: signal.Signals) -> None:
     code = f"""
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests may run in the background, where it is ignored
 from mfsdp_lint import cli
 from mfsdp_lint.inputs import writing
 fsync = os.fsync
