@@ -141,7 +141,7 @@ def seen(project: Project, options: Options) -> View:
             if violation.remedy and violation.remedy.safety == "safe":
                 named[way] |= {*violation.remedy.set, *violation.remedy.unset, *violation.remedy.drop}
     silenced: dict[Way, set[str]] = {way: set() for way in ways}
-    for violation in judge.violations(judgement.recipes, judgement.sources):
+    for violation in judge.violations(judgement.recipes, judgement.sources, every=True):
         if id(violation.variant) in way_of:
             silenced[way_of[id(violation.variant)]].add(violation.rule.code)
     names = {way: frozenset(paths) for way, paths in named.items()}

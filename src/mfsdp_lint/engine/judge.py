@@ -130,10 +130,10 @@ class Judge:
             hits=fired,
         )
 
-    def violations(self, recipes: Sequence[Recipe], sources: Sources) -> list[Violation]:
-        """What further recipes break, at any of the versions; also what a stronger finding silences."""
+    def violations(self, recipes: Sequence[Recipe], sources: Sources, *, every: bool = False) -> list[Violation]:
+        """What further recipes break, at any of the versions; with `every` also what a stronger finding silences."""
         fired = (hits(recipes, each, self.rules, self.is_told_of, sources=sources) for each in self.question.targets)
-        return [violation for found in fired for violation in violations_of(found, every=True)]
+        return [violation for found in fired for violation in violations_of(found, every=every)]
 
     def _readings(self, sources: Sources, before: Mapping[tuple[str, str], Read]) -> dict[tuple[str, str], Read]:
         """What is read for every target; those that read the same data share it."""

@@ -87,7 +87,7 @@ class Repair:
             broken=_broken(violations),
             requests=list(self._requests(judgement, unsafe)),
             unreadable=[problem.path for problem in judgement.problems if problem.kind in ("unreadable", "foreign")],
-            breaks=lambda recipes: _broken(self.judge.violations(recipes, judgement.sources)),
+            breaks=lambda recipes: _broken(self.judge.violations(recipes, judgement.sources, every=True)),
         )
 
     def _requests(self, judgement: Judgement, unsafe: bool) -> Iterator[FixRequest]:
