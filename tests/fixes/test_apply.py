@@ -12,7 +12,8 @@ import pytest
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import Value
 from mfsdp_lint.fixes.apply import fix_project, prove_once
-from mfsdp_lint.fixes.prove import NO_PLACE, Judged, Proof
+from mfsdp_lint.fixes.judged import Judged
+from mfsdp_lint.fixes.prove import NO_PLACE, Proof
 from tests.fixes.mini import AVERAGE, AVERAGE_RULE, FORMAT, FORMAT_RULE, FSDP, Project, Rule
 
 

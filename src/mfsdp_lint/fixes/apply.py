@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from mfsdp_lint.core.finding import Edit, IsLinted
+from mfsdp_lint.fixes.judged import Evaluate, Judged, Widen
 from mfsdp_lint.fixes.plan import Plan, Texts, plan
-from mfsdp_lint.fixes.prove import TOO_LARGE, Evaluate, Judged, Proof, Proved, Unproved, Widen, prove
+from mfsdp_lint.fixes.prove import TOO_LARGE, Proof, Proved, Unproved, prove
 
 NOTHING: Mapping[str, tuple[Edit, ...]] = MappingProxyType({})
 

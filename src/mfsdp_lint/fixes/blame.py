@@ -1,0 +1,248 @@
+"""What an attempt of a proof changed that it should not have, and which of its fixes are to blame."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from mfsdp_lint.core.finding import SEVERITIES, Edit
+from mfsdp_lint.core.recipe import CALLED, Origin, Recipe, Variant
+from mfsdp_lint.core.values import Known, Plain, Value
+from mfsdp_lint.fixes.judged import Judged
+from mfsdp_lint.fixes.plan import Need, Plan
+from mfsdp_lint.fixes.trial import Trial
+from mfsdp_lint.fixes.ways import (
+    Broken,
+    Picture,
+    Way,
+    as_call,
+    equal,
+    in_other_calls,
+    is_same_as,
+    is_whole_of,
+    may_become,
+    pairs,
+    parts,
+    picture,
+)
+
+
+class Comparison:
+    """A project before any fix, with which attempts are compared. `plans` are by number, as attempts choose them."""
+
+    def __init__(self, plans: Sequence[Plan], before: Judged) -> None:
+        self._plans = plans
+        self._before = before
+        self._picture = picture(before.recipes, before.broken)
+        self._way_of = {id(variant): way for way, variant in self._picture.ways.items()}
+        self._others: dict[int, Sequence[Mapping[str, Plain]]] = {}
+        self._calls: dict[int, tuple[Recipe, Sequence[Broken]]] = {}
+        """The other calls of recipes (by id), and what these are in them before any change."""
+        self._differences: dict[Way, tuple[Variant, Variant, Sequence[str]]] = {}
+        """The settings that differ in a way, before and after."""
+
+    def way_of(self, need: Need) -> Way:
+        """The way that something has to change on."""
+        return self._way_of[id(need.variant)]
+
+    def judge(self, trial: Trial) -> None:
+        """Fill in what went wrong, and who may be to blame."""
+        self._compare(trial, self._picture, picture(trial.after.recipes, trial.after.broken))
+        for path in [path for path in trial.after.unreadable if path not in self._before.unreadable]:
+            trial.blamed(trial.editing(path), f"{path} could not be read any more")
+        if trial.holds:
+            # This takes longest, so that it is done for what is right otherwise.
+            self._compare(trial, *self._in_other_calls(trial.after))
+
+    def _compare(self, trial: Trial, before: Picture, after: Picture) -> None:
+        """Fill in what the ways before and after say of a trial."""
+        touching, named = self._touching(trial, before)
+        whole = parts(before, after)
+        split = {way[:2] for way in whole}
+        for way in before.ways.keys() ^ after.ways.keys():
+            if way[:2] in split:
+                continue
+            found = [index for other, each in touching.items() if other[:2] == way[:2] for index in each]
+            reason = f"{way[1]} would take other ways through its code"
+            trial.blamed(found or trial.editing(way[0]), reason)
+        self._judge_own(trial, after)
+        for way, earlier in ({way: way for way in before.ways.keys() & after.ways.keys()} | whole).items():
+            then, now, may = before.ways[earlier], after.ways[way], named[way] | named[earlier]
+            for path in self._differing(way, then, now):
+                if way != earlier and may_become(then.value(path), now.value(path)):
+                    continue
+                if path in may or any(is_same_as(path, each, then, now) for each in may):
+                    continue
+                if not is_whole_of(path, then.value(path), now.value(path), may):
+                    wrote = _wrote(trial.chosen, now.origin(path))
+                    reason = f"{path} would change in {_said(way)}"
+                    trial.blamed(wrote or self._nearest(trial, touching, way, path), reason)
+        self._judge_new(trial, before, after, whole, touching)
+
+    def _differing(self, way: Way, before: Variant, after: Variant) -> Sequence[str]:
+        """The settings that differ; most ways are the same ones from attempt to attempt."""
+        known = self._differences.get(way)
+        if known is None or known[0] is not before or known[1] is not after:
+            known = self._differences[way] = (before, after, _differences(before, after))
+        return known[2]
+
+    def _in_other_calls(self, after: Judged) -> tuple[Picture, Picture]:
+        """What the recipes that were read anew are in calls with other arguments, before and after."""
+        then: list[Recipe] = []
+        broken: list[Broken] = []
+        now: list[Recipe] = []
+        for recipe, changed in pairs(self._before.recipes, after.recipes):
+            if recipe.callers is None:
+                continue
+            if id(recipe) not in self._calls:
+                earlier = in_other_calls(recipe, self._given(recipe))
+                self._calls[id(recipe)] = earlier, self._before.breaks([earlier])
+            earlier, breaks = self._calls[id(recipe)]
+            then.append(earlier)
+            broken += breaks
+            now.append(in_other_calls(changed, self._given(recipe)))
+        # Together, so that several readings of one recipe are told apart as they are after the change.
+        return picture(then, broken), picture(now, after.breaks(now))
+
+    def _touching(self, trial: Trial, before: Picture) -> tuple[dict[Way, list[int]], dict[Way, set[str]]]:
+        """Which fixes are for each way, and which settings they may change there.
+
+        A fix is for the recipes that it was asked for, and may change the same for whoever else made the same mistake.
+        """
+        touching: dict[Way, list[int]] = defaultdict(list)
+        named: dict[Way, set[str]] = defaultdict(set)
+        asked: dict[str, list[int]] = defaultdict(list)
+        own: set[tuple[Way, str]] = set()
+        recipes: dict[int, set[tuple[str, str]]] = defaultdict(set)
+        for index in trial.chosen:
+            request = self._plans[index].request
+            asked[request.code].append(index)
+            for need in request.needs:
+                way = self._way_of[id(need.variant)]
+                own.add((way, request.code))
+                recipes[index].add(way[:2])
+                touching[way].append(index)
+                named[way].update(need.named)
+        for way, code in before.broken:
+            if (way, code) not in own and code in asked:
+                # Whoever made it elsewhere may have nothing to do with the edits.
+                touching[way] += [index for index in asked[code] if way[:2] in recipes[index]]
+                named[way].update(*(self._names_of(index) for index in asked[code]))
+        for need in (need for index in trial.chosen for need in self._plans[index].request.needs):
+            for way in self._undecided(need, before):
+                named[way].update(need.named)
+        return touching, named
+
+    def _undecided(self, need: Need, before: Picture) -> Iterator[Way]:
+        """The ways on which nobody has said yet whether the switch that a need is about is on.
+
+        They stand for callers who turn it on and for those who do not, each of whom is looked at as well.
+        """
+        names = [name for name in need.variant.exposed if {name: True} in self._given(need.recipe)]
+        names = [name for name in names if {name: False} in self._given(need.recipe)]
+        recipe = self._way_of[id(need.variant)][:2]
+        for way, variant in before.ways.items() if names else ():
+            said = way[2][0] if way[2] else ""
+            if way[:2] == recipe and not variant.exposed and not any(f" {name}=" in said for name in names):
+                yield way
+
+    def _given(self, recipe: Recipe) -> Sequence[Mapping[str, Plain]]:
+        """The other calls of a recipe. What works today counts, so that the text as it is says which there are."""
+        if id(recipe) not in self._others:
+            self._others[id(recipe)] = recipe.callers.given(self._before.users) if recipe.callers else ()
+        return self._others[id(recipe)]
+
+    def _judge_own(self, trial: Trial, after: Picture) -> None:
+        """Every finding must be gone, and every setting must be what its fix says."""
+        for index in trial.chosen:
+            request = self._plans[index].request
+            for need in request.needs:
+                way = self._way_of[id(need.variant)]
+                if need.variant.exposed and way not in after.ways:
+                    way = as_call(way)
+                variant = after.ways.get(way)
+                if variant is None:
+                    continue
+                wrong = [path for path, value in need.set.items() if not equal(variant.value(path), Known(value))]
+                wrong += [path for path in need.unset if not _unset(variant.value(path))]
+                if (way, request.code) in after.broken or wrong:
+                    reason = (
+                        f"{wrong[0]} would not take effect in {way[1]}" if wrong else f"it would remain in {way[1]}"
+                    )
+                    trial.blamed([index], reason)
+
+    def _judge_new(
+        self,
+        trial: Trial,
+        before: Picture,
+        after: Picture,
+        whole: Mapping[Way, Way],
+        touching: Mapping[Way, list[int]],
+    ) -> None:
+        """No new finding may be as severe as the one that is fixed, and none may come to recipes that have no fix.
+
+        What befalls callers who turn a switch on stays so, where that is among a recipe's own ways now.
+        """
+        exposed = {(way[:2], code) for way, code in before.broken if before.ways[way].exposed}
+        for (way, code), severity in after.broken.items():
+            earlier = before.broken.get((whole.get(way, way), code))
+            if way in whole and (way[:2], code) in exposed:
+                continue
+            rank = SEVERITIES.index(severity)
+            if earlier is not None and SEVERITIES.index(earlier) <= rank:
+                continue
+            fixes = touching.get(way, [])
+            culprits = [index for index in fixes if SEVERITIES.index(self._plans[index].request.severity) >= rank]
+            if culprits or not fixes:
+                trial.blamed(culprits or self._nearest(trial, touching, way), f"{code} would appear in {_said(way)}")
+
+    def _nearest(self, trial: Trial, touching: Mapping[Way, list[int]], way: Way, path: str = "") -> list[int]:
+        """The fixes that may have to do with a way that they are not for: those of the same recipe, else those in its
+        file, and of these those that name the setting `path`, where some do; else all that name it.
+        """
+        named = [index for index in trial.chosen if self._names(index, path)]
+        candidates = set(named or trial.chosen)
+        same = [index for other, each in touching.items() if other[:2] == way[:2] for index in each]
+        for group in (same, trial.editing(way[0])):
+            if found := [index for index in dict.fromkeys(group) if index in candidates]:
+                return found
+        return named
+
+    def _names(self, index: int, path: str) -> bool:
+        return path in self._names_of(index)
+
+    def _names_of(self, index: int) -> set[str]:
+        """The settings that a fix is about."""
+        return {path for need in self._plans[index].request.needs for path in need.named}
+
+
+def _said(way: Way) -> str:
+    """The recipe, and the call if it is not the usual one."""
+    return " ".join((way[1], *(each for each in way[2][:1] if each.startswith(CALLED))))
+
+
+def _wrote(chosen: Mapping[int, tuple[Edit, ...]], origin: Origin | None) -> list[int]:
+    """The fixes whose edits are where a value of the changed texts comes from."""
+    if origin is None:
+        return []
+    spans, found, added = origin.spans(), [], 0
+    here = {(edit, index) for index, edits in chosen.items() for edit in edits if edit.span.path == origin.span.path}
+    for edit, index in sorted(here, key=lambda each: each[0].span):
+        first = edit.span.line + added
+        last = first + edit.text.count("\n")
+        if any(first <= span.end_line and span.line <= last for span in spans if span.path == origin.span.path):
+            found.append(index)
+        added += edit.text.count("\n") - (edit.span.end_line - edit.span.line)
+    return found
+
+
+def _differences(before: Variant, after: Variant) -> list[str]:
+    if before is after:
+        return []
+    paths = dict.fromkeys((*before.settings, *after.settings))
+    return [path for path in paths if not equal(before.value(path), after.value(path))]
+
+
+def _unset(value: Value) -> bool:
+    # A flag that nobody gives is off.
+    return not (isinstance(value, Known) and value.value is not None and value.value is not False)

@@ -1,0 +1,43 @@
+"""One attempt of a proof, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.fixes.judged import Judged
+
+
+@dataclass(slots=True)
+class Trial:
+    """One evaluation: who is to blame for what went wrong, and whether something did that nobody can be blamed for.
+
+    `used` says which of its plans each fix was tried with.
+    """
+
+    chosen: dict[int, tuple[Edit, ...]]
+    used: dict[int, int]
+    texts: dict[str, str]
+    after: Judged
+    blame: dict[int, str] = field(default_factory=dict)
+    own_fault: set[int] = field(default_factory=set)
+    nobody: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing went wrong."""
+        return not self.blame and not self.nobody
+
+    def blamed(self, indices: Sequence[int], reason: str) -> None:
+        """Note what went wrong, and which fixes may be at fault; where it is one alone, it fails by itself."""
+        for index in indices:
+            self.blame.setdefault(index, reason)
+        if len(indices) == 1:
+            self.own_fault.update(indices)
+        if not indices:
+            self.nobody = self.nobody or reason
+
+    def editing(self, path: str) -> list[int]:
+        """The fixes that edit a file."""
+        return [index for index, edits in self.chosen.items() if any(edit.span.path == path for edit in edits)]
