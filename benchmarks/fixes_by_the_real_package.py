@@ -32,7 +32,7 @@ from benchmarks.injected.pitfalls import pitfalls, stops_runs  # noqa: E402
 from benchmarks.injected.trial import Verdict  # noqa: E402
 from mfsdp_lint.versions.target import resolve_target  # noqa: E402
 
-WORKER = Path(__file__).parent / "injected" / "real_worker.py"
+WORKER = Path(__file__).parents[1] / "scripts" / "injected_worker.py"
 LEFT_OUT = "left out: upstream's own recipe is refused"
 _SPARE = 1.1  # for those that are left out
 _AT_A_TIME = 100

@@ -1,21 +1,22 @@
 """Runs recipes in which Megatron-FSDP was turned on, and the real start-up on what they return.
 
-Started by benchmarks/enable.py with a Python that has what Megatron-Bridge imports; nothing of ours is needed here.
+Started by benchmarks/enable.py with a Python that has what Megatron-Bridge imports. Of ours only real_upstream.py is
+needed here.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import json
 import math
-import os
 import sys
 import types
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-RANKS = 8
+from real_upstream import RANKS, arguments, in_a_child, set_up, write_out
+
 ARGUMENTS = {"mixed_precision_recipe": "bf16_with_fp8_current_scaling_mixed"}
 """For parameters that have no default."""
 
@@ -62,38 +63,14 @@ def one(harness: Any, job: dict[str, Any], tree: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("harness", "tree", "core", "scratch", "jobs", "out", "overlay"):
-        parser.add_argument(f"--{name}")
-    options = parser.parse_args()
-    sys.dont_write_bytecode = True
-    if options.overlay:
-        sys.path.insert(0, options.overlay)
-    sys.path.insert(0, options.harness)
-    harness = importlib.import_module("oracle_lib")
+    options = arguments(__doc__, "tree", "core", "jobs").parse_args()
     tree = Path(options.tree)
-    harness.setup(tree, Path(options.core), scratch=options.scratch)
+    harness = set_up(options, tree, Path(options.core))
     package = tree / "src" if (tree / "src").is_dir() else tree
     importlib.import_module("megatron.bridge.recipes.llama")
-    found = []
-    for job in json.loads(Path(options.jobs).read_text()):
-        reading, writing = os.pipe()
-        process = os.fork()
-        if not process:
-            try:
-                with os.fdopen(writing, "w") as stream:
-                    stream.write(json.dumps(one(harness, job, package)))
-            finally:
-                os._exit(0)
-        os.close(writing)
-        with os.fdopen(reading) as stream:
-            found.append(
-                json.loads(
-                    stream.read() or json.dumps({**job, **dict.fromkeys(("untouched", "switch", "changed"), "died")})
-                )
-            )
-        os.waitpid(process, 0)
-    Path(options.out).write_text(json.dumps(found))
+    lost = dict.fromkeys(("untouched", "switch", "changed"), "died")
+    jobs = json.loads(Path(options.jobs).read_text())
+    write_out(options, [in_a_child(partial(one, harness, job, package), {**job, **lost}) for job in jobs])
     return 0
 
 

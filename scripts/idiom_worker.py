@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import importlib
 import json
@@ -10,11 +9,13 @@ import math
 import os
 import runpy
 import shlex
-import signal
 import sys
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from real_upstream import RANKS, arguments, import_training, in_a_child, replace_launchers, set_up, write_out
 
 from mfsdp_lint.core.values import NOT_NONE, Known
 from mfsdp_lint.judging.configuration import variant_of
@@ -24,7 +25,6 @@ from mfsdp_lint.vocabulary import SETTINGS
 from tests.idioms.suite import FOLDER, Idiom, Mark, idioms
 
 _SECONDS = 120
-_RANKS = 8
 _CONNECTIONS = "CUDA_DEVICE_MAX_CONNECTIONS"  # which the harness unsets, unless it is told
 
 
@@ -68,26 +68,15 @@ class Recorder:
 
     def _refused(self, config: Any) -> str | None:
         """What the real start-up says of it, in a process of its own: start-up changes it, and a copy is not alike."""
-        reading, writing = os.pipe()
-        process = os.fork()
-        if not process:
-            try:
-                os.write(writing, json.dumps(self._said(config)).encode())
-            finally:
-                os._exit(0)
-        os.close(writing)
-        with os.fdopen(reading) as stream:
-            said = stream.read()
-        os.waitpid(process, 0)
-        refusal: str | None = json.loads(said)
+        refusal: str | None = in_a_child(partial(self._said, config), died="the process died")
         return refusal
 
     def _said(self, config: Any) -> str | None:
         """Start-up's error on a number of ranks that the parallel sizes divide."""
         try:
-            ranks = math.lcm(self.harness.min_world(config), _RANKS)
+            ranks = math.lcm(self.harness.min_world(config), RANKS)
         except Exception:
-            ranks = _RANKS
+            ranks = RANKS
         environment = {_CONNECTIONS: os.environ.get(_CONNECTIONS)}
         said = self.harness.validate(config, ranks, "runtime", environment, gpu="h100", want_diff=False)
         return None if said["outcome"] == "pass" else f"{said['error_type']}: {said['error']}"[:300]
@@ -134,9 +123,8 @@ def run(idiom: Idiom, recorder: Recorder) -> None:
         recorder.keep(mark.key, eval(mark.expression, {"__builtins__": __builtins__, **vars(module)}))
 
 
-def child(idiom: Idiom, version: str, harness: Any, folder: Path, out: Path) -> None:
-    """The whole life of the process that runs one idiom."""
-    signal.alarm(_SECONDS)
+def child(idiom: Idiom, version: str, harness: Any, folder: Path) -> dict[str, Any]:
+    """What one idiom does, in the process that has no other purpose."""
     folder.mkdir()
     idiom.lay_out(folder)
     os.chdir(folder)
@@ -146,10 +134,9 @@ def child(idiom: Idiom, version: str, harness: Any, folder: Path, out: Path) -> 
         sys.path.append(str(FOLDER / "outside"))
         for finder in [each for each in sys.meta_path if type(each).__name__ == "StubFinder"]:
             finder.names -= set(idiom.outside)  # type: ignore[attr-defined]
-    os.environ["WORLD_SIZE"] = str(_RANKS)
+    os.environ["WORLD_SIZE"] = str(RANKS)
     recorder = Recorder(idiom, version, harness)
-    for module, name in (("pretrain", "pretrain"), ("finetune", "finetune"), ("finetune", "pretrain")):
-        setattr(sys.modules[f"megatron.bridge.training.{module}"], name, recorder.launch)
+    replace_launchers(recorder.launch)
     raised = trace = None
     try:
         with harness.quiet():
@@ -157,7 +144,7 @@ def child(idiom: Idiom, version: str, harness: Any, folder: Path, out: Path) -> 
     except BaseException as error:
         raised = f"{type(error).__name__}: {error}"[:300].replace(str(folder), "<CWD>")
         trace = "".join(traceback.format_exception(error)[-4:])
-    out.write_text(json.dumps({"marks": recorder.marks, "raised": raised, "trace": trace}, default=str))
+    return {"marks": recorder.marks, "raised": raised, "trace": trace}
 
 
 def complaints(idiom: Idiom, version: str, record: dict[str, Any]) -> list[str]:
@@ -185,43 +172,25 @@ def complaints(idiom: Idiom, version: str, record: dict[str, Any]) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__, "version", "tree")
     parser.add_argument("names", nargs="*")
-    for name in ("harness", "version", "tree", "scratch", "out", "overlay"):
-        parser.add_argument(f"--{name}")
     options = parser.parse_args()
-    sys.dont_write_bytecode = True
-    if options.overlay:
-        sys.path.insert(0, options.overlay)
-    sys.path.insert(0, options.harness)
-    harness = importlib.import_module("oracle_lib")
     tree = Path(options.tree)
-    harness.setup(tree / "bridge", tree / "core", scratch=options.scratch)
-    for module in ("pretrain", "finetune", "gpt_step", "utils.omegaconf_utils"):
-        importlib.import_module(f"megatron.bridge.training.{module}")
-    for module in ("llama", "qwen"):
-        importlib.import_module(f"megatron.bridge.recipes.{module}")
+    harness = set_up(options, tree / "bridge", tree / "core")
+    import_training("utils.omegaconf_utils")
     bench(resolve_target(options.version))
     found = {}
     asked = [idiom for idiom in idioms() if idiom.name in options.names]
     for number, idiom in enumerate(asked):
-        out = Path(options.scratch) / f"{number}.json"
-        process = os.fork()
-        if not process:
-            try:
-                child(idiom, options.version, harness, Path(options.scratch) / f"idiom{number}", out)
-            finally:
-                os._exit(0)
-        os.waitpid(process, 0)
-        lost = {"marks": {}, "raised": "the process died", "trace": ""}
-        record = json.loads(out.read_text()) if out.exists() else lost
+        run_it = partial(child, idiom, options.version, harness, Path(options.scratch) / f"idiom{number}")
+        record = in_a_child(run_it, {"marks": {}, "raised": "the process died", "trace": ""}, _SECONDS)
         for complaint in complaints(idiom, options.version, record):
             print(f"{options.version} {idiom.name}: {complaint}", file=sys.stderr)
         del record["trace"]
         for run in (run for marked in record["marks"].values() for run in marked):
             del run["raises"]
         found[idiom.name] = record
-    Path(options.out).write_text(json.dumps(found))
+    write_out(options, found)
     return 0
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Set
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -16,17 +14,18 @@ from typing import Literal
 from benchmarks.injected.shapes import Project
 from mfsdp_lint.core.finding import SEVERITIES
 from mfsdp_lint.core.recipe import Variant
-from mfsdp_lint.core.values import Known, Value, describe, same
+from mfsdp_lint.core.values import Value, describe
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.read import question
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.engine.run import Outcome, run
-from mfsdp_lint.fixes.ways import is_same_as
+from mfsdp_lint.fixes.ways import equal, is_same_as
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
+from tests.folders import working_in
 
 CALLERS = "everybody.py"
 """A file that is nowhere but in front of the others: it calls every recipe in every way."""
@@ -82,7 +81,7 @@ class View:
 
 def tried(project: Project, code: str, options: Options) -> Verdict:
     """Lints, fixes and compares a project in a folder of its own. `code` is the finding's."""
-    with tempfile.TemporaryDirectory() as name, _working_in(Path(name)):
+    with tempfile.TemporaryDirectory() as name, working_in(Path(name)):
         _laid_out(project)
         before = seen(project, options)
         if not before.told(code):
@@ -106,7 +105,7 @@ def tried(project: Project, code: str, options: Options) -> Verdict:
 
 def takes(project: Project, code: str, options: Options) -> bool:
     """Whether the linter finds the pitfall in a project."""
-    with tempfile.TemporaryDirectory() as name, _working_in(Path(name)):
+    with tempfile.TemporaryDirectory() as name, working_in(Path(name)):
         _laid_out(project)
         return seen(project, options).told(code)
 
@@ -246,8 +245,7 @@ def _named_on_the_way(project: Project, asked: Options) -> frozenset[str]:
 def _differences(before: Variant, after: Variant) -> Iterator[tuple[str, Value, Value]]:
     for path in dict.fromkeys((*before.settings, *after.settings)):
         old, new = before.value(path), after.value(path)
-        alike = same(old.value, new.value) if isinstance(old, Known) and isinstance(new, Known) else old == new
-        if not alike:
+        if not equal(old, new):
             yield path, old, new
 
 
@@ -284,13 +282,3 @@ def _laid_out(project: Project) -> None:
 @cache
 def _rules() -> tuple[Rule, ...]:
     return tuple(rule for rule in load_rules() if rule.preset is None)
-
-
-@contextmanager
-def _working_in(folder: Path) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,6 +19,7 @@ from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.vocabulary import SETTINGS
+from tests.folders import working_in
 from tests.idioms.suite import Decision, Idiom, Mark, truth
 
 _SPECIAL = ("<set>", "<unknown>")
@@ -88,7 +88,7 @@ def known_truth(version: str) -> Mapping[str, Any]:
 
 def linted(idiom: Idiom, version: str) -> Said:
     """What the linter says of the idiom's files where nothing else is."""
-    with tempfile.TemporaryDirectory() as name, _working_in(Path(name)):
+    with tempfile.TemporaryDirectory() as name, working_in(Path(name)):
         idiom.lay_out(Path(name))
         rules = tuple(rule for rule in load_rules() if rule.preset is None)
         try:
@@ -97,16 +97,6 @@ def linted(idiom: Idiom, version: str) -> Said:
         except Exception as error:  # a crash is a miss like any other
             return Said((), (), f"{type(error).__name__}: {error}")
         return Said(judgement.recipes, (*(cause.finding for cause in judgement.causes), *judgement.raising))
-
-
-@contextmanager
-def _working_in(folder: Path) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
 
 
 def _compare_recipes(

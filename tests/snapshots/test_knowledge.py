@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from textwrap import dedent
 
@@ -15,6 +14,7 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots.knowledge import load_knowledge, shipped
 from mfsdp_lint.versions.target import DEFAULT_TARGET
+from tests.folders import working_in
 
 SKILL = dedent("""\
     from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
@@ -253,12 +253,8 @@ def agree(said: Value, real: Value) -> bool:
 
 def lint(folder: Path, text: str, output_format: str = "concise") -> int:
     (folder / "mine.py").write_text(dedent(text))
-    before = os.getcwd()
-    os.chdir(folder)
-    try:
+    with working_in(folder):
         return main(["mine.py", "--output-format", output_format])
-    finally:
-        os.chdir(before)
 
 
 def findings(output: str) -> list[tuple[str, int, str]]:

@@ -49,15 +49,15 @@ class Lines:
         return Span(path, *self.position(start), *self.position(end))
 
     def of_node(self, path: str, node: ast.expr) -> Span:
-        """The span of an expression; `ast` counts columns in bytes."""
+        """The span of an expression."""
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
-        return Span(
-            path, node.lineno, self._column(node.lineno, node.col_offset), end_line, self._column(end_line, end)
-        )
+        return Span(path, node.lineno, self.column(node.lineno, node.col_offset), end_line, self.column(end_line, end))
 
-    def _column(self, line: int, offset: int) -> int:
-        text = self.text[self._starts[line - 1] :]
-        return len(text.encode()[:offset].decode(errors="ignore")) + 1
+    def column(self, line: int, byte_column: int) -> int:
+        """The column of a place as `ast` gives it: from 0, in bytes."""
+        start, end = self._starts[line - 1], self._starts[line] if line < len(self._starts) else len(self.text)
+        text = self.text[start:end]
+        return byte_column + 1 if text.isascii() else len(text.encode()[:byte_column].decode(errors="ignore")) + 1
 
     def cut(self, span: Span) -> str:
         """The text of a span."""

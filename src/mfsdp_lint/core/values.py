@@ -61,6 +61,11 @@ def same(left: Plain, right: Plain) -> bool:
     return left == right
 
 
+def is_known_as(value: Value, wanted: Plain) -> bool:
+    """Whether a value is known, and what is wanted."""
+    return isinstance(value, Known) and same(value.value, wanted)
+
+
 def possible(value: Value) -> tuple[Plain, ...] | None:
     """All values it can take, or None where they cannot be listed."""
     match value:

@@ -11,7 +11,7 @@ from mfsdp_lint.conditions.applicability import Applicability, Site, parse_appli
 from mfsdp_lint.conditions.language import Condition, parse
 from mfsdp_lint.core.plaindata import read_yaml
 from mfsdp_lint.core.recipe import Variant
-from mfsdp_lint.core.values import Known, Plain, same
+from mfsdp_lint.core.values import Plain, is_known_as
 from mfsdp_lint.rules.model import Text
 
 SOURCE = Path(__file__).with_name("enablement.yaml")
@@ -59,7 +59,7 @@ class Guide:
         for step in self.steps:
             if step.versions.truth(site) and step.when.at(site).truth(variant):
                 found |= dict(_asked(step.set, asked))
-        return {path: value for path, value in found.items() if not _is(variant, path, value)}
+        return {path: value for path, value in found.items() if not is_known_as(variant.value(path), value)}
 
     def knows(self, site: Site) -> bool:
         """Whether it says anything for these versions."""
@@ -93,8 +93,3 @@ def _asked(values: Mapping[str, Plain], asked: Asked) -> Iterator[tuple[str, Pla
             yield path, value
         elif (said := getattr(asked, str(value["asked"]))) is not None:
             yield path, said
-
-
-def _is(variant: Variant, path: str, wanted: Plain) -> bool:
-    value = variant.value(path)
-    return isinstance(value, Known) and same(value.value, wanted)

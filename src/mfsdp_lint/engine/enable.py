@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.recipe import Callers, Recipe, Variant
-from mfsdp_lint.core.values import Known, Plain, same
+from mfsdp_lint.core.values import Plain, is_known_as
 from mfsdp_lint.enabling.guide import Asked, guide
 from mfsdp_lint.enabling.outcome import Enabling
 from mfsdp_lint.enabling.requirements import Requirement, requirement
@@ -145,7 +145,7 @@ def _marked(judged: Judged, recipe: Recipe, wanted: Mapping[str, Plain], texts: 
             Broken(DISABLED, "error", each, variant)
             for each in recipes
             for variant in (*each.variants, *each.exposed)
-            if not all(_is(variant, path, value) for path, value in wanted.items())
+            if not all(is_known_as(variant.value(path), value) for path, value in wanted.items())
             and (_same(each, recipe) or (recipe.name in texts(each.path) and _built_on(variant, recipe)))
         ]
 
@@ -203,11 +203,6 @@ def _built_on(variant: Variant, recipe: Recipe) -> bool:
         for path in variant.settings
         if (origin := variant.origin(path))
     )
-
-
-def _is(variant: Variant, path: str, wanted: Plain) -> bool:
-    value = variant.value(path)
-    return isinstance(value, Known) and same(value.value, wanted)
 
 
 def _obstacle(violation: Violation) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.finding import SEVERITIES, Edit
 from mfsdp_lint.core.recipe import CALLED, Origin, Recipe, Variant
-from mfsdp_lint.core.values import Known, Plain, Value
+from mfsdp_lint.core.values import Known, Plain, Value, is_known_as
 from mfsdp_lint.fixes.judged import Judged
 from mfsdp_lint.fixes.plan import Need, Plan
 from mfsdp_lint.fixes.trial import Trial
@@ -163,7 +163,7 @@ class Comparison:
                 variant = after.ways.get(way)
                 if variant is None:
                     continue
-                wrong = [path for path, value in need.set.items() if not equal(variant.value(path), Known(value))]
+                wrong = [path for path, value in need.set.items() if not is_known_as(variant.value(path), value)]
                 wrong += [path for path in need.unset if not _unset(variant.value(path))]
                 if (way, request.code) in after.broken or wrong:
                     reason = (

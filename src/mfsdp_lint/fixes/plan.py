@@ -15,7 +15,7 @@ from typing import Literal
 
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
-from mfsdp_lint.core.values import UNKNOWN, Known, Plain, Value, same
+from mfsdp_lint.core.values import UNKNOWN, Known, Plain, Value, is_known_as
 from mfsdp_lint.fixes.editor import Editable, Old
 from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, merge
@@ -171,7 +171,7 @@ class _Planner:
         for need in request.needs:
             for path, value in need.set.items():
                 now = need.variant.value(path)
-                if isinstance(now, Known) and same(now.value, value):
+                if is_known_as(now, value):
                     continue
                 misspelt = self._misspelt(need.variant, path, value)
                 if misspelt:

@@ -41,11 +41,8 @@ class PythonFile:
 
     def offset(self, line: int, byte_column: int) -> int:
         """The offset of a place as `ast` gives it."""
-        start = self.document.lines.offset(line, 1)
-        text = self.document.text[start : self.document.line_end(start)]
-        if text.isascii():
-            return start + byte_column
-        return start + len(text.encode()[:byte_column].decode(errors="replace"))
+        lines = self.document.lines
+        return lines.offset(line, lines.column(line, byte_column))
 
     def range(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
         """The offsets of a node's start and end."""

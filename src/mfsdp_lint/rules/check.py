@@ -11,7 +11,7 @@ from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
-from mfsdp_lint.core.values import Known, Plain, same
+from mfsdp_lint.core.values import Plain, is_known_as
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.rules.agenda import Agenda, agenda
 from mfsdp_lint.rules.model import Case, FixSpec, Rule
@@ -194,8 +194,8 @@ def hits_of(recipe: Recipe, views: Views, asked: Agenda) -> Iterator[Hit]:
 
 def _says(written: Variant, path: str, value: Plain) -> bool:
     """Whether somebody wrote this value; a default that nobody chose is not meant."""
-    origin, now = written.origin(path), written.value(path)
-    return origin is not None and origin.how != "default" and isinstance(now, Known) and same(now.value, value)
+    origin = written.origin(path)
+    return origin is not None and origin.how != "default" and is_known_as(written.value(path), value)
 
 
 def _hits_of_writes(recipe: Recipe, views: Views, asked: Agenda, is_linted: IsLinted) -> Iterator[Hit]:
@@ -327,9 +327,10 @@ def _remedy(hit: Hit) -> Remedy | None:
     if fix is None or fix.none:
         return None
     safe = fix.is_safe(hit.seen if hit.passage else hit.variant)
+    now, wanted = hit.variant.value, _to_set(fix, hit.assignment)
     return Remedy(
-        set={path: value for path, value in _to_set(fix, hit.assignment) if not _is(hit.variant, path, value)},
-        unset=tuple(path for path in fix.unset if not _is(hit.variant, path, None)),
+        set={path: value for path, value in wanted if not is_known_as(now(path), value)},
+        unset=tuple(path for path in fix.unset if not is_known_as(now(path), None)),
         safety="safe" if safe else "unsafe",
         edits=(hit.passage.edit,) if hit.passage and hit.passage.edit else (),
         drop=fix.drop,
@@ -359,8 +360,3 @@ def _to_set(fix: FixSpec, assignment: Assignment | None) -> Iterable[tuple[str, 
     """What a fix sets; `write.path: write.after` stands for what start-up makes of the assignment at hand."""
     for path, value in fix.set.items():
         yield (assignment.path, assignment.after) if assignment and path == "write.path" else (path, value)
-
-
-def _is(variant: Variant, path: str, wanted: Plain) -> bool:
-    value = variant.value(path)
-    return isinstance(value, Known) and same(value.value, wanted)

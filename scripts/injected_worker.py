@@ -7,19 +7,19 @@ else the error.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import json
 import math
 import os
 import runpy
-import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from real_upstream import RANKS, arguments, import_training, in_a_child, replace_launchers, set_up, write_out
+
 _SECONDS = 120
-_RANKS = 8
 _CONNECTIONS = "CUDA_DEVICE_MAX_CONNECTIONS"  # which the harness unsets, unless it is told
 
 
@@ -55,9 +55,9 @@ def said(harness: Any, folder: str, ask: str) -> str | None:
     with harness.quiet():
         config = configuration(ask)
     try:
-        ranks = math.lcm(harness.min_world(config), _RANKS)
+        ranks = math.lcm(harness.min_world(config), RANKS)
     except Exception:
-        ranks = _RANKS
+        ranks = RANKS
     environment = {_CONNECTIONS: os.environ.get(_CONNECTIONS)}
     for _ in range(1 + len(harness.fills())):
         told = harness.validate(config, ranks, "runtime", environment, gpu="h100", want_diff=False)
@@ -73,53 +73,29 @@ def said(harness: Any, folder: str, ask: str) -> str | None:
     return f"{told['error_type']}: {told['error']}"[:300]
 
 
-def in_a_child(harness: Any, folder: str, ask: str) -> str | None:
-    """The same in a process of its own."""
-    reading, writing = os.pipe()
-    process = os.fork()
-    if not process:
-        signal.alarm(_SECONDS)
-        try:
-            try:
-                told = said(harness, folder, ask)
-            except BaseException as error:
-                told = f"no configuration: {type(error).__name__}: {error}"[:300]
-            os.write(writing, json.dumps(told).encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as stream:
-        text = stream.read()
-    os.waitpid(process, 0)
-    return str(json.loads(text)) if text and text != "null" else (None if text else "the process died")
+def told(harness: Any, folder: str, ask: str) -> str | None:
+    """The same, where it may raise before start-up is asked."""
+    try:
+        return said(harness, folder, ask)
+    except BaseException as error:
+        return f"no configuration: {type(error).__name__}: {error}"[:300]
 
 
 def main() -> int:
     """Asks for all of them."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("harness", "bridge", "core", "overlay", "scratch", "asked", "out"):
-        parser.add_argument(f"--{name}")
-    options = parser.parse_args()
-    sys.dont_write_bytecode = True
-    if options.overlay:
-        sys.path.insert(0, options.overlay)
-    sys.path.insert(0, options.harness)
-    harness = importlib.import_module("oracle_lib")
-    harness.setup(options.bridge, options.core, scratch=options.scratch)
-    for module in ("pretrain", "finetune", "gpt_step"):
-        importlib.import_module(f"megatron.bridge.training.{module}")
-    for module, name in (("pretrain", "pretrain"), ("finetune", "finetune"), ("finetune", "pretrain")):
-        setattr(sys.modules[f"megatron.bridge.training.{module}"], name, launch)
-    for module in ("llama", "qwen"):
-        importlib.import_module(f"megatron.bridge.recipes.{module}")
-    os.environ["WORLD_SIZE"] = str(_RANKS)
+    options = arguments(__doc__, "bridge", "core", "asked").parse_args()
+    harness = set_up(options, options.bridge, options.core)
+    import_training()
+    replace_launchers(launch)
+    os.environ["WORLD_SIZE"] = str(RANKS)
     asked = json.loads(Path(options.asked).read_text())
     found = []
     for number, each in enumerate(asked):
-        found.append(in_a_child(harness, each["folder"], each["ask"]))
+        ask = partial(told, harness, each["folder"], each["ask"])
+        found.append(in_a_child(ask, "the process died", _SECONDS))
         if number % 20 == 19:
             print(f"{number + 1} of {len(asked)}", file=sys.stderr, flush=True)
-    Path(options.out).write_text(json.dumps(found))
+    write_out(options, found)
     return 0
 
 
