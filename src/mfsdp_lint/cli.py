@@ -118,15 +118,14 @@ def _internal_error(error: Exception) -> int:
     import platform
     import traceback
 
-    if os.environ.get("MFSDP_LINT_DEBUG") == "1":
+    from mfsdp_lint.inputs.faults import DEBUG, described
+
+    if os.environ.get(DEBUG) == "1":
         traceback.print_exception(error)
         return USAGE
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
-    what = " ".join(f"{type(error).__name__}: {error}".split())
     print(
-        f"mfsdp-lint: internal error: {what}{where}, please report with `mfsdp-lint {__version__}`, "
-        f"Python {platform.python_version()} and the output under MFSDP_LINT_DEBUG=1",
+        f"mfsdp-lint: internal error: {described(error)}, please report with `mfsdp-lint {__version__}`, "
+        f"Python {platform.python_version()} and the output under {DEBUG}=1",
         file=sys.stderr,
     )
     return USAGE

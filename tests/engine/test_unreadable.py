@@ -19,7 +19,7 @@ def found(folder: Path, text: str) -> list[Finding]:
 
 
 def test_what_this_python_does_not_read_is_no_mistake_of_the_file(tmp_path: Path) -> None:
-    (finding,) = found(tmp_path, "def f(:\n")
+    (finding,) = found(tmp_path, "def finetune(:\n")
     version = ".".join(map(str, sys.version_info[:2]))
     assert finding.message.startswith(f"not checked: not valid Python {version}: ")
     assert (finding.severity, finding.span.line) == ("info", 1)
@@ -27,9 +27,27 @@ def test_what_this_python_does_not_read_is_no_mistake_of_the_file(tmp_path: Path
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
 def test_valid_python_of_a_newer_version_is_told_as_not_checked_by_this_one(tmp_path: Path) -> None:
-    (finding,) = found(tmp_path, "def f[T](x: T) -> T:\n    return x\n")
+    (finding,) = found(tmp_path, "def finetune[T](x: T) -> T:\n    return x\n")
     assert finding.severity == "info"
 
 
 def test_what_is_read_is_not_told(tmp_path: Path) -> None:
     assert found(tmp_path, "def f():\n    pass\n") == []
+
+
+@pytest.mark.parametrize("content", [b"def f(:\n", b"\xff\xfe", b"# coding: nonsense\n", b"x = 1\0"])
+def test_what_says_nothing_of_training_is_dismissed_however_broken_it_is(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "tool.py").write_bytes(content)
+    assert run(Options(paths=(str(tmp_path),), target_bridge="0.3.1")).findings == ()
+
+
+def test_a_broken_file_that_a_recipe_imports_is_told_whatever_it_says(tmp_path: Path) -> None:
+    (tmp_path / "tool.py").write_text("def f(:\n")
+    (tmp_path / "mine.py").write_text(
+        "from tool import f\nfrom megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"
+        "def mine():\n    cfg = llama3_8b_pretrain_config()\n    f(cfg)\n    return cfg\n"
+    )
+    findings = run(Options(paths=(str(tmp_path),), target_bridge="0.3.1")).findings
+    assert [(each.code, each.severity, Path(each.span.path).name) for each in findings] == [
+        ("MFSDP901", "error", "tool.py")
+    ]

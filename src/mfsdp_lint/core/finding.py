@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -131,3 +132,8 @@ class Finding:
     def order(self) -> tuple[str, int, int, str]:
         """Findings are shown by place, then by code."""
         return (self.span.path, self.span.line, self.span.column, self.code)
+
+
+def fingerprint(*parts: str) -> str:
+    """Short and stable. Names of files may hold what is no UTF-8."""
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress as suppress_error
 from dataclasses import dataclass, field, replace
 
-from mfsdp_lint.core.finding import AffectedRecipe, Finding
+from mfsdp_lint.core.finding import AffectedRecipe, Finding, fingerprint
 from mfsdp_lint.core.recipe import Recipe, Span, Unfollowed
 from mfsdp_lint.engine.read import Question, Read, read
+from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import Comment, Suppressed, comments, suppress
 from mfsdp_lint.readers.registry import kind_of, reader_of
@@ -31,8 +32,19 @@ UNUSED_COMMENT = "MFSDP903"
 RAISES = "MFSDP904"
 """Code that makes a configuration and surely ends with an exception."""
 
-FILE_CODES = (UNREADABLE, MALFORMED_COMMENT, UNUSED_COMMENT, RAISES)
+INTERNAL = "MFSDP905"
+"""A fault of the linter's own at a file."""
+
+FILE_CODES = (UNREADABLE, MALFORMED_COMMENT, UNUSED_COMMENT, RAISES, INTERNAL)
 """Findings about a file itself, which no rule makes."""
+
+_SAID = {
+    "unreadable": (UNREADABLE, "unreadable-file", "not checked: ", ""),
+    "foreign": (UNREADABLE, "unreadable-file", "not checked: ", ""),
+    "comment": (MALFORMED_COMMENT, "malformed-suppression", "", "the comment silences nothing"),
+    "internal": (INTERNAL, "internal-error", "not checked to the end: ", "what is wrong here may not be told"),
+}
+"""By the kind of a problem: code and name of its finding, what stands before its message, and what it leads to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +114,26 @@ class Judge:
         targets = self.question.targets
         readings = self._readings(sources, {} if before is None else before.readings)
         known = {} if before is None else before.hits
+        faults = Faults()
         fired = {
             target: hits(
-                readings[_reading(target)].recipes, target, self.rules, self.is_told_of, known.get(target), sources
+                readings[_reading(target)].recipes,
+                target,
+                self.rules,
+                self.is_told_of,
+                known.get(target),
+                sources,
+                faults,
             )
             for target in targets
         }
-        broken = [violation for target in targets for violation in violations_of(fired[target])]
+        broken = [violation for target in targets for violation in violations_of(fired[target], faults=faults)]
         found = causes(broken)
         if len(targets) > 1:
             found = [told(cause, [holds_for(each) for each in cause.violations]) for cause in found]
         raising = raising_findings({target: readings[_reading(target)].unfollowed for target in targets})
-        suppressed, malformed = self._suppress([*(cause.finding for cause in found), *raising], sources)
+        suppressed, malformed = self._suppress([*(cause.finding for cause in found), *raising], sources, faults)
+        read_so_far = dict.fromkeys(each for reading in readings.values() for each in reading.problems)
         return Judgement(
             sources,
             recipes=tuple(recipe for reading in readings.values() for recipe in reading.recipes),
@@ -122,7 +142,7 @@ class Judge:
             ),
             raising=tuple(suppressed.findings[len(found) :]),
             unfollowed=tuple(each for each in readings[_reading(self.target)].unfollowed if not each.certain),
-            problems=(*dict.fromkeys(each for reading in readings.values() for each in reading.problems), *malformed),
+            problems=(*read_so_far, *faults.problems, *malformed),
             remarks=tuple(dict.fromkeys(each for reading in readings.values() for each in reading.remarks)),
             distinct_recipes=len(readings[_reading(self.target)].recipes),
             unused=tuple(suppressed.unused),
@@ -143,16 +163,14 @@ class Judge:
             for key, target in reversed(firsts.items())
         }
 
-    def _suppress(self, found: Sequence[Finding], sources: Sources) -> tuple[Suppressed, list[Problem]]:
+    def _suppress(self, found: Sequence[Finding], sources: Sources, faults: Faults) -> tuple[Suppressed, list[Problem]]:
         by_path = {}
         malformed: list[Problem] = []
         for file in self.question.every_file:
             find = reader_of(file.kind).comments
-            try:
+            with faults.contained(file.path), suppress_error(Unreadable):  # which is told already
                 by_path[file.path], problems = comments(file.path, sources.text(file.path), find)
-            except Unreadable:  # told already
-                continue
-            malformed += problems
+                malformed += problems
         return suppress(found, by_path), malformed
 
 
@@ -190,28 +208,23 @@ def raising_findings(unfollowed: Mapping[Target, Sequence[Unfollowed]]) -> list[
                 versions=versions,
                 enforced_by="nobody",
                 recipes=tuple(AffectedRecipe(name, "error") for name in names),
-                fingerprint=_fingerprint(one),
+                fingerprint=fingerprint(RAISES, one.path, one.qualified_name, one.message),
             )
         )
     return found
 
 
-def _fingerprint(one: Unfollowed) -> str:
-    return hashlib.sha256("\0".join((RAISES, one.path, one.qualified_name, one.message)).encode()).hexdigest()[:16]
-
-
 def file_finding(problem: Problem) -> Finding:
     """The finding about a file that was not judged at all, or about a comment in it."""
-    unreadable = problem.kind in ("unreadable", "foreign")
-    code = UNREADABLE if unreadable else MALFORMED_COMMENT
+    code, name, before, consequence = _SAID[problem.kind]
     return Finding(
         code=code,
-        name="unreadable-file" if unreadable else "malformed-suppression",
-        severity="error" if problem.kind == "unreadable" else "info",
+        name=name,
+        severity="error" if problem.kind in ("unreadable", "internal") else "info",
         stage="never",
-        message=f"not checked: {problem.message}" if unreadable else problem.message,
+        message=before + problem.message,
         span=Span(problem.path, problem.line, problem.column, problem.line, problem.column),
-        consequence="" if unreadable else "the comment silences nothing",
+        consequence=consequence,
         enforced_by="nobody",
-        fingerprint=f"{code}:{problem.path}:{problem.message}",
+        fingerprint=fingerprint(code, problem.path, problem.message),
     )

@@ -16,6 +16,7 @@ from mfsdp_lint.fixes.plan import FixRequest, Need
 from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.importers import TooMany, importers
+from mfsdp_lint.inputs.sources import NOT_CHECKED
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.check import Violation, violations_of
 from mfsdp_lint.rules.findings import Cause
@@ -86,7 +87,7 @@ class Repair:
             recipes=judgement.recipes,
             broken=_broken(violations),
             requests=list(self._requests(judgement, unsafe)),
-            unreadable=[problem.path for problem in judgement.problems if problem.kind in ("unreadable", "foreign")],
+            unreadable=[problem.path for problem in judgement.problems if problem.kind in NOT_CHECKED],
             breaks=lambda recipes: _broken(self.judge.violations(recipes, judgement.sources, every=True)),
         )
 

@@ -11,6 +11,7 @@ from mfsdp_lint.engine.judge import FILE_CODES, UNREADABLE, UNUSED_COMMENT, Judg
 from mfsdp_lint.engine.other_versions import where_it_holds
 from mfsdp_lint.engine.read import Question, question
 from mfsdp_lint.engine.unused import unused_suppressions
+from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.registry import kind_of, reader_of
@@ -64,18 +65,21 @@ def run(options: Options) -> Outcome:
     not_there += tuple(problem for problem in judgement.problems if problem.kind == "usage")
     problems = [f"{problem.path}: {problem.message}" for problem in not_there if problem.kind == "usage"]
     done = _Done()
-    if options.diff:
-        done = _patch(judgement, judge, codes, options)
-    elif fixing:
-        judgement, done = _fixed(judgement, judge, codes, options)
-    found = _about_files((*judgement.problems, *not_there), codes)
-    if options.fix_only and not options.diff:
-        found = [finding for finding in found if finding.severity == "error"]  # a file that was not looked at
-    else:
-        found += _remaining(judgement, judge, codes, options)
+    faults = Faults()
+    with faults.contained(_first_path(judgement)):
+        if options.diff:
+            done = _patch(judgement, judge, codes, options)
+        elif fixing:
+            judgement, done = _fixed(judgement, judge, codes, options)
+    found: list[Finding] = []
+    if not options.fix_only or options.diff:
+        found += _remaining(judgement, judge, codes, options, faults)
         if UNUSED_COMMENT in codes and judgement.unused:
             found += unused_suppressions(judgement, judge, rules, options.paths)
-        found.sort(key=lambda finding: finding.order)
+    about_files = _about_files((*judgement.problems, *faults.problems, *not_there), codes)
+    if options.fix_only and not options.diff:
+        about_files = [finding for finding in about_files if finding.severity == "error"]  # one that was not looked at
+    found = sorted([*about_files, *found], key=lambda finding: finding.order)
     return Outcome(
         findings=tuple(found),
         summary=summarise(
@@ -111,9 +115,16 @@ def prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], S
     return Judge(asked, selection, on), codes, rules
 
 
-def _remaining(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options) -> list[Finding]:
+def _first_path(judgement: Judgement) -> str:
+    """Where a fault in all fixes together is told."""
+    return judgement.causes[0].finding.span.path if judgement.causes else ""
+
+
+def _remaining(
+    judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options, faults: Faults
+) -> list[Finding]:
     """The findings about recipes and about code that makes none."""
-    found = where_it_holds(_fixable(judgement, judge, codes, options), judgement, judge)
+    found = where_it_holds(_fixable(judgement, judge, codes, options, faults), judgement, judge)
     if options.confirm:
         found = _confirmed(found, judgement, judge, options)
     return [*found, *(finding for finding in judgement.raising if finding.code in codes)]
@@ -179,7 +190,9 @@ def _without_editor(judgement: Judgement) -> Iterator[str]:
             yield f"{reader_of(kind).type.called} is not edited: its findings have no fixes"
 
 
-def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options) -> list[Finding]:
+def _fixable(
+    judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options, faults: Faults
+) -> list[Finding]:
     """The findings of a judgement, each with its fix where one was proved, else with the reason why there is none."""
     if not judgement.causes:
         return []
@@ -189,7 +202,10 @@ def _fixable(judgement: Judgement, judge: Judge, codes: frozenset[str], options:
     from mfsdp_lint.engine.repair import Repair
     from mfsdp_lint.fixes.groups import grouped
 
-    fixes, reasons = Repair(*_by_every_rule(judgement, judge), codes).proved(unsafe_too=options.unsafe_fixes)
+    fixes: Mapping[str, Fix] = {}
+    reasons: Mapping[str, str] = {}
+    with faults.contained(_first_path(judgement)):
+        fixes, reasons = Repair(*_by_every_rule(judgement, judge), codes).proved(unsafe_too=options.unsafe_fixes)
     fixes = grouped(fixes)
     return [_with_fix(cause, fixes, reasons) for cause in judgement.causes]
 

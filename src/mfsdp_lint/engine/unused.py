@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mfsdp_lint.conditions.applicability import Site
-from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.finding import Finding, fingerprint
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.engine.judge import FILE_CODES, UNUSED_COMMENT, Judge, Judgement
 from mfsdp_lint.inputs.suppression import Comment
@@ -108,5 +108,5 @@ def _finding(comment: Comment, reason: str) -> Finding:
         span=comment.span,
         consequence="the comment would hide a mistake that is made here later",
         enforced_by="nobody",
-        fingerprint=f"{UNUSED_COMMENT}:{comment.span.path}:{reason}",
+        fingerprint=fingerprint(UNUSED_COMMENT, comment.span.path, reason),
     )

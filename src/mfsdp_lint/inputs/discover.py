@@ -49,7 +49,7 @@ def discover(paths: Iterable[str], types: FileTypes, exclude: Sequence[str] = ()
     matches a glob of `exclude` are left out; a glob without a slash is compared with every name on the way, one with
     a slash with the path from the working directory. Links are followed once, and only to what lies under one of the
     paths: who asked for a folder has not asked for the disk. Where a file can be reached in several ways, the path
-    without links, then the shortest, is kept.
+    without links, then the shortest, is kept. Pipes, sockets and devices are no files; one that is named is told.
 
     A path that is not there, or a named file of another kind, is a problem of kind "usage"; a link that leads
     nowhere and what cannot be opened, one of kind "unreadable".
@@ -89,13 +89,12 @@ class _Walk:
         elif self.types.of(shown) is None:
             message = f"not a kind of file this tool reads ({self.types})"
             self.problems.add(Problem(shown, 1, 1, message, "usage"))
+        elif not stat.S_ISREG(mode):
+            self.problems.add(Problem(shown, 1, 1, "not a regular file"))
         else:
-            self.file(shown, mode, linked=os.path.islink(path))
+            self.file(shown, linked=os.path.islink(path))
 
-    def file(self, path: str, mode: int, linked: bool) -> None:
-        if not stat.S_ISREG(mode):
-            self.problems.add(Problem(path, 1, 1, "not a regular file"))
-            return
+    def file(self, path: str, linked: bool) -> None:
         real = os.path.realpath(path)
         best = (linked, len(path), path)
         self.found[real] = min(self.found.get(real, best), best)
@@ -146,8 +145,8 @@ class _Walk:
             if stat.S_ISDIR(mode):
                 if not is_skipped(entry.name):
                     yield path, is_link
-            elif self.types.of(path):
-                self.file(path, mode, linked or is_link)
+            elif self.types.of(path) and stat.S_ISREG(mode):
+                self.file(path, linked or is_link)
 
     def leads_out(self, link: str) -> bool:
         """Whether a link ends somewhere that nobody asked for; one that ends nowhere is told elsewhere."""

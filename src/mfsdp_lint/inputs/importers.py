@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
@@ -83,12 +84,21 @@ def _python_files(roots: Iterable[str]) -> Iterator[str]:
             folders[:] = [each for each in folders if not is_skipped(each)]
             for name in names:
                 path = os.path.join(folder, name)
-                if name.endswith(".py") and not name.startswith(".") and not os.path.islink(path):
+                if name.endswith(".py") and not name.startswith(".") and (bytes_ := _bytes(path)) is not None:
                     number += 1
-                    size += os.path.getsize(path)
+                    size += bytes_
                     if number > MOST_FILES or size > MOST_BYTES:
                         raise TooMany
                     yield path
+
+
+def _bytes(path: str) -> int | None:
+    """The size of a regular file. A link is none, and a pipe would be waited for."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 def _imported(path: str) -> Iterator[Dotted]:

@@ -19,29 +19,35 @@ class Problem:
     """Something that is wrong with an argument or a file itself, in one line.
 
     `kind` says what it amounts to: `usage`: the command line is wrong (exit code 2); `unreadable`: an error finding;
-    `foreign`: an info, as the file is hardly meant for us; `comment`: a suppression comment that means nothing. `line`
-    and `column` count from 1.
+    `foreign`: an info, as the file is hardly meant for us; `internal`: a fault of the linter's own; `comment`: a
+    suppression comment that means nothing. `line` and `column` count from 1.
     """
 
     path: str
     line: int
     column: int
     message: str
-    kind: Literal["usage", "unreadable", "foreign", "comment"] = "unreadable"
+    kind: Literal["usage", "unreadable", "foreign", "internal", "comment"] = "unreadable"
+
+
+NOT_CHECKED = ("unreadable", "foreign", "internal")
+"""The kinds of problems that keep a file from being checked."""
 
 
 class Unreadable(Exception):
     """A file that cannot be read or parsed, and the place (from 1) and the reason in one line.
 
-    A `foreign` one has nothing to do with training runs, as far as its text tells.
+    A `foreign` one has nothing to do with training runs, as far as its text tells. `about` is the content as far as it
+    can be told, for asking what a file is about whose text is not known; None where it cannot be opened.
     """
 
-    def __init__(self, path: str, line: int, column: int, message: str) -> None:
+    def __init__(self, path: str, line: int, column: int, message: str, about: str | None = None) -> None:
         super().__init__(path, line, column, message)
         self.path = path
         self.line = line
         self.column = column
         self.message = message
+        self.about = about
         self.foreign = False
 
     def __str__(self) -> str:
@@ -166,7 +172,7 @@ class Sources:
             self._cache[key] = found
         if isinstance(found, Unreadable):
             # As a new exception: the path as asked for this time, and no traceback of the first time.
-            raise Unreadable(path, found.line, found.column, found.message)
+            raise Unreadable(path, found.line, found.column, found.message, found.about)
         return found
 
 
@@ -197,11 +203,24 @@ def _read(path: str) -> bytes:
     except (OSError, ValueError) as error:
         raise Unreadable(path, 1, 1, reason(path, error)) from None
     if len(data) > SIZE_LIMIT:
-        raise Unreadable(path, 1, 1, f"larger than {SIZE_LIMIT // 1024 // 1024} MB")
+        raise Unreadable(path, 1, 1, f"larger than {SIZE_LIMIT // 1024 // 1024} MB", _about(data))
     return data
 
 
+def _about(data: bytes) -> str:
+    """What bytes of any encoding say, as far as it is ASCII."""
+    return data.replace(b"\0", b"").decode("latin-1")
+
+
 def _decode(path: str, data: bytes) -> _Decoded:
+    try:
+        return _decode_all(path, data)
+    except Unreadable as error:
+        error.about = _about(data)
+        raise
+
+
+def _decode_all(path: str, data: bytes) -> _Decoded:
     if b"\0" in data:
         line, column = _place(data[: data.index(b"\0")].decode("utf-8", "replace"))
         raise Unreadable(path, line, column, "contains NUL bytes: not text, or not UTF-8")

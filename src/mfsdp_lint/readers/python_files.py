@@ -30,7 +30,7 @@ class PythonFiles:
             tracing=asked.tracing,
             before=before if isinstance(before, Before) else None,
         )
-        problems = (*(error.problem for error in found.unreadable), *found.missing)
+        problems = (*(error.problem for error in found.unreadable), *found.missing, *found.faults)
         return Reading(found.recipes, problems, tuple(knowledge.remarks()), found.again, found.unfollowed)
 
     def comments(self, text: str) -> Iterable[CommentPlace]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
@@ -18,16 +19,19 @@ class YamlFiles:
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """One recipe for every document that is one."""
-        from mfsdp_lint.readers.yaml.read import read_yaml
+        from mfsdp_lint.readers.yaml.read import may_be_one, read_yaml
 
         recipes: list[Recipe] = []
         problems: list[Problem] = []
+        faults = Faults()
         for path in asked.paths:
-            try:
-                recipes += read_yaml(path, asked.sources.text(path), asked.target)
-            except Unreadable as error:
-                problems.append(error.problem)
-        return Reading(recipes, problems)
+            with faults.contained(path):
+                try:
+                    recipes += read_yaml(path, asked.sources.text(path), asked.target)
+                except Unreadable as error:
+                    if error.about is None or may_be_one(error.about):
+                        problems.append(error.problem)
+        return Reading(recipes, [*problems, *faults.problems])
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Every comment."""

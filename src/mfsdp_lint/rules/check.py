@@ -12,6 +12,7 @@ from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
 from mfsdp_lint.core.values import Plain, is_known_as
+from mfsdp_lint.inputs.faults import Faults, contained
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.rules.agenda import Agenda, agenda
 from mfsdp_lint.rules.model import Case, FixSpec, Rule
@@ -112,10 +113,12 @@ def hits(
     is_linted: IsLinted,
     before: Hits | None = None,
     sources: Sources | None = None,
+    faults: Faults | None = None,
 ) -> Hits:
     """Which rules fire; for recipes that were looked at `before`, by the same rules, that is known.
 
-    Rules about text need the `sources` that the recipes were read from.
+    Rules about text need the `sources` that the recipes were read from. Where a rule itself fails, `faults` is told,
+    and that recipe has no hits.
     """
     known = before.of if before is not None and before.rules == rules else {}
     agendas: dict[FrontEnd, Agenda] = {}
@@ -124,8 +127,11 @@ def hits(
         front_end = recipe.front_end
         if front_end not in agendas:
             agendas[front_end] = agenda(rules, Site(target, front_end))
-        one = known.get(id(recipe))
-        found[id(recipe)] = tuple(_hits(recipe, agendas[front_end], target, is_linted, sources)) if one is None else one
+        one = known.get(id(recipe), ())
+        if id(recipe) not in known:
+            with contained(faults, recipe.path):
+                one = tuple(_hits(recipe, agendas[front_end], target, is_linted, sources))
+        found[id(recipe)] = one
     return Hits(recipes, target, rules, is_linted, found)
 
 
@@ -145,25 +151,30 @@ def violations(
     return violations_of(hits(recipes, target, rules, is_linted, sources=sources), every=every)
 
 
-def violations_of(found: Hits, *, every: bool = False) -> list[Violation]:
-    """What the rules that fire come to."""
+def violations_of(found: Hits, *, every: bool = False, faults: Faults | None = None) -> list[Violation]:
+    """What the rules that fire come to. Where that cannot be worked out, `faults` is told."""
     fired = [hit for recipe in found.recipes for hit in found.of[id(recipe)]]
     writes = _Writes(found.recipes, fired)
-    return [
-        Violation(
-            rule=hit.rule,
-            case=hit.case,
-            recipe=hit.recipe,
-            variant=hit.variant,
-            seen=hit.seen,
-            witnesses=hit.witnesses,
-            primary=_primary(hit, writes, found.is_linted),
-            remedy=_remedy(hit),
-            target=found.target,
-            passage=hit.passage,
-        )
-        for hit in (fired if every else strongest(fired, found.rules))
-    ]
+    broken = []
+    for hit in fired if every else strongest(fired, found.rules):
+        with contained(faults, hit.recipe.path):
+            broken.append(_violation(hit, writes, found))
+    return broken
+
+
+def _violation(hit: Hit, writes: _Writes, found: Hits) -> Violation:
+    return Violation(
+        rule=hit.rule,
+        case=hit.case,
+        recipe=hit.recipe,
+        variant=hit.variant,
+        seen=hit.seen,
+        witnesses=hit.witnesses,
+        primary=_primary(hit, writes, found.is_linted),
+        remedy=_remedy(hit),
+        target=found.target,
+        passage=hit.passage,
+    )
 
 
 def strongest(hits: Sequence[Hit], rules: Sequence[Rule]) -> list[Hit]:

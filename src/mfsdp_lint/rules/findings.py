@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mfsdp_lint.core.finding import SEVERITIES, AffectedRecipe, Finding, IsLinted, Note, Safety, Severity
+from mfsdp_lint.core.finding import SEVERITIES, AffectedRecipe, Finding, IsLinted, Note, Safety, Severity, fingerprint
 from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.values import Known, OneOf, Value, describe
 from mfsdp_lint.inputs.sources import Sources
@@ -72,7 +71,9 @@ def causes(found: Iterable[Violation]) -> list[Cause]:
         group.sort(key=_severity_then_place)
         key = _cause_key(group[0])
         ties[key] += 1
-        result.append(Cause(_finding(group, _fingerprint(key, ties[key])), tuple(group)))
+        # It changes with the rule, the file, the setting and the function, not with lines or recipes.
+        mark = fingerprint(*key, str(ties[key]))
+        result.append(Cause(_finding(group, mark), tuple(group)))
     return sorted(result, key=lambda cause: cause.finding.order)
 
 
@@ -81,7 +82,7 @@ def _severity_then_place(violation: Violation) -> tuple[int, str, int, str]:
     return (SEVERITIES.index(violation.severity), recipe.path, recipe.line, recipe.name)
 
 
-def _finding(group: Sequence[Violation], fingerprint: str) -> Finding:
+def _finding(group: Sequence[Violation], mark: str) -> Finding:
     first = group[0]
     rule, case = first.rule, first.case
     return Finding(
@@ -97,7 +98,7 @@ def _finding(group: Sequence[Violation], fingerprint: str) -> Finding:
         enforced_by=case.enforcer,
         recipes=_affected(group),
         related=_notes(first),
-        fingerprint=fingerprint,
+        fingerprint=mark,
     )
 
 
@@ -175,8 +176,3 @@ def _told(path: str, value: Value, origin: Origin) -> str:
 def _cause_key(violation: Violation) -> tuple[str, ...]:
     primary = violation.primary
     return (violation.rule.code, posixpath.normpath(primary.span.path), primary.setting, primary.function)
-
-
-def _fingerprint(key: tuple[str, ...], nth: int) -> str:
-    """Short and stable: it changes with the rule, the file, the setting and the function, not with lines or recipes."""
-    return hashlib.sha256("\0".join((*key, str(nth))).encode()).hexdigest()[:16]

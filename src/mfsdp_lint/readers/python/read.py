@@ -11,6 +11,7 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.inputs.addresses import Address
+from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.python.entries import class_recipes, entries, running
@@ -55,6 +56,7 @@ class PythonRead:
     recipes: list[Recipe]
     unreadable: list[Unreadable]
     missing: list[Problem] = field(default_factory=list)
+    faults: list[Problem] = field(default_factory=list)
     again: Before | None = None
     unfollowed: tuple[Unfollowed, ...] = ()
 
@@ -101,54 +103,63 @@ def _read(
 ) -> PythonRead:
     sources = machine.finder.sources
     kept = {} if before is None else before.unchanged(sources)
-    modules, unreadable = _load(machine.finder, paths)
-    reading = _Reading(machine, modules, kept)
+    faults = Faults()
+    modules, unreadable = _load(machine.finder, paths, faults)
+    reading = _Reading(machine, modules, kept, faults)
     recipes = reading.recipes()
+    # Whatever a file says itself, it matters once it is imported.
+    told = {each.path for each in unreadable}
+    unreadable += [each for each in machine.finder.unreadable if each.path not in told]
     users = machine.finder.users if before is None else together(before.users, machine.finder.users)
     unfollowed = tuple(reading.unfollowed()) if before is None else ()
-    read = PythonRead(recipes, unreadable, again=Before(sources, reading.tried, users), unfollowed=unfollowed)
+    again = Before(sources, reading.tried, users)
+    read = PythonRead(recipes, unreadable, faults=faults.problems, again=again, unfollowed=unfollowed)
     if addresses:
-        _add_addressed(machine, addresses, read)
+        _add_addressed(machine, addresses, read, faults)
     return read
 
 
-def _add_addressed(machine: Machine, addresses: Sequence[Address], read: PythonRead) -> None:
+def _add_addressed(machine: Machine, addresses: Sequence[Address], read: PythonRead, faults: Faults) -> None:
     spans = Spans(machine)
     known = {(recipe.path, recipe.name) for recipe in read.recipes}
     for address in addresses:
-        try:
-            entry = addressed(machine, address)
-            if not entry.arguments and (address.path, entry.name) in known:
-                continue
-            found = _in_other_calls(machine, entry, running.run(machine, entry, spans), spans)
-            if not found:
-                raise NotThere(f"{address.function} {NOT_KNOWN}")
-            read.recipes.extend(each.recipe for each in found)
-        except NotThere as error:
-            read.missing.append(Problem(address.path, 1, 1, str(error), "usage"))
-        except Unreadable as error:
-            if error.path not in [other.path for other in read.unreadable]:
-                read.unreadable.append(error)
+        with faults.contained(address.path):
+            try:
+                entry = addressed(machine, address)
+                if not entry.arguments and (address.path, entry.name) in known:
+                    continue
+                found = _in_other_calls(machine, entry, running.run(machine, entry, spans), spans)
+                if not found:
+                    raise NotThere(f"{address.function} {NOT_KNOWN}")
+                read.recipes.extend(each.recipe for each in found)
+            except NotThere as error:
+                read.missing.append(Problem(address.path, 1, 1, str(error), "usage"))
+            except Unreadable as error:
+                if error.path not in [other.path for other in read.unreadable]:
+                    read.unreadable.append(error)
 
 
-def _load(finder: ModuleFinder, paths: Sequence[str]) -> tuple[list[Module], list[Unreadable]]:
+def _load(finder: ModuleFinder, paths: Sequence[str], faults: Faults) -> tuple[list[Module], list[Unreadable]]:
     modules, unreadable = [], []
     for path in paths:
         text = None
-        try:
-            text = finder.sources.text(path)
-            if not RELEVANT.search(text):
-                parse(path, text)
-                continue
-            module = finder.load(path)
-            if module is None:
-                parse(path, text)
-            else:
-                modules.append(module)
-        except Unreadable as error:
-            # Templates, and code for other versions of Python, are nobody's mistake.
-            error.foreign = text is not None and not RECIPE.search(text)
-            unreadable.append(error)
+        with faults.contained(path):
+            try:
+                text = finder.sources.text(path)
+                if not RELEVANT.search(text):
+                    continue
+                module = finder.load(path)
+                if module is None:
+                    parse(path, text)
+                else:
+                    modules.append(module)
+            except Unreadable as error:
+                said = error.about if text is None else text
+                if said is not None and not RELEVANT.search(said):
+                    continue
+                # Templates, and code for other versions of Python, are nobody's mistake.
+                error.foreign = said is not None and not RECIPE.search(said)
+                unreadable.append(error)
     return modules, unreadable
 
 
@@ -166,15 +177,21 @@ def _in_other_calls(machine: Machine, entry: Entry, found: list[running.Found], 
 class _Reading:
     """The entry points of all files, run in their order; `kept` are those of files that need no reading again."""
 
-    def __init__(self, machine: Machine, modules: Sequence[Module], kept: Mapping[str, list[Tried]]) -> None:
+    def __init__(
+        self, machine: Machine, modules: Sequence[Module], kept: Mapping[str, list[Tried]], faults: Faults
+    ) -> None:
         self.machine = machine
         self.spans = Spans(machine)
         self.kept = kept
+        self.faults = faults
         self.modules = {each.path: each for each in modules}
-        self.tried = {
-            each.path: kept[each.path] if each.path in kept else list(_entry_points(machine, each)) for each in modules
-        }
+        self.tried = {each.path: kept.get(each.path) or self._entry_points(each) for each in modules}
         self.called: set[Key] = set()
+
+    def _entry_points(self, module: Module) -> list[Tried]:
+        with self.faults.contained(module.path):
+            return list(_entry_points(self.machine, module))
+        return []
 
     def recipes(self) -> list[Recipe]:
         """Raises Different where a kept entry point has to run that did not run before."""
@@ -201,7 +218,9 @@ class _Reading:
         if not tried.ran:
             if tried.path in self.kept:
                 raise Different
-            self._run(tried)
+            tried.ran = True
+            with self.faults.contained(tried.path):
+                self._run(tried)
         if tried.found:
             self.called |= tried.called
         return bool(tried.found)
@@ -209,18 +228,22 @@ class _Reading:
     def unfollowed(self) -> Iterator[Unfollowed]:
         """What configures something and is no part of a recipe, in the order of the files."""
         for path, tried in self.tried.items():
-            found = [each.lost for each in tried if each.lost is not None and not self._is_called(each)]
-            told = {(each.path, each.line) for each in found}
-            told |= {(each.path, each.entry.line) for each in tried if each.found}
-            told |= {(where, line) for where, line, _ in self.called}
-            if any((each.found or each.lost) and each.entry.kind != "function" for each in tried):
-                told.add((path, 1))
-            found += not_reached(self.machine, self.modules[path], told)
-            yield from sorted(found, key=lambda each: (each.line, each.name))
+            with self.faults.contained(path):
+                yield from self._unfollowed(path, tried)
+
+    def _unfollowed(self, path: str, tried: Sequence[Tried]) -> list[Unfollowed]:
+        found = [each.lost for each in tried if each.lost is not None and not self._is_called(each)]
+        told = {(each.path, each.line) for each in found}
+        told |= {(each.path, each.entry.line) for each in tried if each.found}
+        told |= {(where, line) for where, line, _ in self.called}
+        if any((each.found or each.lost) and each.entry.kind != "function" for each in tried):
+            told.add((path, 1))
+        found += not_reached(self.machine, self.modules[path], told)
+        return sorted(found, key=lambda each: (each.line, each.name))
 
     def _run(self, tried: Tried) -> None:
         machine, entry = self.machine, tried.entry
-        machine.called = set()
+        machine.called, machine.patience, machine.needed = set(), PATIENCE, False
         endings: list[running.Ending] = []
         out_of_sight, asked = machine.unfollowed, machine.asked_environment
         found = running.run(machine, entry, self.spans, endings)
@@ -239,7 +262,6 @@ class _Reading:
             machine.needed = False
         if not found:
             tried.lost = lost(machine, entry, endings, machine.unfollowed > out_of_sight, self.spans)
-        tried.ran = True
         tried.called = frozenset(key_of(each) for each in machine.called if each is not entry.function)
         if found:
             tried.found = tuple(_in_other_calls(machine, entry, found, self.spans))

@@ -124,22 +124,6 @@ def compose_documents(path: str, text: str) -> list[Node]:
     return builder.roots
 
 
-def check_syntax(path: str, text: str) -> None:
-    """Raises Unreadable as `compose_documents` does (but for aliases), in an eighth of the time."""
-    depth = 0
-
-    def take(event: events.Event) -> None:
-        nonlocal depth
-        if isinstance(event, events.CollectionStartEvent):
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise _RefusedError(_index(event.start_mark), _TOO_DEEP)
-        elif isinstance(event, events.CollectionEndEvent):
-            depth -= 1
-
-    _parse(path, text, take)
-
-
 def _parse(path: str, text: str, take: Callable[[events.Event], None]) -> None:
     lines = Lines(text)
     forbidden = yaml.reader.Reader.NON_PRINTABLE.search(text)

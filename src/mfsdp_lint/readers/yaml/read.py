@@ -10,7 +10,7 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.readers.yaml import model_args, overrides
 from mfsdp_lint.readers.yaml.document import Document
-from mfsdp_lint.readers.yaml.nodes import Mapping, check_syntax, compose_documents
+from mfsdp_lint.readers.yaml.nodes import Mapping, compose_documents
 from mfsdp_lint.versions.target import DEFAULT_TARGET
 from mfsdp_lint.vocabulary.entry import Versions
 
@@ -37,7 +37,12 @@ _TEMPLATE = re.compile(r"\{\{|\{% ")
 """A template of Jinja or Helm: what it will be cannot be known."""
 
 _MENTION = re.compile(rf"\b(?:{'|'.join(shape.keys for shape in SHAPES)})[\"']?\s*[:.]")
-"""Where none of these is a key, as in most YAML files, only the syntax is looked at."""
+"""Where none of these is a key, as in most YAML files, nothing is looked at."""
+
+
+def may_be_one(text: str) -> bool:
+    """Whether a text may hold a configuration: one of the keys is in it, and it is no template."""
+    return bool(_MENTION.search(text)) and not _TEMPLATE.search(text)
 
 
 def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET) -> list[Recipe]:
@@ -52,10 +57,7 @@ def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET) -> list
 
     Raises Unreadable (see `compose_documents`).
     """
-    if _TEMPLATE.search(text):
-        return []
-    if not _MENTION.search(text):
-        check_syntax(path, text)
+    if not may_be_one(text):
         return []
     lines = Lines(text)
     recipes: list[Recipe] = []

@@ -74,6 +74,8 @@ class ModuleFinder:
         """The folders that programs speak of, numbered (see folders.py)."""
         self.texts: dict[str, str] = {}
         """The texts that programs read from files, and the files."""
+        self.unreadable: list[Unreadable] = []
+        """Those of the files asked for that turned out not to be readable."""
         self.users: dict[str, set[str]] = {}
         """The files that reached each file by their imports."""
 
@@ -87,8 +89,10 @@ class ModuleFinder:
             try:
                 text = self.sources.text(path)
                 tree = parse(path, text) if key in self._asked_for else parse(path, text, outline)
-            except Unreadable:
+            except Unreadable as error:
                 self.by_path[key] = None
+                if key in self._asked_for:
+                    self.unreadable.append(error)
             else:
                 module = Module(path, name or self.dotted_name(path, tree), tree, _lines_with("yield", text))
                 module.asked_for = key in self._asked_for
