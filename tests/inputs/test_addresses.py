@@ -39,3 +39,10 @@ def test_a_file_that_a_path_covers_is_spelled_as_there(tmp_path: Path, monkeypat
     assert asked.files == (File("a.py", "python"),)
     assert asked.addresses == (Address("a.py", "f"), Address(f"{tmp_path}/b.py", "g"))
     assert [problem.path for problem in asked.problems] == ["b.yaml", "gone.py"]
+
+
+def test_the_name_of_a_file_may_have_the_separator_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x::y.py").write_text("")
+    assert ask(["x::y.py"], file_types()).files == (File("x::y.py", "python"),)
+    assert ask(["x::y.py::f"], file_types()).addresses == (Address("x::y.py", "f"),)

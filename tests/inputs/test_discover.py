@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -170,3 +171,56 @@ class TestProblems:
         monkeypatch.setattr(os, "scandir", refuse)
         assert [file.path for file in discover(["."]).files] == ["a.py"]
         assert problems(".") == [("x", "unreadable", "permission denied")]
+
+
+PATTERNS = {
+    ".gitignore": "out/\n*_old.py\n!keep_old.py\n/top.py\nconf/**/gen\n# words\n\\#odd.py\n",
+    "conf/.gitignore": "local.yaml\n!out/\n",
+    ".git/info/exclude": "mine.py\n!top.py\n",
+}
+NAMES = (
+    "a.py",
+    "a_old.py",
+    "keep_old.py",
+    "top.py",
+    "x/top.py",
+    "out/a.py",
+    "conf/out/a.py",
+    "conf/local.yaml",
+    "local.yaml",
+    "conf/a/b/gen/c.yaml",
+    "gen/c.yaml",
+    "mine.py",
+    "x/mine.py",
+    "#odd.py",
+    "x y/ é.py",
+)
+
+
+@pytest.mark.usefixtures("tree")
+class TestIgnoredByGit:
+    """`git check-ignore` says what is right."""
+
+    @pytest.fixture(autouse=True)
+    def _repository(self, tree: Path) -> None:
+        subprocess.run(["git", "init", "-q"], check=True)
+        make(*NAMES)
+        for name, text in PATTERNS.items():
+            Path(name).write_text(text)
+
+    def test_what_git_ignores_is_left_out(self) -> None:
+        asked = "\0".join(NAMES)
+        command = ["git", "-c", "core.excludesFile=", "check-ignore", "-z", "--stdin", "--no-index"]
+        ignored = subprocess.run(command, input=asked, capture_output=True, text=True, check=True).stdout.split("\0")
+        assert found(".") == sorted(set(NAMES) - set(ignored))
+        assert 3 < len(found(".")) < len(NAMES) - 3
+
+    def test_a_subfolder_is_read_as_in_the_whole(self) -> None:
+        assert found("conf") == [name for name in found(".") if name.startswith("conf/")]
+
+    def test_what_is_named_is_read(self) -> None:
+        assert found("out", "a_old.py") == ["a_old.py", "out/a.py"]
+
+    def test_everything_is_read_where_that_is_asked_for(self) -> None:
+        files = discover_types(["."], file_types(), gitignore=False).files
+        assert [file.path for file in files] == sorted(NAMES)

@@ -106,7 +106,7 @@ def test_a_broken_file_that_does_not_speak_of_us_is_not_our_business(write: Writ
     [
         ("selct = ['X']", "[tool.mfsdp-lint] selct: no such setting; did you mean select?"),
         ("unsafe_fixes = true", "[tool.mfsdp-lint] unsafe_fixes: no such setting; did you mean unsafe-fixes?"),
-        ("zzz = 1", "[tool.mfsdp-lint] zzz: no such setting (known: select, ignore, exclude, search-path, "),
+        ("zzz = 1", "[tool.mfsdp-lint] zzz: no such setting (known: select, ignore, exclude, respect-gitignore, "),
         ("paths = ['a']", "[tool.mfsdp-lint] paths: no such setting"),
         ("select = 'MFSDP1'", '[tool.mfsdp-lint] select: expected a list of strings, got "MFSDP1"'),
         ("ignore = [1]", "[tool.mfsdp-lint] ignore: expected a list of strings, got [1]"),

@@ -48,6 +48,13 @@ def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> 
     """
     group.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
     group.add_argument(
+        "--no-ignore",
+        dest="respect_gitignore",
+        action="store_const",
+        const=False,
+        help="read what git ignores as well",
+    )
+    group.add_argument(
         "--target-bridge",
         metavar="VERSION",
         help="the megatron-bridge release to judge against (0.4.2, head), or a range of them (>=0.4,<0.6)",

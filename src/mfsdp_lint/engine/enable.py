@@ -20,7 +20,7 @@ from mfsdp_lint.fixes.judged import Judged
 from mfsdp_lint.fixes.plan import FixRequest, Texts, plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, prove
 from mfsdp_lint.fixes.ways import Broken
-from mfsdp_lint.inputs.addresses import SEPARATOR, parse_address
+from mfsdp_lint.inputs.addresses import is_address, parse_address
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.rules.check import Violation
@@ -38,7 +38,7 @@ def enable(options: Options, asked: Asked) -> Enabling | tuple[Problem, ...]:
     `options` have one path, an address without arguments or a file with one recipe.
     """
     (address,) = options.paths
-    path = address.partition(SEPARATOR)[0]
+    path = parse_address(address).path if is_address(address) else address
     options = replace(options, paths=(path,))
     asking, not_there = question(options)
     judge, _, _ = prepare(options, asking)
@@ -53,7 +53,7 @@ def enable(options: Options, asked: Asked) -> Enabling | tuple[Problem, ...]:
 
 def _asked_for(recipes: Sequence[Recipe], address: str) -> tuple[Recipe, ...]:
     """The recipe of the address, once for every reading. Raises UsageError."""
-    function = parse_address(address).function if SEPARATOR in address else ""
+    function = parse_address(address).function if is_address(address) else ""
     if "(" in address:
         raise UsageError(f"{address}: a recipe is enabled for whoever calls it; leave the arguments out")
     found = [each for each in recipes if function in ("", each.name)]

@@ -70,7 +70,7 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
     from mfsdp_lint.detect import detect
 
     changed = command_line_overrides.parse(options.overrides, options.environment)
-    asked = ask(options.paths, file_types(), options.exclude)
+    asked = ask(options.paths, file_types(), options.exclude, gitignore=options.respect_gitignore)
     named = dict.fromkeys([*options.paths, *(address.path for address in asked.addresses)])
     importing = {reader.type.name for reader in registry.READERS if reader.type.imports}
     modules = (file.path for file in asked.files if file.kind in importing)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -50,14 +51,15 @@ class Asked:
     named: tuple[File, ...] = ()
 
 
-def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = ()) -> Asked:
+def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = (), *, gitignore: bool = True) -> Asked:
     """Finds the files of paths and addresses, of these types. A file that a path covers is called as the path calls it.
+    `exclude` and `gitignore` are as for `discover`.
 
     Raises UsageError for an address that is none and a list of addresses that cannot be read.
     """
     texts = list(expand(arguments))
-    found = discover([text for text in texts if SEPARATOR not in text], types, exclude)
-    addresses = {str(address): address for address in (_address(text, types) for text in texts if SEPARATOR in text)}
+    found = discover([text for text in texts if not is_address(text)], types, exclude, gitignore=gitignore)
+    addresses = {str(address): address for address in (_address(text, types) for text in texts if is_address(text))}
     if not addresses:
         return Asked(tuple(found.files), (), tuple(found.problems))
     spelled = {os.path.realpath(file.path): file.path for file in found.files}
@@ -109,10 +111,16 @@ def _address(text: str, types: FileTypes) -> Address:
     return parse_address(text)
 
 
+def is_address(text: str) -> bool:
+    """Whether an argument names a function. The name of a file may have the separator in it."""
+    return SEPARATOR in text and not os.path.lexists(text)
+
+
 def _parts(text: str) -> tuple[str, str]:
-    """The path, and what is called there."""
-    path, _, called = text.partition(SEPARATOR)
-    return path.replace(os.sep, "/"), called
+    """The path, and what is called there; where several paths are possible, the first that is there."""
+    ends = [match.start() for match in re.finditer(SEPARATOR, text)]
+    end = next((end for end in ends if os.path.isfile(text[:end])), ends[0])
+    return text[:end].replace(os.sep, "/"), text[end + len(SEPARATOR) :]
 
 
 def _arguments(text: str, called: str) -> tuple[tuple[Plain, ...], tuple[tuple[str, Plain], ...]]:

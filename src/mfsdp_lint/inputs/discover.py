@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from mfsdp_lint.inputs.filetypes import FileTypes
+from mfsdp_lint.inputs.ignored import Ignored
 from mfsdp_lint.inputs.sources import Problem, reason
 
 SKIPPED = frozenset(
@@ -42,20 +43,24 @@ def is_skipped(name: str) -> bool:
     return name.startswith(".") or name in SKIPPED or name.endswith(".egg-info")
 
 
-def discover(paths: Iterable[str], types: FileTypes, exclude: Sequence[str] = ()) -> Discovered:
+def discover(
+    paths: Iterable[str], types: FileTypes, exclude: Sequence[str] = (), *, gitignore: bool = True
+) -> Discovered:
     """Every file of these types that is named or lies under a named directory, each once.
 
-    A file that is named is always taken. Under a directory, hidden entries, SKIPPED, virtual environments and what
-    matches a glob of `exclude` are left out; a glob without a slash is compared with every name on the way, one with
-    a slash with the path from the working directory. Links are followed once, and only to what lies under one of the
-    paths: who asked for a folder has not asked for the disk. Where a file can be reached in several ways, the path
-    without links, then the shortest, is kept. Pipes, sockets and devices are no files; one that is named is told.
+    A file that is named is always taken. Under a directory, hidden entries, SKIPPED, virtual environments, what git
+    ignores (if `gitignore` says so) and what matches a glob of `exclude` are left out; a glob without a slash is
+    compared with every name on the way, one with a slash with the path from the working directory. Links are followed
+    once, and only to what lies under one of the paths: who asked for a folder has not asked for the disk. Where a file
+    can be reached in several ways, the path without links, then the shortest, is kept. Pipes, sockets and devices are
+    no files; one that is named is told.
 
     A path that is not there, or a named file of another kind, is a problem of kind "usage"; a link that leads
     nowhere and what cannot be opened, one of kind "unreadable".
     """
     every = sorted(set(paths))
-    walk = _Walk(types, every, tuple(pattern.removeprefix("./").removesuffix("/**").rstrip("/") for pattern in exclude))
+    globs = tuple(pattern.removeprefix("./").removesuffix("/**").rstrip("/") for pattern in exclude)
+    walk = _Walk(types, every, globs, Ignored() if gitignore else None)
     for path in every:
         walk.argument(path)
     found = [(path, types.of(path)) for _, _, path in walk.found.values()]
@@ -65,10 +70,13 @@ def discover(paths: Iterable[str], types: FileTypes, exclude: Sequence[str] = ()
 class _Walk:
     """One walk over all arguments."""
 
-    def __init__(self, types: FileTypes, paths: Sequence[str], exclude: tuple[str, ...]) -> None:
+    def __init__(
+        self, types: FileTypes, paths: Sequence[str], exclude: tuple[str, ...], ignored: Ignored | None
+    ) -> None:
         self.types = types
         self.roots = {os.path.realpath(path) for path in paths if "\0" not in path}
         self.exclude = exclude
+        self.ignored = ignored
         self.found: dict[str, tuple[bool, int, str]] = {}
         """By real path: through a link?, length, and the path; the smallest is kept."""
         self.problems: set[Problem] = set()
@@ -102,6 +110,8 @@ class _Walk:
     def directory(self, root: str) -> None:
         """All below `root`. Directories behind links come last, so that what has a real path here gets that one."""
         linked = os.path.islink(root)
+        if self.ignored:
+            self.ignored.walk(root)
         visited: set[str] = set()
         now, later = [root], list[str]()
         while now:
@@ -142,10 +152,14 @@ class _Walk:
                 if self.types.of(path):
                     self.problems.add(Problem(path, 1, 1, reason(path, error)))
                 continue
-            if stat.S_ISDIR(mode):
-                if not is_skipped(entry.name):
-                    yield path, is_link
-            elif self.types.of(path) and stat.S_ISREG(mode):
+            is_directory = stat.S_ISDIR(mode)
+            if is_skipped(entry.name) if is_directory else not (self.types.of(path) and stat.S_ISREG(mode)):
+                continue
+            if self.ignored and self.ignored(directory, entry.name, is_directory):
+                continue
+            if is_directory:
+                yield path, is_link
+            else:
                 self.file(path, linked or is_link)
 
     def leads_out(self, link: str) -> bool:

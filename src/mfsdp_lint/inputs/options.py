@@ -42,6 +42,7 @@ class Options:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    respect_gitignore: bool = True
     search_path: tuple[str, ...] = ()
     extend_rules: tuple[str, ...] = ()
     preset: str | None = None
@@ -67,7 +68,7 @@ class Options:
 
 _LISTS = ("select", "ignore", "exclude", "search_path", "extend_rules")
 _FOLDERS = ("search_path", "extend_rules")
-_SWITCHES = ("fix", "fix_only", "show_fixes", "unsafe_fixes", "diff")
+_SWITCHES = ("respect_gitignore", "fix", "fix_only", "show_fixes", "unsafe_fixes", "diff")
 _OF_ONE_RUN = ("paths", "overrides", "environment", "target_from", "confirm", "python", "megatron_lm")
 _TARGETS = ("target_bridge", "target_core", "target_te", "target_torch", "target_gpu")
 _CONFIGURABLE = tuple(field.name for field in fields(Options) if field.name not in _OF_ONE_RUN)

@@ -99,8 +99,12 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    """A command's property, escaped as `@actions/core` does (command.ts, escapeProperty)."""
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    """A command's property, escaped as `@actions/core` does (command.ts, escapeProperty).
+
+    What else would steer a terminal has no escape there, and is only shown.
+    """
+    shown = "".join(each if each in "\r\n" else printable(each) for each in text)
+    return _data(shown).replace(":", "%3A").replace(",", "%2C")
 
 
 def _row(finding: Finding) -> str:

@@ -11,6 +11,7 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Known, OneOf, Plain, Value
 from mfsdp_lint.reports.audit.columns import COLUMNS
 from mfsdp_lint.reports.settings import chosen, json_value
+from mfsdp_lint.results.printable import printable
 
 DEFAULT = tuple(dict.fromkeys(path for column in COLUMNS for path in column.settings))
 """The settings behind the table."""
@@ -32,8 +33,8 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _inert(cell: str) -> str:
-    """A spreadsheet runs what begins like a formula; numbers and dashes are none."""
-    return f"'{cell}" if cell[:1] in ("=", "+", "@", "\t", "\r") else cell
+    """A spreadsheet runs what begins like a formula; numbers and dashes are none. A recipe is a line."""
+    return f"'{printable(cell)}" if cell[:1] in ("=", "+", "@", "\t", "\r") else printable(cell)
 
 
 def _text(value: Value) -> str:

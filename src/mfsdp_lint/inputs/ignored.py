@@ -1,0 +1,66 @@
+"""What git ignores: the `.gitignore` files from the root of a repository down to a folder, and `.git/info/exclude`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+Patterns = tuple[str, "GitIgnoreSpec"]
+"""A folder, as an absolute path, and what is ignored in and below it."""
+
+FILES = (os.path.join(".git", "info", "exclude"), ".gitignore")
+"""Where a folder has patterns; those of the later file win."""
+
+
+class Ignored:
+    """Answers for the entries of folders that are walked from the top; every file with patterns is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Sequence[Patterns]] = {}
+
+    def walk(self, folder: str) -> None:
+        """Has everything in a folder that the user named count, though git ignores the folder."""
+        folder = os.path.abspath(folder or ".")
+        if _is_ignored(folder, True, self._patterns(os.path.dirname(folder))):
+            self._known[folder] = _own(folder)
+
+    def __call__(self, folder: str, name: str, is_directory: bool) -> bool:
+        """Whether git ignores an entry of a folder that is not ignored itself."""
+        folder = os.path.abspath(folder or ".")
+        return _is_ignored(os.path.join(folder, name), is_directory, self._patterns(folder))
+
+    def _patterns(self, folder: str) -> Sequence[Patterns]:
+        """What counts in a folder, the farthest first."""
+        if folder not in self._known:
+            above = os.path.dirname(folder)
+            is_root = above == folder or os.path.lexists(os.path.join(folder, ".git"))
+            self._known[folder] = (*(() if is_root else self._patterns(above)), *_own(folder))
+        return self._known[folder]
+
+
+def _own(folder: str) -> Sequence[Patterns]:
+    found = []
+    for name in FILES:
+        try:
+            with open(os.path.join(folder, name), encoding="utf-8", errors="surrogateescape") as file:
+                lines = file.read().splitlines()
+        except OSError:
+            continue
+        from pathspec import GitIgnoreSpec
+
+        found.append((folder, GitIgnoreSpec.from_lines(lines)))
+    return found
+
+
+def _is_ignored(path: str, is_directory: bool, patterns: Sequence[Patterns]) -> bool:
+    """The nearest pattern that matches decides."""
+    for folder, spec in reversed(patterns):
+        relative = os.path.relpath(path, folder).replace(os.sep, "/") + "/" * is_directory
+        said = spec.check_file(relative).include
+        if said is not None:
+            return said
+    return False
