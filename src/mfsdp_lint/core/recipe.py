@@ -7,7 +7,7 @@ a recipe was written in.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -134,6 +134,10 @@ class Settings(ABC):
     @abstractmethod
     def __iter__(self) -> Iterator[str]:
         """The paths of all settings, each once."""
+
+    def differing(self, other: Settings) -> Iterable[str]:
+        """The paths at which other settings may have another value: all others have the same in both."""
+        return dict.fromkeys((*self, *other))
 
     def __contains__(self, path: object) -> bool:
         return isinstance(path, str) and self.get(path) is not None

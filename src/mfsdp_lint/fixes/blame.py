@@ -239,7 +239,7 @@ def _wrote(chosen: Mapping[int, tuple[Edit, ...]], origin: Origin | None) -> lis
 def _differences(before: Variant, after: Variant) -> list[str]:
     if before is after:
         return []
-    paths = dict.fromkeys((*before.settings, *after.settings))
+    paths = dict.fromkeys(before.settings.differing(after.settings))
     return [path for path in paths if not equal(before.value(path), after.value(path))]
 
 

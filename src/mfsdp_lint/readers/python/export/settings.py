@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Setting, Settings, Undeclared
@@ -19,6 +19,7 @@ from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
     MISSING,
     Choice,
     DictObject,
@@ -29,6 +30,7 @@ from mfsdp_lint.readers.python.values.objects import (
 )
 
 ENVIRONMENT = "env."
+_DEEPEST = 12
 
 
 class TreeSettings(Settings):
@@ -42,6 +44,7 @@ class TreeSettings(Settings):
         self._spans = spans
         self._known: dict[str, Setting | None] = {}
         self._values: dict[str, Value] = {}
+        self._sections: dict[str, Object] = {}
         self._all: list[str] | None = None
 
     def get(self, path: str) -> Setting | None:
@@ -75,6 +78,12 @@ class TreeSettings(Settings):
         earlier = write.earlier and one_origin(self._spans, write.earlier, None)
         return one_origin(self._spans, write, earlier)
 
+    def differing(self, other: Settings) -> Iterable[str]:
+        """Two configurations are mostly made of the same constants."""
+        if not isinstance(other, TreeSettings):
+            return super().differing(other)
+        return (*_differing(self._root, other._root, "", set()), *self._variables(), *other._variables())
+
     def __iter__(self) -> Iterator[str]:
         if self._all is None:
             self._all = list(dict.fromkeys([*_paths(self._root, "", set()), *self._variables()]))
@@ -106,34 +115,35 @@ class TreeSettings(Settings):
         if path.startswith(ENVIRONMENT):
             setting = self._variable(path, path[len(ENVIRONMENT) :])
             return UNKNOWN if setting is None else setting.value
-        trail = self._trail(path)
-        return UNKNOWN if trail is None else plain_value(self._machine, trail[-1][2])
+        place = self._place(path)
+        return UNKNOWN if place is None else plain_value(self._machine, place[2])
 
     def _setting(self, path: str) -> Setting | None:
-        trail = self._trail(path)
-        if trail is None:
+        place = self._place(path)
+        if place is None:
             return None
-        owner, name, found = trail[-1]
+        owner, name, found = place
         return Setting(path, plain_value(self._machine, found), self._origin(owner, name))
 
-    def _trail(self, path: str) -> list[tuple[Object, str, Object]] | None:
-        """Every step from the configuration to a setting: the object, the name of its part, the part.
+    def _place(self, path: str) -> tuple[Object, str, Object] | None:
+        """The object that a setting is a part of, the name of the part, the part. None where there is none.
 
-        None where one is missing. `__class__` is the name of a class.
+        `__class__` is the name of a class.
         A section that is None has no settings: whoever reads one of it finds nothing.
         """
-        owner = self._root
-        trail: list[tuple[Object, str, Object]] = []
-        for part in path.split("."):
-            owner = self._machine.settle(owner)
-            found = (class_name(owner) or MISSING) if part == "__class__" else _field(owner, part)
-            if found is MISSING and isinstance(owner, (Instance, Choice)) and part != "__class__":
-                found = self._computed(owner, part)
-            if found is MISSING:
-                return None
-            trail.append((owner, part, found))
-            owner = found
-        return trail
+        section, _, name = path.rpartition(".")
+        owner = self._section(section)
+        found = (class_name(owner) or MISSING) if name == "__class__" else _field(owner, name)
+        if found is MISSING and isinstance(owner, (Instance, Choice)) and name != "__class__":
+            found = self._computed(owner, name)
+        return None if found is MISSING else (owner, name, found)
+
+    def _section(self, path: str) -> Object:
+        """What settings with this path in front of their names are parts of."""
+        if path not in self._sections:
+            place = self._place(path) if path else ("", "", self._root)
+            self._sections[path] = MISSING if place is None else self._machine.settle(place[2])
+        return self._sections[path]
 
     def _computed(self, owner: Object, name: str) -> Object:
         """A property, a class attribute, or what `__getattr__` forwards."""
@@ -230,18 +240,44 @@ def _history(owner: Object, parts: list[str], above: str) -> dict[tuple[str, int
 
 
 def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:
-    if id(owner) in above or len(above) > 12:
+    if id(owner) in above or len(above) > _DEEPEST:
         return
     fields: dict[Any, Object] = getattr(owner, "fields", {})
     for name in [name for name in fields if isinstance(name, str)]:
-        path = prefix + name
-        value = fields[name]
-        if isinstance(value, (Instance, Unknown)) and _has_fields(value):
-            if isinstance(value, Instance):
-                yield path
-            yield from _paths(value, path + ".", above | {id(owner)})
-        elif not isinstance(owner, Unknown) or name in owner.writes:
+        yield from _paths_of(owner, name, fields[name], prefix, above | {id(owner)})
+
+
+def _paths_of(owner: Object, name: str, value: Object, prefix: str, above: set[int]) -> Iterator[str]:
+    """The path of one part of an object, and those below it."""
+    path = prefix + name
+    if isinstance(value, (Instance, Unknown)) and _has_fields(value):
+        if isinstance(value, Instance):
             yield path
+        yield from _paths(value, path + ".", above)
+    elif not isinstance(owner, Unknown) or name in owner.writes:
+        yield path
+
+
+def _differing(owner: Object, other: Object, prefix: str, above: set[int]) -> Iterator[str]:
+    """The paths below two objects of which it is not plain that both have the same value there."""
+    if id(owner) in above and id(other) in above:
+        return
+    if not (isinstance(owner, Instance) and isinstance(other, Instance)) or len(above) > _DEEPEST:
+        yield from _paths(owner, prefix, above)
+        yield from _paths(other, prefix, above)
+        return
+    inside = above | {id(owner), id(other)}
+    for name in dict.fromkeys((*owner.fields, *other.fields)):
+        if not isinstance(name, str):
+            continue
+        one, two = owner.fields.get(name, MISSING), other.fields.get(name, MISSING)
+        if type(one) is type(two) and isinstance(one, CONSTANTS) and one == two:
+            continue
+        if isinstance(one, Instance) and isinstance(two, Instance) and _has_fields(one) and _has_fields(two):
+            yield from _differing(one, two, f"{prefix}{name}.", inside)
+        else:
+            yield from _paths_of(owner, name, one, prefix, inside) if one is not MISSING else ()
+            yield from _paths_of(other, name, two, prefix, inside) if two is not MISSING else ()
 
 
 def _has_fields(value: Instance | Unknown) -> bool:

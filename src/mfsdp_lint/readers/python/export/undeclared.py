@@ -41,7 +41,7 @@ def _below(
             if not name.startswith("_") and not _is_read(machine, name):
                 yield f"{prefix}{name}", owner.cls, names, owner.writes[name]
     for name, inner in list(owner.fields.items()):
-        if isinstance(name, str):
+        if isinstance(inner, Instance) and isinstance(name, str):
             yield from _below(machine, inner, f"{prefix}{name}.", above | {id(owner)})
 
 
