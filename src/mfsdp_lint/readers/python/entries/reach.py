@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from mfsdp_lint.readers.python.eval.classes import fields_of
 from mfsdp_lint.readers.python.eval.imports import resolve_global
@@ -34,7 +35,7 @@ def reaches(machine: Machine, function: Function, parameter: str) -> bool:
 
 def _reaches(machine: Machine, function: Function, parameter: str) -> bool:
     tracked = _tracked(function.node, _bound_name(function.node.args, parameter))
-    for node in ast.walk(function.node):
+    for node in _nodes(function.node):
         if _decides(machine, function, node, tracked) or any(_uses(value, tracked) for value in _written(node)):
             return True
         if isinstance(node, ast.Call) and _passed_on(machine, function, node, parameter, tracked):
@@ -66,25 +67,47 @@ def _tracked(node: ast.AST, name: str | None) -> set[str]:
     before = -1
     while len(tracked) > before:
         before = len(tracked)
-        for inner in ast.walk(node):
-            match inner:
-                case ast.Assign(targets=targets, value=value) if _uses(value, tracked):
-                    tracked.update(*map(_names, targets))
-                case (
-                    ast.AnnAssign(target=target, value=ast.expr() as value)
-                    | ast.AugAssign(target=target, value=value)
-                    | ast.NamedExpr(target=target, value=value)
-                ) if _uses(value, tracked):
-                    tracked.update(_names(target))
+        for names, value in _bindings(node):
+            if _uses(value, tracked):
+                tracked |= names
     return tracked
 
 
-def _names(target: ast.AST) -> Iterator[str]:
-    return (node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+@lru_cache(maxsize=256)
+def _nodes(function: ast.AST) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(function))
+
+
+@lru_cache(maxsize=256)
+def _bindings(function: ast.AST) -> tuple[tuple[frozenset[str], ast.expr], ...]:
+    """The names that a function binds in each of its assignments, and to what."""
+    found = []
+    for node in _nodes(function):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                found.append((frozenset[str]().union(*map(_names, targets)), value))
+            case (
+                ast.AnnAssign(target=target, value=ast.expr() as value)
+                | ast.AugAssign(target=target, value=value)
+                | ast.NamedExpr(target=target, value=value)
+            ):
+                found.append((_names(target), value))
+    return tuple(found)
+
+
+def _names(target: ast.AST) -> frozenset[str]:
+    stored = (node for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    return frozenset(node.id for node in stored)
 
 
 def _uses(node: ast.AST, tracked: set[str]) -> bool:
-    return any(isinstance(inner, ast.Name) and inner.id in tracked for inner in ast.walk(node))
+    return not _mentioned(node).isdisjoint(tracked)
+
+
+@lru_cache(maxsize=4096)
+def _mentioned(node: ast.AST) -> frozenset[str]:
+    """The names in an expression: every parameter of its function is looked for there."""
+    return frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
 
 
 def _condition(node: ast.AST) -> ast.expr | None:
