@@ -88,21 +88,21 @@ class Comparison:
 
     def _in_other_calls(self, after: Judged) -> tuple[Picture, Picture]:
         """What the recipes that were read anew are in calls with other arguments, before and after."""
-        then: list[Recipe] = []
-        broken: list[Broken] = []
-        now: list[Recipe] = []
-        for recipe, changed in pairs(self._before.recipes, after.recipes):
-            if recipe.callers is None:
-                continue
-            if id(recipe) not in self._calls:
-                earlier = in_other_calls(recipe, self._given(recipe))
-                self._calls[id(recipe)] = earlier, self._before.breaks([earlier])
-            earlier, breaks = self._calls[id(recipe)]
-            then.append(earlier)
-            broken += breaks
-            now.append(in_other_calls(changed, self._given(recipe)))
+        changed = [each for each in pairs(self._before.recipes, after.recipes) if each[0].callers is not None]
+        self._look_at_calls([recipe for recipe, _ in changed if id(recipe) not in self._calls])
+        then = [self._calls[id(recipe)] for recipe, _ in changed]
+        now = [in_other_calls(now, self._given(recipe)) for recipe, now in changed]
         # Together, so that several readings of one recipe are told apart as they are after the change.
-        return picture(then, broken), picture(now, after.breaks(now))
+        earlier = picture([recipe for recipe, _ in then], [each for _, broken in then for each in broken])
+        return earlier, picture(now, after.breaks(now))
+
+    def _look_at_calls(self, recipes: Sequence[Recipe]) -> None:
+        """What recipes are in their other calls before any change."""
+        others = [in_other_calls(recipe, self._given(recipe)) for recipe in recipes]
+        broken: dict[int, list[Broken]] = defaultdict(list)
+        for each in self._before.breaks(others):
+            broken[id(each.recipe)].append(each)
+        self._calls |= {id(one): (other, broken[id(other)]) for one, other in zip(recipes, others, strict=True)}
 
     def _touching(self, trial: Trial, before: Picture) -> tuple[dict[Way, list[int]], dict[Way, set[str]]]:
         """Which fixes are for each way, and which settings they may change there.
