@@ -17,7 +17,7 @@ help:
 	@echo "make check  ruff, mypy, and the tests that need neither torch nor Megatron: what a change of a rule needs"
 	@echo "make test   every check: these, and the dry run's tests with the real Megatron"
 	@echo "make cache  fetch the upstream recipes that the tests read into $(CACHE)/"
-	@echo "make docs   make the rules' pages and their schema anew from the rule files"
+	@echo "make docs   make the rules' pages, their schema and what they cover anew from the rule files"
 	@echo "make agreement ORACLE=DIR  compare the recipes' configurations with what they really return"
 	@echo "make upstream VERSION=V SINCE=V BRIDGE_CLONE=DIR CORE_CLONE=DIR  make what is known of a release, show what it changes"
 	@echo "make test-dry-run  of these the ones with the real Megatron alone, in $(DRYRUN)"
@@ -48,10 +48,11 @@ lint: $(CHECKS)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-# What is generated from the rule files: their pages, and the schema that editors check them with.
+# What is generated from the rule files: their pages, the schema that editors check them with, and what they cover of upstream.
 docs: $(CHECKS)
 	$(BIN)/python -m mfsdp_lint.tools.rule_schema
 	$(BIN)/python -m mfsdp_lint.tools.rule_pages
+	$(BIN)/python -m mfsdp_lint.tools.coverage.generate
 
 cache: $(UPSTREAM)
 
@@ -94,6 +95,7 @@ verify: $(INSTALLED) $(MEGATRON)
 upstream: snapshot
 	$(BIN)/python scripts/unpack_release.py $(SINCE) $(BRIDGE_CLONE) $(CORE_CLONE) $(CACHE)/release-$(SINCE)
 	$(BIN)/python -m mfsdp_lint.tools.vocabulary.generate --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
+	$(BIN)/python -m mfsdp_lint.tools.coverage.generate --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
 	$(BIN)/python scripts/index_modules.py $(BRIDGE_CLONE)
 	$(BIN)/python scripts/make_startup_tables.py $(VERSION)=$(CACHE)/release-$(VERSION)/bridge:$(CACHE)/release-$(VERSION)/core
 	$(BIN)/python scripts/drift.py $(SINCE) $(VERSION) --old $(CACHE)/release-$(SINCE)/bridge $(CACHE)/release-$(SINCE)/core \

@@ -17,10 +17,11 @@ Lines = tuple[int, int]
 class Check:
     """One check, as one version has it.
 
-    `function` is the dotted name of the function or class that it stands in ("" at the top of a file). `condition` is what an
-    assertion asks for; of the others, what holds where they are reached: the nearest `if`, `else` or `except` ("" where
-    there is none). `message` is the text, with upstream's expressions in braces. `own` are its lines (of a warning: with the
-    assignments beside it, which it tells of), `guard` those of the head of the `if` whose body it stands in.
+    `function` is the dotted name of the function or class that it stands in ("" at the top of a file). `condition` is
+    what an assertion asks for; of the others, what holds where they are reached: the nearest `if`, `else` or `except`
+    ("" where there is none). `message` is the text, with upstream's expressions in braces. `own` are its lines (of a
+    warning: with the assignments beside it, which it tells of), `guard` those of the head of the `if` whose body it
+    stands in.
     """
 
     function: str
@@ -82,7 +83,9 @@ def _statement(statement: ast.stmt, around: _Around) -> Iterator[Check]:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             yield from _in(statement.body, around.inside(statement.name))
         case ast.If(test=test):
-            yield from _in(statement.body, around.under(_text(test), (statement.lineno, test.end_lineno or test.lineno)))
+            yield from _in(
+                statement.body, around.under(_text(test), (statement.lineno, test.end_lineno or test.lineno))
+            )
             yield from _in(statement.orelse, around.under(f"not ({_text(test)})"))
         case ast.Try():
             yield from _in([*statement.body, *statement.orelse, *statement.finalbody], around)

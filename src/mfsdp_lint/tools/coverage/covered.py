@@ -1,12 +1,14 @@
-"""Which rule covers a check, which step of `startup.yaml` models it, or why neither does: the reasons of `reasons.yaml`.
+"""Which rule covers a check, which step of `startup.yaml` models it, or why neither does: `reasons.yaml`.
 
-A rule covers a check of one version where its evidence for that version names a line of the check, or where an error that it
-foretells there is the check's. A reason holds for checks that no rule covers:
+A rule covers a check of one version where its evidence for that version names a line of the check, or where an error
+that it foretells there is the check's. A reason holds for checks that no rule covers:
 
-    - why: nothing but its own callers leads there
+    - why: "not about FSDP: what the layers of the model are"
+      unless: [fsdp]                                         pieces that none of these checks has, in capitals or not
       checks:
-        - {file: "*/uneven_dtensor.py"}                                 a pattern of paths
-        - {file: "*/arguments.py", function: validate_args, says: [rope, swiglu]}   a function, pieces of the text or the condition
+        - {file: "*/layout.py"}                              a pattern of paths
+        - {file: "*/arguments.py", function: "validate_*", says: [rope]}
+                                                             of functions, and pieces of the text or the condition
 """
 
 from __future__ import annotations
@@ -34,18 +36,21 @@ SHORTEST = 12
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why no rule covers some checks; each of `of` says which."""
+    """Why no rule covers some checks; each of `of` says which, `unless` what a new one may not say to be among them."""
 
     why: str
     of: tuple[Mapping[str, Any], ...]
+    unless: tuple[str, ...] = ()
 
     def holds(self, each: Known) -> bool:
-        return any(_is_meant(wanted, each) for wanted in self.of)
+        """Whether it is the reason for a check."""
+        said = f"{each.check.condition} {each.check.message}".lower()
+        return not any(piece in said for piece in self.unless) and any(_is_meant(wanted, each) for wanted in self.of)
 
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """A check with the rules that cover it by version, the steps of start-up that model it, and the reason for the rest."""
+    """A check: the rules that cover it by version, the steps of start-up that model it, the reason for the rest."""
 
     known: Known
     rules: Mapping[str, frozenset[str]]
@@ -87,7 +92,7 @@ def covered(checks: Sequence[Known], rules: Sequence[Rule], reasons: Sequence[Re
 
 def read_reasons(file: Path = FILE) -> list[Reason]:
     """The reasons, in their order: of several the first one counts."""
-    return [Reason(item["why"], tuple(item["checks"])) for item in read_yaml(file)]
+    return [Reason(item["why"], tuple(item["checks"]), tuple(item.get("unless", ()))) for item in read_yaml(file)]
 
 
 def _is_meant(wanted: Mapping[str, Any], each: Known) -> bool:

@@ -2,8 +2,8 @@
 
     python -m mfsdp_lint.tools.coverage.generate [--bridge REPOSITORY --megatron-lm REPOSITORY]
 
-With the two git repositories (bare ones with all tags do) the checks are read anew, at every version that rules have evidence
-for, into `checks.json`; without, only the page is written, for rules or reasons that changed.
+With the two git repositories (bare ones with all tags do) the checks are read anew, at every version that rules have
+evidence for, into `checks.json`; without, only the page is written, for rules or reasons that changed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mfsdp_lint.versions.releases import CORE_RELEASES, RELEASES
 def texts_of(version: str, bridge: Path, megatron_lm: Path) -> Texts:
     """The files that are looked at of one version. Raises LookupError, StopIteration for a version nobody knows."""
     if version.startswith("core "):
-        found = files(megatron_lm, _core_commit(version.removeprefix("core ")), "", (ARGUMENTS,))
+        found = files(megatron_lm, _core_commit(version.removeprefix("core ")), "", (ARGUMENTS, FSDP))
         return {("megatron-lm", path): text for path, text in found.items()}
     release = next(each for each in RELEASES if each.bridge == version)
     trees: dict[Repository, dict[str, str]] = {
@@ -35,7 +35,7 @@ def texts_of(version: str, bridge: Path, megatron_lm: Path) -> Texts:
 
 
 def _core_commit(core: str) -> str:
-    """The commit of a release of Megatron-LM; "head" is the one that the head of Megatron-Bridge pins, as in the rules."""
+    """The commit of a release of Megatron-LM; "head" is what the head of Megatron-Bridge pins, as in the rules."""
     if core == HEAD:
         return next(each.core_commit for each in RELEASES if each.bridge == HEAD)
     return next(each.commit for each in CORE_RELEASES if each.core == core)
@@ -45,7 +45,9 @@ def files(repository: Path, commit: str, root: str, wanted: tuple[str, ...]) -> 
     """The Python files of a commit, by their path from `root`: of every folder, or file, that is named."""
     asked = [f"{root}{path}" for path in wanted]
     listed = _git(repository, "ls-tree", "-r", "--name-only", commit, *asked).split()
-    return {path.removeprefix(root): _git(repository, "show", f"{commit}:{path}") for path in listed if path.endswith(".py")}
+    return {
+        path.removeprefix(root): _git(repository, "show", f"{commit}:{path}") for path in listed if path.endswith(".py")
+    }
 
 
 def _git(repository: Path, *arguments: str) -> str:

@@ -1,16 +1,16 @@
 """The checks of every version, as `checks.json` keeps them: one entry a check, with the versions that have it.
 
-A check is the same one as long as its file, its function, its kind and its text are (where it has no text: its condition), so that
-one that only moved stays itself.
+A check is the same one as long as its file, its function, its kind and its text are (where it has no text: its
+condition), so that one that only moved stays itself.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from mfsdp_lint.core.plaindata import read_json
 from mfsdp_lint.tools.coverage.checks import Check, checks_of
@@ -28,13 +28,11 @@ TRAINING = tuple(
 
 
 def is_looked_at(version: str, repository: Repository, path: str) -> bool:
-    """Whether a file's checks are looked at: those of Megatron-LM's command line at its own releases ("core 0.16.1"), all
-    others at those of Megatron-Bridge."""
-    if version.startswith("core "):
-        return repository == "megatron-lm" and path == ARGUMENTS
-    if repository == "megatron-lm":
-        return path.startswith(FSDP) and path.endswith(".py")
-    return path in TRAINING
+    """Whether a file's checks are looked at: those of the command line at Megatron-LM's own releases ("core 0.16.1"),
+    those of Megatron-Bridge at its own, and those of Megatron-FSDP at both."""
+    if repository == "bridge":
+        return path in TRAINING
+    return path.startswith(FSDP) or (path == ARGUMENTS and version.startswith("core "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +95,12 @@ def _lines(check: Check) -> list[int]:
     return [*check.own, *(check.guard or ())]
 
 
-def _known(data: Mapping[str, Mapping[str, Sequence[Sequence[int]]]]) -> Known:
-    repository, path, *said = data["check"]
-    at = {version: tuple(_check(said, lines) for lines in places) for version, places in data["at"].items()}
-    newest = next(reversed(at.values()))[0]
-    return Known(repository, path, newest, at)  # type: ignore[arg-type]
+def _known(data: Mapping[str, Any]) -> Known:
+    repository, path, function, kind, condition, message = data["check"]
+    blank = Check(function, kind, condition, message, (0, 0))
+    at = {version: tuple(_moved(blank, lines) for lines in places) for version, places in data["at"].items()}
+    return Known(repository, path, next(reversed(at.values()))[0], at)
 
 
-def _check(said: Sequence[object], lines: Sequence[int]) -> Check:
-    guard = (lines[2], lines[3]) if len(lines) > 2 else None
-    return Check(*said, (lines[0], lines[1]), guard)  # type: ignore[arg-type]
+def _moved(check: Check, lines: Sequence[int]) -> Check:
+    return replace(check, own=(lines[0], lines[1]), guard=(lines[2], lines[3]) if len(lines) > 2 else None)

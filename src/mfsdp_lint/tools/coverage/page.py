@@ -8,7 +8,6 @@ from itertools import groupby
 from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.load import CHECKOUT
 from mfsdp_lint.tools.coverage.covered import Covered
-from mfsdp_lint.tools.coverage.known import is_looked_at
 
 PAGE = CHECKOUT.parent / "docs" / "coverage.md"
 
@@ -24,10 +23,10 @@ def page(all_covered: Sequence[Covered]) -> str:
 def _head(all_covered: Sequence[Covered]) -> Iterator[str]:
     yield "# Upstream's checks and the rules"
     yield ""
-    yield "Made by `python -m mfsdp_lint.tools.coverage.generate`: every assertion, error and warning of the code that configures and wraps"
-    yield "Megatron-FSDP, at every version line. A number is the line where it stands. What stands under a check is the rule that covers it,"
-    yield "or the step of start-up that does it (`startup.yaml`), or why there is neither (`tools/coverage/reasons.yaml`). A *hole* has nothing:"
-    yield "either it deserves a rule, or nobody has looked at it yet."
+    yield "Made by `python -m mfsdp_lint.tools.coverage.generate`: every assertion, error and warning of the code that"
+    yield "configures and wraps Megatron-FSDP, at every version line. A number is the line where it stands. Under a"
+    yield "check stands the rule that covers it, or the step of start-up that does it (`startup.yaml`), or why there is"
+    yield "neither (`tools/coverage/reasons.yaml`). A *hole* has nothing: a configuration leads there, and no rule says so."
     yield ""
     yield "| file | checks | by a rule | by start-up | with a reason | holes |"
     yield "| --- | --- | --- | --- | --- | --- |"
@@ -59,13 +58,14 @@ def _holes(all_covered: Sequence[Covered]) -> Iterator[str]:
 
 
 def _files(all_covered: Sequence[Covered]) -> Iterator[str]:
-    for (repository, path), group in groupby(all_covered, lambda each: (each.known.repository, each.known.path)):
-        versions = [version for version in sites() if is_looked_at(version, repository, path)]
+    for path, group in groupby(all_covered, lambda each: each.known.path):
+        of_file = list(group)
+        versions = [version for version in sites() if any(version in each.known.at for each in of_file)]
         yield f"## {path}"
         yield ""
         yield f"| check | {' | '.join(versions)} |"
         yield "| --- |" + " --- |" * len(versions)
-        for each in group:
+        for each in of_file:
             yield f"| {_said(each)}<br>{_told(each)} | {' | '.join(_lines(each, version) for version in versions)} |"
         yield ""
 
