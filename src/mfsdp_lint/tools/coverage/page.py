@@ -26,7 +26,7 @@ def _head(all_covered: Sequence[Covered]) -> Iterator[str]:
     yield "Made by `python -m mfsdp_lint.tools.coverage.generate`: every assertion, error and warning of the code that"
     yield "configures and wraps Megatron-FSDP, at every version line. A number is the line where it stands. Under a"
     yield "check stands the rule that covers it, or the step of start-up that does it (`startup.yaml`), or why there is"
-    yield "neither (`tools/coverage/reasons.yaml`). A *hole* has nothing: a configuration leads there, and no rule says so."
+    yield "neither (`tools/coverage/reasons.yaml`). A *hole* has nothing: a configuration leads there without a rule."
     yield ""
     yield "| file | checks | by a rule | by start-up | with a reason | holes |"
     yield "| --- | --- | --- | --- | --- | --- |"
