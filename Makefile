@@ -10,7 +10,7 @@ CHECKS    := $(VENV)/.checks-installed
 MEGATRON  := $(DRYRUN)/.installed
 UPSTREAM  := $(CACHE)/megatron-bridge-$(BRIDGE)/.unpacked
 
-.PHONY: help demo check test test-dry-run lint docs cache verify agreement upstream snapshot clean
+.PHONY: help demo check test test-dry-run lint docs cache verify verified agreement upstream snapshot clean
 
 help:
 	@echo "make demo   install the tool into $(VENV), lint examples/, show the fixes as a diff"
@@ -22,6 +22,7 @@ help:
 	@echo "make upstream VERSION=V SINCE=V BRIDGE_CLONE=DIR CORE_CLONE=DIR  make what is known of a release, show what it changes"
 	@echo "make test-dry-run  of these the ones with the real Megatron alone, in $(DRYRUN)"
 	@echo "make verify try the rules' examples with the real Megatron, in $(DRYRUN)"
+	@echo "make verified  the same, into the table of rules and versions (docs/verified.md)"
 	@echo "make clean  remove $(VENV), $(DRYRUN) and the tools' caches"
 
 # The linter exits 1 when it finds something, which is what the demonstration is for; 2 is a real failure.
@@ -53,6 +54,7 @@ docs: $(CHECKS)
 	$(BIN)/python -m mfsdp_lint.tools.rule_schema
 	$(BIN)/python -m mfsdp_lint.tools.rule_pages
 	$(BIN)/python -m mfsdp_lint.tools.coverage.generate
+	$(BIN)/python -m mfsdp_lint.tools.verified
 
 cache: $(UPSTREAM)
 
@@ -85,6 +87,12 @@ $(MEGATRON): pyproject.toml constraints.txt
 	$(DRYRUN)/bin/python -m pip install --quiet --constraint constraints.txt '.[dry-run,bridge]'
 	$(DRYRUN)/bin/python -m pip install --quiet --no-deps megatron-bridge==$(BRIDGE)
 	@touch $@
+
+# docs/verified.md: which rules the real Megatron agrees with.
+verified: $(CHECKS) $(MEGATRON)
+	$(BIN)/mfsdp-lint rules --verify --output-format json --python $(DRYRUN)/bin/python > $(CACHE)/verified.json \
+		|| [ $$? -eq 1 ]
+	$(BIN)/python -m mfsdp_lint.tools.verified $(BRIDGE)=$(CACHE)/verified.json
 
 # The table of docs/dry-run.md.
 verify: $(INSTALLED) $(MEGATRON)

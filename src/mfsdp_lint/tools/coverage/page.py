@@ -78,7 +78,7 @@ def _said(each: Covered) -> str:
 
 
 def _text(message: str) -> str:
-    return f'"{_short(message)}"'.replace("<", "&lt;") if message else ""
+    return f'"{_short(message)}"'.replace("<", "&lt;").replace("](", "]\\(") if message else ""
 
 
 def _short(text: str) -> str:
