@@ -104,11 +104,11 @@ def _is_meant(wanted: Mapping[str, Any], each: Known) -> bool:
 
 
 def _by_evidence(checks: Sequence[Known], rules: Sequence[Rule]) -> Iterator[tuple[str, str, int]]:
-    at = _places(checks)
+    places = _Places(checks)
     for rule in rules:
-        for version, places in rule.evidence.items():
-            for place in places:
-                for number in at(version, place.repository, place.path, place.line):
+        for version, named in rule.evidence.items():
+            for place in named:
+                for number in places.at(version, place.repository, place.path, place.line):
                     yield rule.code, version, number
 
 
@@ -135,12 +135,12 @@ def _is_of(each: Known, error: ErrorText) -> bool:
 
 
 def _by_steps(checks: Sequence[Known]) -> Mapping[int, list[str]]:
-    at, found = _places(checks), defaultdict[int, list[str]](list)
+    places, found = _Places(checks), defaultdict[int, list[str]](list)
     for step, evidence in _evidence(steps for name, steps in raw_steps().items() if name != "rare"):
         for version, place in evidence.items():
             repository, _, line = place.partition(" ")
             path, _, number = line.rpartition(":")
-            for check in at(version, repository, path, int(number)):
+            for check in places.at(version, repository, path, int(number)):
                 if step not in found[check]:
                     found[check].append(step)
     return found
@@ -153,7 +153,7 @@ def _evidence(lists: Iterable[Sequence[Mapping[str, Any]]]) -> Iterator[tuple[st
             yield from ((name or step.get("name", ""), places) for name, places in _evidence([step.get("steps", [])]))
 
 
-class _places:  # noqa: N801 - a function with an index
+class _Places:
     """Which checks a line of a version is one of."""
 
     def __init__(self, checks: Sequence[Known]) -> None:
@@ -161,7 +161,8 @@ class _places:  # noqa: N801 - a function with an index
         for number, each in enumerate(checks):
             self._of[each.repository, each.path].append((number, each))
 
-    def __call__(self, version: str, repository: str, path: str, line: int) -> Iterator[int]:
+    def at(self, version: str, repository: str, path: str, line: int) -> Iterator[int]:
+        """Their numbers."""
         for number, each in self._of[repository, path.removeprefix("src/")]:
             if any(check.is_at(line) for check in each.at.get(version, ())):
                 yield number
