@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -13,6 +15,7 @@ from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Evidence, Rule
 from mfsdp_lint.tools.coverage.checks import Check, checks_of
 from mfsdp_lint.tools.coverage.covered import Covered, Reason, covered, read_reasons
+from mfsdp_lint.tools.coverage.generate import files
 from mfsdp_lint.tools.coverage.known import FILE, Known, Texts, as_text, known, read
 from mfsdp_lint.tools.coverage.page import PAGE, page
 
@@ -85,11 +88,32 @@ def test_one_without_a_text_is_the_same_as_long_as_its_condition_is() -> None:
     ]
 
 
-def test_checks_are_read_back_as_they_were_written(tmp_path_factory: pytest.TempPathFactory) -> None:
-    file = tmp_path_factory.mktemp("coverage") / "checks.json"
+def test_checks_are_read_back_as_they_were_written(tmp_path: Path) -> None:
+    file = tmp_path / "checks.json"
     checks = over(("0.5.1", SOURCE), ("0.6.0", SOURCE.replace("dtensor works", "dtensors work")))
     file.write_text(as_text(checks))
     assert read(file) == checks
+
+
+def git(repository: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    asked = ["git", "-C", str(repository), *identity, *arguments]
+    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_a_commit_is_read_without_being_checked_out(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    for name in ("src/package/config.py", "src/package/inner/more.py", "src/package/notes.md", "src/other.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"# {name}\n")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "--message", "first")
+    commit = git(tmp_path, "rev-parse", "HEAD")
+    (tmp_path / "src/package/config.py").write_text("changed\n")
+    assert files(tmp_path, commit, "src/", ("package/",)) == {
+        "package/config.py": "# src/package/config.py\n",
+        "package/inner/more.py": "# src/package/inner/more.py\n",
+    }
 
 
 def rule(line: int = 0, raises: str = "") -> Rule:
