@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.containers import as_mapping
 from mfsdp_lint.readers.python.eval.iteration import elements, uncertain
-from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.eval.unfollowed import forget, unfollowed
 from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.forgetting import forget_methods
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
+    Choice,
     ConfigTree,
     DictObject,
     External,
@@ -22,6 +25,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Super,
+    Unknown,
 )
 
 _HOLDERS = (DictObject, ListObject, Instance, ConfigTree)
@@ -30,7 +34,7 @@ _HOLDERS = (DictObject, ListObject, Instance, ConfigTree)
 
 def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
     """The value of a call. Raises Raised where the program would."""
-    function = evaluate(machine, node.func, frame)
+    owner, function = _called(machine, node.func, frame)
     if (isinstance(function, External) and function.name == "super") or (
         isinstance(node.func, ast.Name) and node.func.id == "super"
     ):
@@ -55,6 +59,8 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
             focus[keyword.arg] = keyword
         else:
             _spread(machine, as_mapping(machine, value, node, frame), keywords, focus, frame)
+    if type(function) is Unknown and isinstance(node.func, ast.Attribute):
+        _forget_owner(machine, owner, node.func.attr, node, frame)
     try:
         result = call(machine, function, arguments, keywords, node, frame, focus)
     except Raised as error:
@@ -63,6 +69,22 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
     if type(result) in _HOLDERS:
         machine.gave[node] = result
     return result
+
+
+def _called(machine: Machine, node: ast.expr, frame: Frame) -> tuple[Object, Object]:
+    """What is called; before it the object that it is a method of, if it may be one."""
+    if not isinstance(node, ast.Attribute):
+        return None, evaluate(machine, node, frame)
+    owner = evaluate(machine, node.value, frame)
+    return owner, get_attribute(machine, owner, node.attr, node, frame)
+
+
+def _forget_owner(machine: Machine, owner: Object, name: str, node: ast.Call, frame: Frame) -> None:
+    """A method of an object whose class is not known may be one of the program's own, and change the object."""
+    options = owner.options if isinstance(owner, Choice) else (owner,)
+    owners: list[Object] = [option for option in map(machine.settle, options) if isinstance(option, Unknown)]
+    if owners and forget_methods(machine, name):
+        forget(machine, owners, node, frame)
 
 
 def _spread(machine: Machine, value: Object, keywords: dict[str, Object], focus: dict[str, Any], frame: Frame) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, opaque
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.forgetting import forget_methods, havoc
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.unseen import shallow_copy
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -25,6 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Partial,
+    Unknown,
 )
 
 
@@ -33,6 +37,8 @@ def _replace(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
     value = machine.settle(arguments[0])
     if isinstance(value, Choice):
         return join(machine, [_replace(machine, [option], keywords, node, frame) for option in value.options])
+    if type(value) is Unknown:
+        return _of_unknown_class(machine, value, keywords, node, frame)
     if not isinstance(value, Instance) or not isinstance(value.cls, ClassObject):
         return machine.unknown("replace()", not_none=True)
     specs = fields_of(machine, value.cls)
@@ -53,6 +59,17 @@ def _replace(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
             made.writes[name] = value.writes[name]
         elif name in made.writes:
             made.writes.pop(name)
+    return made
+
+
+def _of_unknown_class(machine: Machine, value: Unknown, keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    """`replace` of an object whose class is not known: it may have a `__post_init__`, one of the program's own too."""
+    made = shallow_copy(machine, value)
+    for name, item in keywords.items():
+        if name != "**":
+            write(machine, made, name, item, node, frame, None, "argument")
+    havoc(machine, made)
+    forget_methods(machine, "__post_init__")
     return made
 
 
