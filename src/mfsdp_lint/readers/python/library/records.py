@@ -37,7 +37,7 @@ def _replace(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
     value = machine.settle(arguments[0])
     if isinstance(value, Choice):
         return join(machine, [_replace(machine, [option], keywords, node, frame) for option in value.options])
-    if type(value) is Unknown:
+    if type(value) is Unknown or (isinstance(value, Instance) and not isinstance(value.cls, ClassObject)):
         return _of_unknown_class(machine, value, keywords, node, frame)
     if not isinstance(value, Instance) or not isinstance(value.cls, ClassObject):
         return machine.unknown("replace()", not_none=True)
@@ -62,9 +62,12 @@ def _replace(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
     return made
 
 
-def _of_unknown_class(machine: Machine, value: Unknown, keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+def _of_unknown_class(
+    machine: Machine, value: Unknown | Instance, keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
     """`replace` of an object whose class is not known: it may have a `__post_init__`, one of the program's own too."""
     made = shallow_copy(machine, value)
+    made.not_none = True
     for name, item in keywords.items():
         if name != "**":
             write(machine, made, name, item, node, frame, None, "argument")

@@ -6,7 +6,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.markers import EITHER, FORMER, HAZY, REST
-from mfsdp_lint.readers.python.values.objects import MISSING, Object, Unknown
+from mfsdp_lint.readers.python.values.objects import MISSING, Instance, Object, Unknown
 
 _SHARING = (REST, HAZY, EITHER)
 """What says with which objects an unknown one shares its parts."""
@@ -40,11 +40,11 @@ def part_of(machine: Machine, value: Unknown, key: Any, text: str) -> Object:
     return found
 
 
-def shallow_copy(machine: Machine, value: Unknown) -> Unknown:
+def shallow_copy(machine: Machine, value: Unknown | Instance) -> Unknown:
     """Another object with the same parts, those included that nobody has asked for yet."""
-    if REST not in value.fields:
+    if isinstance(value, Unknown) and REST not in value.fields:
         value.fields[REST] = Unknown(value.born, value.text)
-    made = Unknown(machine.tick(), value.text, not_none=True)
+    made = machine.unknown(getattr(value, "text", ""), getattr(value, "not_none", True))
     made.fields = {key: part for key, part in value.fields.items() if is_part(key) or key in _SHARING}
     made.writes = dict(value.writes)
     return made
