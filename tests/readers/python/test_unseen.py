@@ -100,3 +100,11 @@ def test_what_a_replaced_configuration_is_given_afterwards_is_known() -> None:
     program = recipe("cfg = dataclasses.replace(cfg, note='x')\ncfg.ddp.strategy = 'a'")
     assert agrees(program)
     assert read(program).setting("ddp.strategy").value == Known("a")
+
+
+def test_what_unknown_keywords_may_leave_is_shared() -> None:
+    program = recipe(
+        "own = ConfigContainer(ddp=DDP(sizes=[]))\ncopied = dataclasses.replace(own, **more)\ncopied.ddp.sizes = [5]\ncfg.ddp = own.ddp"
+    )
+    text = program.text.replace("def recipe(cfg):", "def recipe(cfg, more):")
+    assert agrees(Program(text, unknown={"cfg": "cfg", "more": "table"}, probed={}))
