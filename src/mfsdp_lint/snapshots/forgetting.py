@@ -57,7 +57,7 @@ def _reachable(machine: Machine, values: Iterable[Object]) -> Iterator[Object]:
         seen.add(id(value))
         match value:
             case Instance() | DictObject():
-                todo += [*value.fields.values(), *value.writes.get(STRAY, ())]
+                todo += [*value.fields.values(), *value.writes.get(STRAY, ()), getattr(value, "view_of", None)]
             case Unknown():
                 todo += [part for key, part in value.fields.items() if key not in IDENTITY and key is not EITHER]
                 todo += value.fields.get(EITHER, ())

@@ -146,3 +146,26 @@ def test_what_changes_a_container_is_listed(kind: Any) -> None:
                 getattr(container, name)(*arguments)
             if repr(container) != before:
                 assert effect(f"{module}.{kind.__name__}.{name}") is Effect.FILLS, name
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["holder.grow(*sizes)", "grow = holder.grow; grow(*sizes)", "grow(*sizes)", "Holder(*sizes)"],
+)
+def test_a_call_with_an_unknown_number_of_arguments_may_change_what_its_code_reaches(lines: str) -> None:
+    code = """
+class Holder:
+    def __init__(self, *sizes):
+        self.cfg = SHARED
+        grow(*sizes)
+
+    def grow(self, *sizes):
+        self.cfg.model.size = 9
+
+def grow(*sizes):
+    SHARED.model.size = 9
+"""
+    body = f"    holder = Holder()\n    SHARED.model.size = 1\n    {lines}\n    return SHARED\n"
+    found = evaluate(f"{FRAME}{CODE}{code}\ndef recipe(sizes):\n{body}")
+    assert found is not None
+    assert not isinstance(found.setting("model.size").value, Known)

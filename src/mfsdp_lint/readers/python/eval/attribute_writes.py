@@ -10,6 +10,7 @@ from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.unseen import as_object
 from mfsdp_lint.readers.python.values.classes import ClassObject, base_name
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import EITHER, HAZY
@@ -19,6 +20,7 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
     Descriptor,
+    DictObject,
     Function,
     Instance,
     ListObject,
@@ -68,6 +70,7 @@ def set_attribute(
         else:
             if name in NAMES and _is_section(target):
                 machine.found_configuration()
+            target = as_object(machine, target)
             write(machine, target, name, value, node, frame, focus, how)
             for one in target.fields.get(EITHER, ()):
                 possible = join(machine, [value, one.fields[name] if name in one.fields else machine.unknown(name)])
@@ -144,6 +147,8 @@ def write(
     if key == "__class__" and isinstance(target, Instance):
         machine.record(target, HAZY, True)  # its fields stay; what the other class adds is not known
         return
+    if isinstance(target, DictObject) and target.view_of is not None:
+        write(machine, target.view_of, key, value, node, frame, focus, how)
     earlier = machine.before(target, key)
     machine.put(target, key, value)
     machine.record(target, key, machine.note(node, frame, focus, how, value, earlier))

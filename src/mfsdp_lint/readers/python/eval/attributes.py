@@ -26,9 +26,10 @@ from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.unseen import as_object, part_of
 from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import EITHER, HAZY
+from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, WHOLE
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -68,6 +69,9 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
             return found
         if type(value) is ConfigTree and f"omegaconf.DictConfig.{name}" in LIBRARY:
             return Partial(Native(name, LIBRARY[f"omegaconf.DictConfig.{name}"]), [value], {})
+        value = as_object(machine, value)
+        if name == "__dict__":
+            return attributes_of_unknown(machine, value)
         text = f"{value.text}.{name}" if value.text else name
         return _of_either(machine, value, name, text) if EITHER in value.fields else part_of(machine, value, name, text)
     if isinstance(value, Module):
@@ -98,16 +102,6 @@ def _of_option(machine: Machine, value: Unknown, settled: Object, name: str, nod
         return part_of(machine, value, name, f"{value.text}.{name}")
     found = get_attribute(machine, settled, name, node, frame)
     return Bound(found.function, value) if type(value) is Option and type(found) is Bound else found
-
-
-def part_of(machine: Machine, value: Unknown, key: Any, text: str) -> Object:
-    """An attribute or entry of an unknown value: the same one whenever it is asked for, and as old as the whole."""
-    known: Object = value.fields.get(key, MISSING)
-    if known is not MISSING:
-        return known
-    found = value.fields[key] = machine.unknown(text)
-    found.born = value.born
-    return found
 
 
 def _of_either(machine: Machine, value: Unknown, name: str, text: str) -> Object:
@@ -190,6 +184,17 @@ def attributes_of(value: Instance) -> DictObject:
     """`vars(value)`: the object's own attributes, so that what is written to one is written to the other."""
     found = DictObject(value.fields, value.born)
     found.writes = value.writes
+    return found
+
+
+def attributes_of_unknown(machine: Machine, value: Unknown) -> DictObject:
+    """`vars(value)` of an unknown value: as far as its attributes are known, and for writing to it."""
+    value = as_object(machine, value)
+    known = {name: part for name, part in value.fields.items() if isinstance(name, str)}
+    found = DictObject(known, machine.tick())
+    found.view_of = value
+    if WHOLE not in value.fields:
+        found.writes[HAZY] = True
     return found
 
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
+from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.containers import as_mapping
 from mfsdp_lint.readers.python.eval.iteration import elements, uncertain
-from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.eval.unfollowed import forget, unfollowed
 from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.forgetting import forget_methods
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
+    Choice,
     ConfigTree,
     DictObject,
     External,
@@ -22,6 +27,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Super,
+    Unknown,
 )
 
 _HOLDERS = (DictObject, ListObject, Instance, ConfigTree)
@@ -30,7 +36,7 @@ _HOLDERS = (DictObject, ListObject, Instance, ConfigTree)
 
 def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
     """The value of a call. Raises Raised where the program would."""
-    function = evaluate(machine, node.func, frame)
+    owner, function = _called(machine, node.func, frame)
     if (isinstance(function, External) and function.name == "super") or (
         isinstance(node.func, ast.Name) and node.func.id == "super"
     ):
@@ -42,7 +48,7 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
             items = elements(machine, value, frame)
             if items is None or any(map(uncertain, items)):
                 arguments += items or [value]
-                return _call_with_unknown(machine, node, item, frame, function, arguments)
+                return _call_with_unknown(machine, node, item, frame, owner, function, arguments)
             arguments += items
         else:
             arguments.append(evaluate(machine, item, frame))
@@ -55,6 +61,8 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
             focus[keyword.arg] = keyword
         else:
             _spread(machine, as_mapping(machine, value, node, frame), keywords, focus, frame)
+    if type(function) is Unknown:
+        _forget_owner(machine, owner, node, frame)
     try:
         result = call(machine, function, arguments, keywords, node, frame, focus)
     except Raised as error:
@@ -63,6 +71,22 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
     if type(result) in _HOLDERS:
         machine.gave[node] = result
     return result
+
+
+def _called(machine: Machine, node: ast.expr, frame: Frame) -> tuple[Object, Object]:
+    """What is called; before it the object that it is a method of, if it may be one."""
+    if not isinstance(node, ast.Attribute):
+        return None, evaluate(machine, node, frame)
+    owner = evaluate(machine, node.value, frame)
+    return owner, get_attribute(machine, owner, node.attr, node, frame)
+
+
+def _forget_owner(machine: Machine, owner: Object, node: ast.Call, frame: Frame) -> None:
+    """A method of an object whose class is not known may be one of the program's own, and change the object."""
+    options = owner.options if isinstance(owner, Choice) else (owner,)
+    owners: list[Object] = [option for option in map(machine.settle, options) if isinstance(option, Unknown)]
+    if owners and isinstance(node.func, ast.Attribute) and forget_methods(machine, node.func.attr):
+        forget(machine, owners, node, frame)
 
 
 def _spread(machine: Machine, value: Object, keywords: dict[str, Object], focus: dict[str, Any], frame: Frame) -> None:
@@ -81,12 +105,26 @@ def _spread(machine: Machine, value: Object, keywords: dict[str, Object], focus:
 
 
 def _call_with_unknown(
-    machine: Machine, node: ast.Call, last: ast.expr, frame: Frame, function: Object, arguments: list[Object]
+    machine: Machine,
+    node: ast.Call,
+    last: ast.expr,
+    frame: Frame,
+    owner: Object,
+    function: Object,
+    arguments: list[Object],
 ) -> Object:
     """A call of which it is not known how many arguments it has; those up to `last` were evaluated."""
     arguments += (evaluate(machine, item, frame) for item in node.args[node.args.index(last) + 1 :])
     keywords = {keyword.arg or "**": evaluate(machine, keyword.value, frame) for keyword in node.keywords}
+    _forget_owner(machine, owner, node, frame)
+    forget(machine, [function, *_makers(machine, function)], node, frame)
     return unfollowed(machine, ast.unparse(node.func), arguments, keywords, node, frame)
+
+
+def _makers(machine: Machine, cls: Object) -> list[Object]:
+    """The code that runs when a class is called."""
+    names = ("__new__", "__init__", "__post_init__") if isinstance(cls, ClassObject) else ()
+    return [lookup(machine, cls, name)[0] for name in names]
 
 
 def _super(machine: Machine, node: ast.Call, frame: Frame, function: Object) -> Object:

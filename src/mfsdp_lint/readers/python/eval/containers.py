@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import write
-from mfsdp_lint.readers.python.eval.attributes import get_attribute, part_of
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
 from mfsdp_lint.readers.python.eval.imports import import_module
 from mfsdp_lint.readers.python.eval.iteration import iterate, uncertain
@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.joining import OBJECT_LIMIT, join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.unseen import as_object, part_of
 from mfsdp_lint.readers.python.state.variables import is_environment, variable
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -96,6 +97,7 @@ def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame
         if type(holder) is ConfigTree and isinstance(key, str):
             return get_attribute(machine, holder, key, node, frame)
         if is_constant(key):
+            holder = as_object(machine, holder)
             return part_of(machine, holder, ("entry", key), f"{holder.text}[{key!r}]")
         return machine.unknown()
     if isinstance(holder, ClassObject):
@@ -239,6 +241,7 @@ def set_entry(
         if hashable(key):
             write(machine, holder, key, value, node, frame, focus, "assigned")
         else:
+            havoc(machine, holder.view_of)
             machine.record(holder, HAZY, True)
             strays = holder.writes.get(STRAY, ())
             if len(strays) < OBJECT_LIMIT and holds_objects([value]):
@@ -248,6 +251,7 @@ def set_entry(
     elif isinstance(holder, ListObject):
         _set_item(machine, holder, key, value)
     elif isinstance(holder, Unknown):
+        holder = as_object(machine, holder)
         for one in holder.fields.get(EITHER, ()):
             havoc(machine, one)
         if type(holder) is ConfigTree and isinstance(key, str):

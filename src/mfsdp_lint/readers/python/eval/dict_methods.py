@@ -50,6 +50,8 @@ def dict_method(
     if hazy and name in ("values", "items"):
         for value in owner.writes.get(STRAY, ()):
             havoc(machine, value)  # who walks over them may write to them
+    if owner.view_of is not None and name in ("pop", "popitem", "clear"):
+        havoc(machine, owner)
     match name, arguments:
         case "get", [key, *rest]:
             fallback = rest[0] if rest else keywords.get("default")

@@ -49,17 +49,17 @@ def unfollowed(
     if not (named and changes_nothing(name)):
         if hand_over(machine, given, node, frame):
             result.fields[CONFIGURATION] = True
-        _forget(machine, given, node, frame)
+        forget(machine, given, node, frame)
     elif not (calls_nothing(name) or all(map(only_looks, called))):
         # They may be called with all that is given.
-        _forget(machine, given, node, frame)
+        forget(machine, given, node, frame)
     elif not calls_nothing(name):
         for value in called:
             havoc(machine, value)
     return any_of(machine, [*picked, result]) if picked else result
 
 
-def _forget(machine: Machine, values: list[Object], node: Any, frame: Frame) -> None:
+def forget(machine: Machine, values: list[Object], node: Any, frame: Frame) -> None:
     """Forget what all these hold, and remember what call it was that may have changed it."""
     if machine.tracing:
         machine.suspect = machine.note(node, frame, None, "unfollowed", None, None)

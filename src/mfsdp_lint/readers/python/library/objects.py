@@ -7,7 +7,7 @@ import builtins
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
-from mfsdp_lint.readers.python.eval.attributes import attributes_of, get_attribute, has_attribute, part_of
+from mfsdp_lint.readers.python.eval.attributes import attributes_of, attributes_of_unknown, get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import call
@@ -17,9 +17,9 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
 from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.unseen import part_of
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import HAZY, WHOLE
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -133,11 +133,7 @@ def _vars(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
     if isinstance(owner, Instance):
         return attributes_of(owner)
     if isinstance(owner, Unknown):
-        known = {name: value for name, value in owner.fields.items() if isinstance(name, str)}
-        found = DictObject(known, machine.tick())
-        if WHOLE not in owner.fields:
-            found.writes[HAZY] = True
-        return found
+        return attributes_of_unknown(machine, owner)
     if isinstance(owner, Module):
         return call(machine, written(machine, "builtins.names_of"), [owner], {}, node, frame)
     if not arguments:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, opaque
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.forgetting import forget_methods, havoc
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.unseen import shallow_copy
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -25,6 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Partial,
+    Unknown,
 )
 
 
@@ -33,18 +37,24 @@ def _replace(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
     value = machine.settle(arguments[0])
     if isinstance(value, Choice):
         return join(machine, [_replace(machine, [option], keywords, node, frame) for option in value.options])
-    if not isinstance(value, Instance) or not isinstance(value.cls, ClassObject):
-        return machine.unknown("replace()", not_none=True)
-    specs = fields_of(machine, value.cls)
+    if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
+        return _of_class(machine, value, value.cls, keywords, node, frame)
+    if isinstance(value, Instance) or type(value) is Unknown:
+        return _of_unknown_class(machine, value, keywords, node, frame)
+    return machine.unknown("replace()", not_none=True)
+
+
+def _of_class(
+    machine: Machine, value: Instance, cls: ClassObject, keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    specs = fields_of(machine, cls)
     if any(name not in {spec.name for spec in specs} and name != "**" for name in keywords):
         raise Raised("TypeError", "replace() got an unexpected field name")
     given = {spec.name: value.fields[spec.name] for spec in specs if spec.init and spec.name in value.fields}
-    focus = {keyword.arg: keyword for keyword in getattr(node, "keywords", ()) if keyword.arg}
     if "**" in keywords:
-        given = {name: machine.unknown(name) for name in given}
-    made = call(
-        machine, value.cls, [], {**given, **{k: v for k, v in keywords.items() if k != "**"}}, node, frame, focus
-    )
+        given = {name: join(machine, [part, machine.unknown(name)]) for name, part in given.items()}
+    given |= {name: item for name, item in keywords.items() if name != "**"}
+    made = call(machine, cls, [], given, node, frame, _said(node))
     if not isinstance(made, Instance):
         return made
     for name in given.keys() - keywords.keys():
@@ -53,6 +63,26 @@ def _replace(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
             made.writes[name] = value.writes[name]
         elif name in made.writes:
             made.writes.pop(name)
+    return made
+
+
+def _said(node: Any) -> dict[str, Any]:
+    """The keyword arguments of a call, as they are written."""
+    return {keyword.arg: keyword for keyword in getattr(node, "keywords", ()) if keyword.arg}
+
+
+def _of_unknown_class(
+    machine: Machine, value: Unknown | Instance, keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    """`replace` of an object whose class is not known: it may have a `__post_init__`, one of the program's own too."""
+    said = _said(node)
+    made = shallow_copy(machine, value)
+    made.not_none = True
+    for name, item in keywords.items():
+        if name != "**":
+            write(machine, made, name, item, node, frame, said.get(name), "argument")
+    havoc(machine, made)
+    forget_methods(machine, "__post_init__")
     return made
 
 

@@ -15,14 +15,18 @@ from mfsdp_lint.readers.python.eval.protocols import called, special
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
 from mfsdp_lint.readers.python.state.nodes import evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.parts import inside
+from mfsdp_lint.readers.python.state.unseen import shallow_copy
 from mfsdp_lint.readers.python.values.classes import ClassObject, qualified
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
     MISSING,
     Bound,
     Choice,
@@ -34,7 +38,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Native,
     Object,
     Partial,
-    is_constant,
+    Unknown,
 )
 
 
@@ -104,7 +108,13 @@ def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
         return copied
     if isinstance(value, ListObject):
         return type(value)(value.items, machine.tick())
-    return value if is_constant(value) else machine.unknown()
+    if isinstance(value, Choice):
+        return join(machine, [_copy(machine, [option], {}, node, frame) for option in value.options])
+    if type(value) is Unknown:
+        made = shallow_copy(machine, value)
+        made.fields[COPY_OF] = value
+        return made
+    return value if isinstance(value, (*CONSTANTS, tuple, frozenset)) else machine.unknown()
 
 
 @models("functools.partial")

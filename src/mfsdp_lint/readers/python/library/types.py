@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.attributes import part_of
 from mfsdp_lint.readers.python.eval.classes import is_subclass
 from mfsdp_lint.readers.python.eval.instance_of import is_instance
 from mfsdp_lint.readers.python.library.made_classes import class_of
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
+from mfsdp_lint.readers.python.state.unseen import part_of
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import FACTORY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.values.markers import COPY_OF
+from mfsdp_lint.readers.python.values.markers import COPY_OF, FORMER
 from mfsdp_lint.readers.python.values.objects import (
     Choice,
     ConfigTree,
@@ -47,7 +47,7 @@ class Template:
                 self.parts = [(None, template(item, since, known)) for item in self.items]
         else:
             assert isinstance(value, (Instance, DictObject, Unknown))  # nothing else is anybody's own
-            self.fields = value.fields.copy()
+            self.fields = _contents(value)
             self.writes = value.writes.copy()
             for key, item in self.fields.items():
                 if type(item) not in SHARED and own(item, since):
@@ -94,6 +94,13 @@ def template(value: Object, since: int = 0, known: dict[int, Template] | None = 
     return known.get(id(value)) or Template(value, since, known)
 
 
+def _contents(value: Instance | DictObject | Unknown) -> dict[Any, Any]:
+    """What an object holds; where it comes from is not its copy's business."""
+    fields = value.fields.copy()
+    fields.pop(FORMER, None)
+    return fields
+
+
 def own(value: Object, since: int) -> bool:
     """Whether a value has to be made anew: it is, or holds, an object that is not older than `since`."""
     if type(value) in SHARED:
@@ -122,7 +129,7 @@ def deep_copy(machine: Machine, value: Object, copies: dict[int, Object] | None 
     elif type(value) is Unknown:
         not_none = value.not_none or machine.path.facts.fields.get(("not none", id(value))) is True
         result = Unknown(machine.tick(), value.text, not_none)
-        if not value.fields:
+        if not _contents(value):
             result.fields[COPY_OF] = value
             copies[id(value)] = result
             return result
@@ -140,7 +147,7 @@ def deep_copy(machine: Machine, value: Object, copies: dict[int, Object] | None 
         return value
     copies[id(value)] = result
     result.writes = value.writes.copy()
-    fields = value.fields.copy()
+    fields = _contents(value)
     for key, item in fields.items():
         if type(item) not in SHARED:
             fields[key] = deep_copy(machine, item, copies)

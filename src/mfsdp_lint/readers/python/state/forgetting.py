@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from typing import Any
 
 from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.unseen import changed, is_part
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, IDENTITY, OPTIONS, STRAY
+from mfsdp_lint.readers.python.values.markers import EITHER, FORMER, HAZY, IDENTITY, OPTIONS, REST, STRAY
 from mfsdp_lint.readers.python.values.objects import (
     Bound,
     Choice,
@@ -33,6 +35,8 @@ def havoc(machine: Machine, value: Object, seen: set[int] | None = None) -> None
     match value:
         case Instance() | DictObject():
             machine.record(value, HAZY, True)
+            if isinstance(value, DictObject) and value.view_of is not None:
+                havoc(machine, value.view_of, seen)
             for item in value.writes.get(STRAY, ()):
                 havoc(machine, item, seen)
             for key, item in list(value.fields.items()):
@@ -51,12 +55,11 @@ def havoc(machine: Machine, value: Object, seen: set[int] | None = None) -> None
                 havoc(machine, one, seen)
             if OPTIONS in value.fields:
                 havoc(machine, value.fields[OPTIONS], seen)
+            if FORMER in value.fields:
+                havoc(machine, value.fields[FORMER].part, seen)
             for key, part in list(value.fields.items()):
                 if key not in IDENTITY:
-                    if isinstance(part, (Unknown, DictObject)) and part.writes:
-                        # What was written is forgotten, but not that something was.
-                        machine.record(value, key, next(iter(part.writes.values())))
-                    machine.drop(value, key)
+                    _forget_part(machine, value, key, part, seen)
         case Choice(options=options):
             for option in options:
                 havoc(machine, option, seen)
@@ -75,11 +78,64 @@ def havoc(machine: Machine, value: Object, seen: set[int] | None = None) -> None
                 havoc(machine, item, seen)
         case Function(defaults=defaults):
             # It may be called, and write what it closes over.
-            for item in (*defaults.values(), *_within_reach(value)):
-                if isinstance(item, (Instance, DictObject, ListObject, Unknown, Choice, Function)):
-                    havoc(machine, item, seen)
-            if "environ" in _names_in(value.node):
-                havoc(machine, machine.path.environment, seen)
+            _forget_reach(machine, value.node, (*defaults.values(), *_within_reach(value)), seen)
+
+
+def forget_methods(machine: Machine, name: str) -> bool:
+    """Forget what the program's own methods of a name may change beside their objects; False where it has none.
+
+    Of an object whose class is not known, any of them may have run.
+    """
+    modules = machine.finder.by_path
+    key = ("methods", name, len(modules))
+    if key not in machine.memo:
+        own = [module for module in modules.values() if module is not None and module.upstream is None]
+        machine.memo[key] = [(module, each) for module in own for each in _methods(module.tree).get(name, ())]
+    for module, method in machine.memo[key]:
+        held = [module.fields[each] for each in _names_in(method) if each in module.fields]
+        _forget_reach(machine, method, held, set())
+    return bool(machine.memo[key])
+
+
+@cache
+def _methods(tree: ast.Module) -> Mapping[str, list[ast.AST]]:
+    """The methods of the classes in a file, by their names."""
+    found: dict[str, list[ast.AST]] = {}
+    for cls in tree.body:
+        if isinstance(cls, ast.ClassDef):
+            for method in cls.body:
+                if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    found.setdefault(method.name, []).append(method)
+    return found
+
+
+def _forget_reach(machine: Machine, definition: ast.AST, held: Iterable[Object], seen: set[int]) -> None:
+    for item in held:
+        if isinstance(item, (Instance, DictObject, ListObject, Unknown, Choice, Function)):
+            havoc(machine, item, seen)
+    if "environ" in _names_in(definition):
+        havoc(machine, machine.path.environment, seen)
+
+
+def _forget_part(machine: Machine, owner: Unknown, key: Any, part: Any, seen: set[int]) -> None:
+    """Forget one of the parts of an unknown object, or the answer to a question about it."""
+    if isinstance(part, (Unknown, DictObject)) and part.writes:
+        # What was written is forgotten, but not that something was.
+        machine.record(owner, key, next(iter(part.writes.values())))
+    if key is REST:
+        machine.put(owner, HAZY, True)
+    elif is_part(key):
+        havoc(machine, part, seen)
+        if isinstance(part, Unknown) and not _has_parts(part):
+            machine.put(owner, key, changed(machine, owner, key, part))
+        elif not isinstance(part, (Instance, DictObject, ListObject, Unknown)):
+            machine.drop(owner, key)
+    elif key is not HAZY:
+        machine.drop(owner, key)
+
+
+def _has_parts(value: Any) -> bool:
+    return isinstance(value, Unknown) and any(map(is_part, value.fields))
 
 
 def _within_reach(function: Function) -> Iterator[Object]:

@@ -47,8 +47,15 @@ EQUAL: Final = Marker("equal")
 """The answer to `subject == constant`: both. Where it is true, the subject is the constant."""
 ALIKE: Final = Marker("alike")
 """The answer to `subject == 0` or `== 1`: the subject, and the constant's truth, which is all that is learnt."""
+FORMER: Final = Marker("former")
+"""A part of an unknown object that code out of sight may have changed: what it was (see state/unseen.py)."""
 CONFIGURATION: Final = Marker("configuration")
 """What came of giving a configuration to code out of sight: where it is launched, it is one."""
+
+# Under `fields` of an unknown value, what it holds:
+REST: Final = Marker("rest")
+"""The parts that nobody had asked for when it was copied, which its copies share. With HAZY beside it they may have
+changed since."""
 
 # Under `fields` of a tree of OmegaConf:
 WHOLE: Final = Marker("whole")
@@ -71,5 +78,5 @@ OPTIONS: Final = Marker("options")
 HANDED: Final = Marker("handed")
 """The last configuration that was given to code out of sight."""
 
-IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE, CONFIGURATION))
+IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE, FORMER, CONFIGURATION))
 """What says what an unknown value is, and not what it holds."""

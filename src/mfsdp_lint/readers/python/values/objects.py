@@ -245,15 +245,19 @@ class IteratorObject(ListObject):
 
 
 class DictObject:
-    """A dictionary with constant keys. Where `writes` has HAZY, it may hold further or other entries."""
+    """A dictionary with constant keys. Where `writes` has HAZY, it may hold further or other entries.
 
-    __slots__ = ("born", "fields", "made", "writes")
+    `view_of` is the unknown object whose attributes its entries are: `vars(that)`.
+    """
+
+    __slots__ = ("born", "fields", "made", "view_of", "writes")
 
     def __init__(self, fields: dict[Any, Object], born: int) -> None:
         self.fields = fields
         self.writes: dict[Any, Any] = {}
         self.born = born
         self.made: Write | None = None
+        self.view_of: Unknown | None = None
 
     def __repr__(self) -> str:
         return f"Dict({self.fields!r})"
