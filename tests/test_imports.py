@@ -67,3 +67,10 @@ def test_linting_imports_neither_what_it_reads_nor_torch(tmp_path: Path) -> None
     code, modules = imported_by(tmp_path)
     assert code == 0
     assert not {"recipe", "torch", "megatron"} & modules
+
+
+def test_a_file_that_says_nothing_of_training_imports_no_evaluator(tmp_path: Path) -> None:
+    (tmp_path / "tool.py").write_text("import os\n\nprint(os.name)\n", encoding="utf-8")
+    code, modules = imported_by(tmp_path, "tool.py")
+    assert code == 0
+    assert {module for module in modules if module.startswith("mfsdp_lint.readers.python.")} == set()

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.suppression import CommentPlace
+from mfsdp_lint.readers.python_relevance import is_relevant
 from mfsdp_lint.readers.reader import Reading, ToRead
 
 
@@ -16,6 +17,8 @@ class PythonFiles:
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """The recipes of the files and addresses. What changed texts cannot reach is taken over."""
+        if not asked.addresses and not any(is_relevant(path, asked.sources) for path in asked.paths):
+            return Reading(())
         from mfsdp_lint.readers.python.entries.incremental import Before
         from mfsdp_lint.readers.python.read import read_python
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -30,16 +29,7 @@ from mfsdp_lint.readers.python.state.outcomes import OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE
 from mfsdp_lint.readers.python.state.room import with_room
 from mfsdp_lint.readers.python.values.modules import Module
-
-RELEVANT = re.compile(
-    r"megatron|fsdp|ConfigContainer|cpu_offload|ckpt_format|CUDA_DEVICE_MAX|_config\b|pretrain|finetune|recipe",
-    re.IGNORECASE,
-)
-"""A file without any of these words says nothing about a training run."""
-
-RECIPE = re.compile(r"megatron|fsdp|ConfigContainer|recipe", re.IGNORECASE)
-"""One of these words is in the text of any recipe."""
-
+from mfsdp_lint.readers.python_relevance import RECIPE, is_relevant
 
 NOT_KNOWN = "yields no configuration that can be known"
 """What is said of a function that is there, and of which nothing else can be told without running it."""
@@ -145,9 +135,9 @@ def _load(finder: ModuleFinder, paths: Sequence[str], faults: Faults) -> tuple[l
         text = None
         with faults.contained(path):
             try:
-                text = finder.sources.text(path)
-                if not RELEVANT.search(text):
+                if not is_relevant(path, finder.sources):
                     continue
+                text = finder.sources.text(path)
                 module = finder.load(path)
                 if module is None:
                     parse(path, text)
@@ -155,8 +145,6 @@ def _load(finder: ModuleFinder, paths: Sequence[str], faults: Faults) -> tuple[l
                     modules.append(module)
             except Unreadable as error:
                 said = error.about if text is None else text
-                if said is not None and not RELEVANT.search(said):
-                    continue
                 # Templates, and code for other versions of Python, are nobody's mistake.
                 error.foreign = said is not None and not RECIPE.search(said)
                 unreadable.append(error)
