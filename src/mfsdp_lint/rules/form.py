@@ -120,6 +120,7 @@ def _case(fields: _Fields, terms: Terms, message: str, consequence: str, sees: S
         raises=fields.error_texts("raises"),
         versions=fields.range("versions"),
         confirm=fields.choice("confirm", Confirm, confirm),
+        intended=fields.settings("intended"),
     )
     fields.done()
     return case

@@ -64,7 +64,8 @@ def _said(variant: Variant, path: str) -> str:
 class Case:
     """One form in which a rule is broken. `when` comes on top of the rule's `applies`; None: always.
 
-    `sees` says which settings both look at, `confirm` which tier of a dry run decides it, at the least.
+    `sees` says which settings both look at, `confirm` which tier of a dry run decides it, at the least. Whoever writes
+    the `intended` values knows about it: then it is an info.
     """
 
     when: Condition | None
@@ -77,6 +78,7 @@ class Case:
     raises: ByVersion[ErrorText]
     versions: Applicability
     confirm: Confirm = "none"
+    intended: Mapping[str, Plain] = field(default_factory=dict)
 
     def at(self, site: Site) -> Case:
         """The same at one site."""

@@ -104,6 +104,9 @@ def _case(case: Case) -> Iterator[str]:
         parts.append(_versions(case.versions.text))
     where = f" ({'; '.join(parts)})" if parts else ""
     yield f"- **{case.severity}**, {case.stage}{where}: {case.consequence.template}."
+    if case.intended:
+        meant = ", ".join(f"`{path} = {spell(value)}`" for path, value in case.intended.items())
+        yield f"  - **info** where somebody wrote {meant}"
     for versions, text in case.raises.entries:
         which = f" ({_versions(versions.text)})" if versions.text else ""
         yield f"  - raises{which}: `{text.template}`"

@@ -99,6 +99,7 @@ def _case() -> dict[str, Any]:
             "consequence": _TEXT,
             "enforced_by": _by_version(_one_of(EnforcedBy)),
             "raises": _by_version(_TEXT),
+            "intended": _SETTINGS,
             "confirm": _one_of(Confirm),
         },
         ["severity", "stage"],
