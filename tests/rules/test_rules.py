@@ -118,6 +118,14 @@ def test_an_error_comes_with_the_text_that_upstream_raises(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_an_error_has_a_dry_run_that_confirms_it_or_a_reason_why_there_is_none(rule: Rule) -> None:
+    confirmed = any(case.confirm != "none" for case in rule.cases)
+    if any(case.severity == "error" for case in rule.cases):
+        assert confirmed or rule.unconfirmed
+    assert not (rule.confirm != "none" and rule.unconfirmed)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rule_is_silent_about_a_recipe_of_which_nothing_is_known(rule: Rule) -> None:
     for site in SITES.values():
         assert check([recipe_of({}, site)], site.target, [rule], is_linted=lambda path: True) == []

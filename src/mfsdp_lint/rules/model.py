@@ -189,7 +189,8 @@ class Rule:
     It is broken where `applies` is true and so is the `when` of a case; the first such case is the finding. What is
     not known is passed over. `weaker_than` names rules, or groups of rules, whose finding makes this one say nothing
     new; `groups` are those that it belongs to. A rule with a `preset` is off until that, or the rule, is asked for.
-    Whoever writes an `intended` value gets what he asked for: then it says nothing. A rule about text `finds` a
+    Whoever writes an `intended` value gets what he asked for: then it says nothing. `unconfirmed` says why no tier of a
+    dry run can decide it. A rule about text `finds` a
     pattern in `files` of these kinds (none named: of all).
     """
 
@@ -210,6 +211,7 @@ class Rule:
     control: Mapping[str, Plain] = field(default_factory=dict)
     intended: Mapping[str, Plain] = field(default_factory=dict)
     confirm: Confirm = "none"
+    unconfirmed: str = ""
     preset: Preset | None = None
     groups: tuple[str, ...] = ()
     weaker_than: tuple[str, ...] = ()

@@ -88,6 +88,9 @@ def _page(rule: Rule) -> Iterator[str]:
         if fix.else_advice:
             yield f"Elsewhere: {fix.else_advice}."
         yield ""
+    if rule.unconfirmed:
+        yield f"No dry run confirms it: {rule.unconfirmed}."
+        yield ""
     yield from _examples(rule)
     yield "## Where upstream does it"
     yield ""

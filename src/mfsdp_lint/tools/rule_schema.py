@@ -52,7 +52,7 @@ def schema() -> dict[str, Any]:
                 "fix": {"anyOf": [_fix(), {"type": "array", "minItems": 1, "items": _fix()}]},
                 "control": _SETTINGS,
                 "intended": _SETTINGS,
-                "confirm": _one_of(Confirm),
+                "confirm": {"anyOf": [_one_of(Confirm), _object({"none": _TEXT}, ["none"])]},
                 "preset": _one_of(Preset),
                 "groups": _TEXTS,
                 "weaker_than": _TEXTS,
