@@ -57,6 +57,8 @@ def pool_of(*nodes: Node) -> Pool:
             values = found.setdefault(path, [])
             for literal in literals:
                 values += [literal, *_beside(literal)]
+    for values in found.values():
+        values.append([value for value in _different(values) if isinstance(value, str)])  # a list with all of them
     return {path: _different([*values, *_ALWAYS]) for path, values in found.items()}
 
 

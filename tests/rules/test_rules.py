@@ -18,6 +18,7 @@ from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule
 from mfsdp_lint.snapshots.knowledge import load_knowledge
+from mfsdp_lint.startup.resolve import WORLD_SIZE
 from tests.rules.sites import DEFAULT, SITES, recipe_of, where, where_of
 
 RULES = load_rules()
@@ -96,6 +97,8 @@ def test_a_rule_shows_itself_in_python_and_in_yaml(rule: Rule) -> None:
     if not any(SITES[name].front_end == BRIDGE for name in where(rule)):
         assert all(any(e.severity for e in rule.examples if bool(e.severity) is wanted) for wanted in (True,))
         return
+    if WORLD_SIZE in rule.applies.at(SITES[where(rule)[0]]).paths():
+        return  # only a launch says how many ranks there are
     for wanted in (True, False):
         chosen = [example for example in rule.examples if (example.severity is not None) is wanted]
         assert any(example.python for example in chosen)
@@ -115,6 +118,14 @@ def test_an_error_comes_with_the_text_that_upstream_raises(rule: Rule) -> None:
             if case.versions.truth(site) is not False:
                 here = case.at(site)
                 assert ((name, here.error is not None) == (name, here.enforcer != "nobody")) or here.severity == "info"
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_an_error_has_a_dry_run_that_confirms_it_or_a_reason_why_there_is_none(rule: Rule) -> None:
+    confirmed = any(case.confirm != "none" for case in rule.cases)
+    if any(case.severity == "error" for case in rule.cases):
+        assert confirmed or rule.unconfirmed
+    assert not (rule.confirm != "none" and rule.unconfirmed)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.language import Condition
@@ -198,6 +198,8 @@ def hits_of(recipe: Recipe, views: Views, asked: Agenda) -> Iterator[Hit]:
     for rule, case in asked.broken(views):
         if any(_says(views.written, path, value) for path, value in rule.intended.items()):
             continue
+        if case.intended and all(_says(views.written, path, value) for path, value in case.intended.items()):
+            case = replace(case, severity="info")
         seen = views.of(case.sees)
         decisive = (*rule.applies.deciding(seen), *(case.when.deciding(seen) if case.when else ()))
         yield Hit(rule, case, recipe, views.written, seen, tuple(dict.fromkeys(decisive)))

@@ -73,7 +73,7 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
     message, consequence = fields.text("message", ""), fields.text("consequence", "")
     sees = fields.choice("sees", Sees) if "sees" in fields else None
     judges = fields.choice("judges", Judges, "settings")
-    confirm = fields.choice("confirm", Confirm, "none")
+    confirm, unconfirmed = fields.tier("confirm")
     finds = fields.pattern("finds") if judges == "text" else None
     rule = Rule(
         code=fields.matching("code", CODE),
@@ -93,6 +93,7 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
         control=fields.settings("control"),
         intended=fields.settings("intended"),
         confirm=confirm,
+        unconfirmed=unconfirmed,
         preset=fields.choice("preset", Preset) if "preset" in fields else None,
         groups=fields.texts("groups", _GROUP),
         weaker_than=fields.texts("weaker_than"),
@@ -120,6 +121,7 @@ def _case(fields: _Fields, terms: Terms, message: str, consequence: str, sees: S
         raises=fields.error_texts("raises"),
         versions=fields.range("versions"),
         confirm=fields.choice("confirm", Confirm, confirm),
+        intended=fields.settings("intended"),
     )
     fields.done()
     return case
@@ -333,6 +335,15 @@ class _Fields:
     def fields(self, key: str) -> _Fields | None:
         value = self.data.pop(key, None)
         return None if value is None else _Fields.of(value, f"{self.where}: {key}")
+
+    def tier(self, key: str) -> tuple[Confirm, str]:
+        """A tier of the dry run; or none, with `{none: why there is none}`."""
+        if not isinstance(self.data.get(key), Mapping):
+            return self.choice(key, Confirm, "none"), ""
+        fields = _Fields.of(self.data.pop(key), f"{self.where}: {key}")
+        reason = fields.text("none")
+        fields.done()
+        return "none", reason
 
     def list_of_fields(self, key: str) -> list[_Fields]:
         value = self.data.pop(key, [])

@@ -64,7 +64,8 @@ def _said(variant: Variant, path: str) -> str:
 class Case:
     """One form in which a rule is broken. `when` comes on top of the rule's `applies`; None: always.
 
-    `sees` says which settings both look at, `confirm` which tier of a dry run decides it, at the least.
+    `sees` says which settings both look at, `confirm` which tier of a dry run decides it, at the least. Whoever writes
+    the `intended` values knows about it: then it is an info.
     """
 
     when: Condition | None
@@ -77,6 +78,7 @@ class Case:
     raises: ByVersion[ErrorText]
     versions: Applicability
     confirm: Confirm = "none"
+    intended: Mapping[str, Plain] = field(default_factory=dict)
 
     def at(self, site: Site) -> Case:
         """The same at one site."""
@@ -187,7 +189,8 @@ class Rule:
     It is broken where `applies` is true and so is the `when` of a case; the first such case is the finding. What is
     not known is passed over. `weaker_than` names rules, or groups of rules, whose finding makes this one say nothing
     new; `groups` are those that it belongs to. A rule with a `preset` is off until that, or the rule, is asked for.
-    Whoever writes an `intended` value gets what he asked for: then it says nothing. A rule about text `finds` a
+    Whoever writes an `intended` value gets what he asked for: then it says nothing. `unconfirmed` says why no tier of a
+    dry run can decide it. A rule about text `finds` a
     pattern in `files` of these kinds (none named: of all).
     """
 
@@ -208,6 +211,7 @@ class Rule:
     control: Mapping[str, Plain] = field(default_factory=dict)
     intended: Mapping[str, Plain] = field(default_factory=dict)
     confirm: Confirm = "none"
+    unconfirmed: str = ""
     preset: Preset | None = None
     groups: tuple[str, ...] = ()
     weaker_than: tuple[str, ...] = ()

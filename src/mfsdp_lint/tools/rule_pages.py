@@ -88,6 +88,9 @@ def _page(rule: Rule) -> Iterator[str]:
         if fix.else_advice:
             yield f"Elsewhere: {fix.else_advice}."
         yield ""
+    if rule.unconfirmed:
+        yield f"No dry run confirms it: {rule.unconfirmed}."
+        yield ""
     yield from _examples(rule)
     yield "## Where upstream does it"
     yield ""
@@ -104,6 +107,9 @@ def _case(case: Case) -> Iterator[str]:
         parts.append(_versions(case.versions.text))
     where = f" ({'; '.join(parts)})" if parts else ""
     yield f"- **{case.severity}**, {case.stage}{where}: {case.consequence.template}."
+    if case.intended:
+        meant = ", ".join(f"`{path} = {spell(value)}`" for path, value in case.intended.items())
+        yield f"  - **info** where somebody wrote {meant}"
     for versions, text in case.raises.entries:
         which = f" ({_versions(versions.text)})" if versions.text else ""
         yield f"  - raises{which}: `{text.template}`"
