@@ -49,9 +49,27 @@ def _symptoms(outcome: Outcome, plain: Outcome, tolerance: float, sharded: bool)
         yield (
             f"nothing is sharded: a rank holds {outcome.bytes_per_rank} bytes, with plain DDP {plain.bytes_per_rank}"
         )
-    for rank in outcome.ranks:
-        if rank.saved and rank.loaded and rank.saved != rank.loaded:
+
+
+def after_a_load(saver: Outcome, loader: Outcome, plain: Outcome, *, tolerance: float) -> tuple[str, ...]:
+    """What is not as it should be where a run went on from what another has saved, whose next step plain DDP took.
+
+    What is compared to the bit is what the load was to bring back: the weights, and the optimizer unless it begins anew.
+    """
+    return tuple(_after_a_load(saver, loader, plain, tolerance))
+
+
+def _after_a_load(saver: Outcome, loader: Outcome, plain: Outcome, tolerance: float) -> Iterator[str]:
+    for was, became in zip(saver.ranks, loader.ranks, strict=False):
+        if any(was.saved.get(part) != digest for part, digest in became.loaded.items()):
             yield "what was loaded is not what was saved"
+            break
+    for what, values, expected in (
+        ("loss", losses_of(loader)[-1:], losses_of(plain)[-1:]),
+        ("norm of the gradients", _norms(loader.ranks[0])[-1:], _norms(plain.ranks[0])[-1:]),
+    ):
+        if not all(map(math.isfinite, values)) or _off(values, expected) > tolerance:
+            yield f"in the first step after a load the {what} is {_numbers(values)}, with plain DDP {_numbers(expected)}"
 
 
 def losses_of(outcome: Outcome) -> Sequence[float]:

@@ -163,6 +163,7 @@ NEVER: PlainSettings = {
     "comm_overlap.tp_comm_overlap": False,  # there is no tensor parallelism left
     "comm_overlap.tp_comm_overlap_cfg": None,
     "checkpoint.async_save": False,
+    "checkpoint.non_persistent_ckpt_type": None,
 }
 """What belongs to a cluster, or to the launcher's own loop."""
 

@@ -16,7 +16,8 @@ from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.launchers import AGENT, Launcher, srun_line
 from mfsdp_lint.dryrun.outcome import Failure, Outcome, PlainSettings, failure_from, together
 
-STEPS = 3
+STEPS = 4
+"""A run that saves does so before the last of them, which is the one that a run trains that loads."""
 
 _PAUSE = 0.05
 _TO_TELL_THE_NODES = 10.0
@@ -147,7 +148,7 @@ def _document(question: RunRequest, checkpoints: str, ranks: int, timeout: float
         "world_size": ranks,
         "timeout": timeout,
         "backend": device.backend,
-        "steps": 1 if question.load else STEPS,
+        "steps": STEPS,
     }
     for name in ("save", "load"):
         checkpoint = getattr(question, name)

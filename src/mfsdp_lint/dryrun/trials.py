@@ -12,6 +12,7 @@ from mfsdp_lint.dryrun.comparison import (
     TOLERANCE,
     TOLERANCE_IN_8_BITS,
     TOLERANCE_IN_16_BITS,
+    after_a_load,
     losses_of,
     symptoms,
 )
@@ -180,11 +181,10 @@ def result(run: Run, batch: Batch) -> Result:
         return Result(outcome, (), "")
     if not plain.passed:
         return Result(outcome, (), f"the run with plain DDP failed: {plain.failure.message if plain.failure else ''}")
-    found = symptoms(outcome, plain, tolerance=_tolerance(run.proxy), sharded=_is_sharded(run.proxy))
-    if run.load is not None and any(
-        saver.saved != loader.loaded for saver, loader in zip(outcome.ranks, batch.outcome(run.load).ranks, strict=True)
-    ):
-        found = (*found, "what was loaded is not what was saved")
+    tolerance = _tolerance(run.proxy)
+    found = symptoms(outcome, plain, tolerance=tolerance, sharded=_is_sharded(run.proxy))
+    if run.load is not None:
+        found += after_a_load(outcome, batch.outcome(run.load), plain, tolerance=tolerance)
     return Result(outcome, found, "")
 
 

@@ -91,9 +91,27 @@ def test_silent_mistakes_show_beside_plain_ddp(tmp_path: Path) -> None:
         "added": "confirmed",
         "unreduced": "confirmed",
     }
-    assert recipes["right"]["trained"]["losses"] == pytest.approx([4.881298, 4.851477, 4.899878], rel=1e-5)
+    assert recipes["right"]["trained"]["losses"] == pytest.approx([4.881298, 4.851477, 4.899878, 4.824488], rel=1e-5)
     assert "the norm of the gradients is 4.24881" in recipes["added"]["findings"][0]["seen"]
     assert "the replicas drift apart" in recipes["unreduced"]["trained"]["told"]
+
+
+def test_a_load_brings_back_what_it_is_asked_to_and_the_next_step_is_that_of_plain_ddp(tmp_path: Path) -> None:
+    """An optimizer that begins anew, and a kind of checkpoint that the cpu tier cannot have, are no failures."""
+    settings = {
+        "right": {**FSDP, "mixed_precision": "bf16_mixed"},
+        "finetune": {**FSDP, "checkpoint.finetune": True},
+        "weights_alone": {**FSDP, "checkpoint.load_optim": False},
+        "local": {**FSDP, "checkpoint.non_persistent_ckpt_type": "local"},
+    }
+    files = [tmp_path / f"{name}.json" for name in settings]
+    for file in files:
+        file.write_text(json.dumps(settings[file.stem]))
+    code, document, _ = mfsdp_lint("dry-run", "--checkpoint", *map(str, files), folder=tmp_path)
+    recipes = by_name(document)
+    assert {name: recipe["verdict"] for name, recipe in recipes.items()} == dict.fromkeys(settings, "passed")
+    assert code == 0
+    assert recipes["local"]["trained"]["reduced"] == ['checkpoint.non_persistent_ckpt_type "local" → None']
 
 
 VERIFIED = {
