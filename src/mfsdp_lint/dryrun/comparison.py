@@ -54,7 +54,7 @@ def _symptoms(outcome: Outcome, plain: Outcome, tolerance: float, sharded: bool)
 def after_a_load(saver: Outcome, loader: Outcome, plain: Outcome, *, tolerance: float) -> tuple[str, ...]:
     """What is not as it should be where a run went on from what another has saved, whose next step plain DDP took.
 
-    What is compared to the bit is what the load was to bring back: the weights, and the optimizer unless it begins anew.
+    What the load was to bring back is compared to the bit: the weights, and the optimizer unless it begins anew.
     """
     return tuple(_after_a_load(saver, loader, plain, tolerance))
 
@@ -69,7 +69,8 @@ def _after_a_load(saver: Outcome, loader: Outcome, plain: Outcome, tolerance: fl
         ("norm of the gradients", _norms(loader.ranks[0])[-1:], _norms(plain.ranks[0])[-1:]),
     ):
         if not all(map(math.isfinite, values)) or _off(values, expected) > tolerance:
-            yield f"in the first step after a load the {what} is {_numbers(values)}, with plain DDP {_numbers(expected)}"
+            seen = f"{_numbers(values)}, with plain DDP {_numbers(expected)}"
+            yield f"in the first step after a load the {what} is {seen}"
 
 
 def losses_of(outcome: Outcome) -> Sequence[float]:

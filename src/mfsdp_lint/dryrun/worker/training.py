@@ -1,4 +1,4 @@
-"""One question to a rank: build, wrap, train, save and load the proxy model, in the order in which the launcher does."""
+"""One question to a rank: build, wrap, train, save and load the proxy model, in the order of the launcher."""
 
 import contextlib
 import datetime
