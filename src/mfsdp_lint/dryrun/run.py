@@ -13,6 +13,7 @@ from mfsdp_lint.dryrun import introspection, trials
 from mfsdp_lint.dryrun.batch import Batch, Key
 from mfsdp_lint.dryrun.command_line import Tree, command_lines
 from mfsdp_lint.dryrun.containment import MEMORY, Contained, contained
+from mfsdp_lint.dryrun.control import controls_of
 from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.introspection import Validation, inconclusive
 from mfsdp_lint.dryrun.matching import is_of
@@ -80,9 +81,22 @@ class Told:
             return "failed"
         if "refuted" in verdicts:
             return "refuted"
-        if self.why or "inconclusive" in verdicts or not self._has_run:
+        if self.why or self.untried or "inconclusive" in verdicts or not self._has_run:
             return "inconclusive"
         return "passed"
+
+    @property
+    def untried(self) -> tuple[Violation, ...]:
+        """The findings of errors that were not tried: whoever passes all the same has not shown that it runs."""
+        tried = {id(violation) for violation, _ in self.findings}
+        return tuple(
+            violation
+            for violation in self.subject.violations
+            if violation.severity == "error"
+            and id(violation) not in tried
+            and (self.subject.codes is None or violation.rule.code in self.subject.codes)
+            and not (self.fixed and controls_of(violation))
+        )
 
     @property
     def unforeseen(self) -> str:
@@ -110,7 +124,7 @@ class Told:
             return False
         if self.validation.refusals and not self.fixed:  # what ran is not the recipe as it is
             return False
-        return self.result is None or self.result.outcome.conclusive
+        return self.result is None or (self.result.outcome.conclusive and not self.result.why)
 
 
 @dataclass(slots=True)
@@ -254,10 +268,11 @@ def _plan(part: _Part, batch: Batch, judge: Examiner, means: Means) -> None:
     if not means.recipes:
         return
     if means.fixed:
-        settings = trials.without(settings, [*part.subject.tried(introspection.TIER), *tried])
+        errors = [violation for violation in part.subject.violations if violation.severity == "error"]
+        settings = trials.without(settings, [*part.subject.tried(introspection.TIER), *tried, *errors])
     elif validation.refusals:  # as it is it never gets that far
         return
     if why := trials.too_many(batch, settings, means.ranks):
         part.why = why
         return
-    part.trained = trials.want(batch, settings, means.ranks, checkpoint=means.checkpoint)
+    part.trained = trials.want(batch, settings, means.ranks, save=means.checkpoint, load=means.checkpoint)

@@ -18,10 +18,11 @@ from mfsdp_lint.dryrun.comparison import (
 )
 from mfsdp_lint.dryrun.control import controls_of, pinned
 from mfsdp_lint.dryrun.device import Device
-from mfsdp_lint.dryrun.introspection import SAVE, Judge, inconclusive
+from mfsdp_lint.dryrun.introspection import Judge, inconclusive
 from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.proxy import Proxy, base_of, proxy_of
+from mfsdp_lint.dryrun.supposed import LOADS, SAVE, confirmed, loads, with_a_checkpoint
 from mfsdp_lint.rules.check import Violation
 
 _16_BITS = ("mixed_precision", "mixed_precision.bf16", "mixed_precision.fp16", "model.bf16", "model.fp16")
@@ -57,13 +58,14 @@ def too_many(batch: Batch, settings: PlainSettings, ranks: int) -> str:
     return f"hybrid sharding takes {takes} ranks, and there can be {batch.most}"
 
 
-def want(batch: Batch, settings: PlainSettings, ranks: int, *, checkpoint: bool) -> Run:
-    """Asks for a run of a recipe's settings."""
+def want(batch: Batch, settings: PlainSettings, ranks: int, *, save: bool = False, load: bool = False) -> Run:
+    """Asks for a run of a recipe's settings, with a save, and one that loads what was saved, as the settings do."""
+    if settings.get("checkpoint.pretrained_checkpoint") is not None and settings.get("checkpoint.load") is None:
+        settings = {**settings, "checkpoint.finetune": True}  # as the launcher sets it where nothing else is loaded
     proxy = proxy_of(settings, ranks, batch.device)
-    run = batch.want(proxy.settings, proxy.ranks, save=checkpoint)
+    run = batch.want(proxy.settings, proxy.ranks, save=save)
     plain = batch.want(proxy.plain, proxy.ranks)
-    load = batch.want(proxy.settings, proxy.ranks, load=run) if checkpoint else None
-    return Run(proxy, run, plain, load)
+    return Run(proxy, run, plain, batch.want(proxy.settings, proxy.ranks, load=run) if load else None)
 
 
 def plan(
@@ -71,21 +73,27 @@ def plan(
 ) -> list[Trial]:
     """Asks for the runs that these findings take, each with the mistakes of the others taken out."""
     trials = []
-    device = batch.device
     for violation in violations:
         bad = pinned(violation, without(settings, [other for other in violations if other is not violation]))
+        bad = with_a_checkpoint(violation, bad)
         good = without(bad, [violation])
-        checkpoint = violation.case.stage in ("save", "load")
         if why := too_many(batch, bad, ranks) or too_many(batch, good, ranks):
             trials.append(Trial(violation, why=why))
-        elif not _is_in(violation, bad, ranks, judge, device, checkpoint=checkpoint):
+        elif not _is_in(violation, bad, ranks, judge, batch.device):
             trials.append(Trial(violation, why="the small model cannot have this mistake"))
-        elif _is_in(violation, good, ranks, judge, device, checkpoint=checkpoint):
+        elif _is_in(violation, good, ranks, judge, batch.device):
             trials.append(Trial(violation, why="nothing is known that would take the mistake out"))
         else:
-            first, second = (want(batch, each, ranks, checkpoint=checkpoint) for each in (bad, good))
+            first, second = (_wanted(batch, violation, each, ranks) for each in (bad, good))
             trials.append(Trial(violation, first, second))
     return trials
+
+
+def _wanted(batch: Batch, violation: Violation, settings: PlainSettings, ranks: int) -> Run:
+    """The run that a finding's stage takes: what goes wrong in a load has been saved, unless nothing is loaded."""
+    stage = violation.case.stage
+    load = stage == "load" and loads(settings)
+    return want(batch, settings, ranks, save=stage == "save" or load, load=load)
 
 
 def without(settings: PlainSettings, violations: Sequence[Violation]) -> PlainSettings:
@@ -96,12 +104,12 @@ def without(settings: PlainSettings, violations: Sequence[Violation]) -> PlainSe
     return settings
 
 
-def _is_in(
-    violation: Violation, settings: PlainSettings, ranks: int, judge: Judge, device: Device, *, checkpoint: bool
-) -> bool:
+def _is_in(violation: Violation, settings: PlainSettings, ranks: int, judge: Judge, device: Device) -> bool:
     """Whether the rule still finds the mistake in the proxy."""
     proxy = {**base_of(device), **proxy_of(settings, ranks, device).settings}
-    proxy |= {"checkpoint.save": SAVE if checkpoint else None, "checkpoint.load": None}
+    checkpoints = violation.case.stage in ("save", "load")
+    for path in ("checkpoint.save", *LOADS):
+        proxy[path] = SAVE if checkpoints and settings.get(path) is not None else None
     return any(found.rule.code == violation.rule.code for found in judge(proxy))
 
 
@@ -129,7 +137,7 @@ def confirm(trial: Trial, batch: Batch) -> Confirmation:
     # What raises is gone when nothing is raised; what is wrong in silence when all is as with plain DDP.
     if not (good.trained if failure is not None else good.fine):
         return inconclusive(f"the control run is not right either: {good.told}", bad.told, tier=tier)
-    return Confirmation("confirmed", tier, bad.told)
+    return confirmed(trial.violation, tier, bad.told)
 
 
 def _shows_nothing(violation: Violation, ranks: int) -> str:

@@ -194,7 +194,9 @@ def _tried(case: _Case, told: Told | None) -> Tried:
         verdict, seen = _good(case.rule, told)
     elif told.findings:
         confirmation = told.findings[0][1]
-        verdict, seen = confirmation.verdict, confirmation.reason or confirmation.seen
+        # What the rule only supposes is what its example is about.
+        verdict = "confirmed" if confirmation.verdict == "hypothetical" else confirmation.verdict
+        seen = confirmation.reason or confirmation.seen
     else:
         verdict, seen = "inconclusive", told.why
     return Tried(case.rule.code, case.number, case.bad, verdict, seen, told.seconds if told else 0.0)

@@ -10,6 +10,7 @@ from mfsdp_lint.dryrun.command_line import Tree
 from mfsdp_lint.dryrun.comparison import losses_of
 from mfsdp_lint.dryrun.inventory import Installed
 from mfsdp_lint.dryrun.run import DryRun, Told
+from mfsdp_lint.dryrun.subject import tier_of
 from mfsdp_lint.reports.confirmation import document as confirmation_document
 from mfsdp_lint.reports.confirmation import first_lines
 from mfsdp_lint.results.printable import printable
@@ -57,6 +58,8 @@ def _details(told: Told) -> Iterator[str]:
         yield _finding(violation, confirmation)
         if confirmation.verdict == "refuted":
             yield f"  {REPORT}"
+    for violation in told.untried:
+        yield f"{violation.rule.code} not tried, {_who_would(violation)}: {violation.case.message.of(violation.seen)}"
     if told.result is not None:
         how = "with its mistakes taken out" if told.fixed else "as it is"
         yield f"{told.device.tier}, {how}: {first_lines(told.result.told)}{_losses(told)}"
@@ -99,7 +102,12 @@ def said(confirmation: Confirmation) -> str:
     seen = first_lines(confirmation.seen)
     if confirmation.verdict == "inconclusive":
         return f"inconclusive, for {first_lines(confirmation.reason)}" + (f" (seen: {seen})" if seen else "")
-    return f"{confirmation.verdict}: {seen}"
+    return f"{confirmation.reason or confirmation.verdict}: {seen}"
+
+
+def _who_would(violation: Violation) -> str:
+    tier = tier_of(violation)
+    return "for no dry run shows it" if tier == "none" else f"which takes --tier {tier}"
 
 
 def _some(items: Sequence[str]) -> str:
@@ -143,6 +151,7 @@ def _document(told: Told) -> dict[str, Any]:
             {"code": violation.rule.code, **confirmation_document(confirmation)}
             for violation, confirmation in told.findings
         ],
+        "untried": [{"code": violation.rule.code, "tier": tier_of(violation)} for violation in told.untried],
         "trained": _trained(told),
         "unknown": list(subject.given.unknown),
         "learnt": list(subject.learnt),
