@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,10 @@ from mfsdp_lint.dryrun.proxy_settings import (
     SECTIONS,
     WITHOUT_A_GPU,
 )
+
+_RANKS, _MICROBATCHES = 2, 2
+"""How many ranks the batch of the proxy model is for, and how many microbatches each has: with one, mistakes in adding
+gradients up do not show."""
 
 _MOST_EXPERTS = 4
 _FOR_EXPERTS = 4
@@ -57,7 +62,10 @@ def base_of(device: Device) -> PlainSettings:
 
 
 def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU) -> Proxy:
-    """The proxy of a recipe on so many ranks; hybrid sharding, and experts that are spread, take at least four."""
+    """The proxy of a recipe on so many ranks, or a few more where these do not divide among what it spreads.
+
+    Hybrid sharding, and experts that are spread, take at least four.
+    """
     kept = {path: value for path, value in settings.items() if _is_kept(path, device)}
     off = dict(_off(device, kept))
     changes = dict(_parallelism(settings, kept, ranks))
@@ -75,6 +83,9 @@ def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU) -> Proxy
         ranks = max(ranks, 4)
         if instances != 2:
             changes["ddp.num_distributed_optimizer_instances"] = 2
+    ranks = _divisible(ranks, {**kept, **changes})
+    if ranks != _RANKS:
+        kept["train.global_batch_size"] = _MICROBATCHES * ranks
     told = {path: (settings[path], value) for path, value in changes.items() if settings.get(path, value) != value}
     left = {
         path: settings[path]
@@ -86,6 +97,15 @@ def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU) -> Proxy
         *(f"{path} {_spelled(value)} left out" for path, value in left.items()),
     )
     return Proxy({**kept, **changes}, ranks, reduced, frozenset({*changes, *left}))
+
+
+def _divisible(ranks: int, settings: PlainSettings) -> int:
+    """At least so many ranks, which divide among stages, and their replicas among experts and instances."""
+    stages = settings.get("model.pipeline_model_parallel_size") or 1
+    experts = settings.get("model.expert_model_parallel_size") or 1
+    instances = settings.get("ddp.num_distributed_optimizer_instances") or 1
+    each = stages * math.lcm(experts, instances)
+    return -(-ranks // each) * each
 
 
 def _is_kept(path: str, device: Device) -> bool:

@@ -23,7 +23,6 @@ BASE: PlainSettings = {
     "model.apply_rope_fusion": False,
     "model.gradient_accumulation_fusion": False,
     "model.cross_entropy_loss_fusion": False,
-    # Two microbatches for each of two ranks: mistakes in adding gradients up do not show with one.
     "train.train_iters": 10,
     "train.global_batch_size": 4,
     "train.micro_batch_size": 1,

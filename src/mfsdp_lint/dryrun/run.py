@@ -81,18 +81,19 @@ class Told:
             return "failed"
         if "refuted" in verdicts:
             return "refuted"
-        if self.why or self.untried or "inconclusive" in verdicts or not self._has_run:
+        if self.why or "inconclusive" in verdicts or not self._has_run:
             return "inconclusive"
-        return "passed"
+        # Who passes though an error was not tried has not shown that it runs.
+        return "inconclusive" if any(violation.severity == "error" for violation in self.untried) else "passed"
 
     @property
     def untried(self) -> tuple[Violation, ...]:
-        """The findings of errors that were not tried: whoever passes all the same has not shown that it runs."""
+        """The errors and warnings that were not tried."""
         tried = {id(violation) for violation, _ in self.findings}
         return tuple(
             violation
             for violation in self.subject.violations
-            if violation.severity == "error"
+            if violation.severity != "info"
             and id(violation) not in tried
             and (self.subject.codes is None or violation.rule.code in self.subject.codes)
             and not (self.fixed and controls_of(violation))

@@ -59,7 +59,8 @@ def _details(told: Told) -> Iterator[str]:
         if confirmation.verdict == "refuted":
             yield f"  {REPORT}"
     for violation in told.untried:
-        yield f"{violation.rule.code} not tried, {_who_would(violation)}: {violation.case.message.of(violation.seen)}"
+        message = violation.case.message.of(violation.seen)
+        yield f"{violation.rule.code} ({violation.severity}) not tried, {_who_would(violation)}: {message}"
     if told.result is not None:
         how = "with its mistakes taken out" if told.fixed else "as it is"
         yield f"{told.device.tier}, {how}: {first_lines(told.result.told)}{_losses(told)}"
@@ -151,7 +152,10 @@ def _document(told: Told) -> dict[str, Any]:
             {"code": violation.rule.code, **confirmation_document(confirmation)}
             for violation, confirmation in told.findings
         ],
-        "untried": [{"code": violation.rule.code, "tier": tier_of(violation)} for violation in told.untried],
+        "untried": [
+            {"code": violation.rule.code, "severity": violation.severity, "tier": tier_of(violation)}
+            for violation in told.untried
+        ],
         "trained": _trained(told),
         "unknown": list(subject.given.unknown),
         "learnt": list(subject.learnt),
