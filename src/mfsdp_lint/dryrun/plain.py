@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Unknown
+from mfsdp_lint.dryrun.stand_ins import stand_ins
 from mfsdp_lint.judging.configuration import variant_of
 from mfsdp_lint.judging.verdict import CONFIGURATION
 from mfsdp_lint.startup.resolve import WORLD_SIZE
@@ -19,11 +20,15 @@ _FACTS = ("run.", "startup.", "write.")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The settings that are known, and the paths of those of which it is known that there is something to know."""
+    """The settings that are known, and the paths of those of which it is known that there is something to know.
+
+    `stood_in` are values for some of the unknown ones, which the settings have as well.
+    """
 
     settings: Mapping[str, Any]
     unknown: tuple[str, ...]
     world_size: int
+    stood_in: Mapping[str, Any] = field(default_factory=dict)
 
 
 def given(variant: Variant, *, defaults: bool = True) -> Given:
@@ -46,7 +51,9 @@ def given(variant: Variant, *, defaults: bool = True) -> Given:
                 unknown.append(path)
             case _:
                 continue
-    return Given(settings, tuple(unknown), world_size(variant, settings))
+    stood_in = stand_ins(settings, unknown)
+    settings |= stood_in
+    return Given(settings, tuple(unknown), world_size(variant, settings), stood_in)
 
 
 def world_size(variant: Variant, settings: Mapping[str, Any]) -> int:

@@ -161,6 +161,9 @@ def _experts(settings: PlainSettings, kept: dict[str, Any], ranks: int) -> Itera
         "model.moe_grouped_gemm": False,
         "model.add_bias_linear": False,  # added in place, which torch forbids on what the small experts return
     }
+    recomputed = kept.get("model.recompute_modules")
+    if isinstance(recomputed, list) and "moe_act" in recomputed:  # which takes grouped experts
+        yield "model.recompute_modules", [module for module in recomputed if module != "moe_act"]
     if settings.get("model.expert_model_parallel_size") not in (None, 1):
         yield "model.expert_model_parallel_size", 2 if _is_spread(settings, kept) and ranks >= _FOR_EXPERTS else 1
 

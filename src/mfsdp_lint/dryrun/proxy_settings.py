@@ -181,6 +181,7 @@ WITHOUT_A_GPU: PlainSettings = {
     "mixed_precision.reuse_grad_buf_for_mxfp8_param_ag": False,
     "comm_overlap.overlap_moe_expert_parallel_comm": False,
     "comm_overlap.delay_wgrad_compute": False,
+    "comm_overlap.defer_embedding_wgrad_compute": False,  # which takes a fused kernel
 }
 """What only a GPU can do, and what is done instead."""
 

@@ -12,6 +12,8 @@ from mfsdp_lint.dryrun.comparison import (
     TOLERANCE,
     TOLERANCE_IN_8_BITS,
     TOLERANCE_IN_16_BITS,
+    TOLERANCE_OF_EXPERTS,
+    Tolerance,
     after_a_load,
     losses_of,
     symptoms,
@@ -120,7 +122,7 @@ def confirm(trial: Trial, batch: Batch) -> Confirmation:
         return inconclusive(trial.why, tier=tier)
     case = trial.violation.case
     bad = result(trial.bad, batch)
-    if not bad.outcome.conclusive:
+    if bad.why or not bad.outcome.conclusive:
         return inconclusive(bad.told, tier=tier)
     failure = bad.outcome.failure
     if failure is not None:
@@ -128,8 +130,6 @@ def confirm(trial: Trial, batch: Batch) -> Confirmation:
             return inconclusive(f"it ends otherwise: {failure.message}", tier=tier)
         if bad.outcome.stage != case.stage:
             return inconclusive(f"it ends in another stage, {bad.outcome.stage}: {failure.message}", tier=tier)
-    elif bad.why:
-        return inconclusive(bad.why, tier=tier)
     elif case.error is not None or not bad.symptoms:
         why = _shows_nothing(trial.violation, trial.bad.proxy.ranks)
         return inconclusive(why, bad.told, tier) if why else Confirmation("refuted", tier, bad.told)
@@ -171,7 +171,7 @@ class Result:
     @property
     def told(self) -> str:
         """The error, what is wrong, or that nothing is."""
-        if self.outcome.failure is not None:
+        if self.outcome.failure is not None and not self.why:
             return self.outcome.failure.message
         alone = len(self.outcome.ranks) == 1
         fine = "it trains, on one rank, which says nothing of its numbers" if alone else "it trains as plain DDP does"
@@ -185,24 +185,29 @@ def result(run: Run, batch: Batch) -> Result:
         loaded = batch.outcome(run.load)
         if not loaded.passed:
             outcome = loaded
+    if outcome.stage == "startup":  # which the recipe's own settings passed before
+        message = outcome.failure.message if outcome.failure else ""
+        return Result(outcome, (), f"start-up validation refuses the small model, and not the recipe: {message}")
     if not outcome.passed:
         return Result(outcome, (), "")
     if not plain.passed:
         return Result(outcome, (), f"the run with plain DDP failed: {plain.failure.message if plain.failure else ''}")
-    tolerance = _tolerance(run.proxy)
+    tolerance = tolerance_of(run.proxy)
     found = symptoms(outcome, plain, tolerance=tolerance, sharded=_is_sharded(run.proxy))
     if run.load is not None:
         found += after_a_load(outcome, batch.outcome(run.load), plain, tolerance=tolerance)
     return Result(outcome, found, "")
 
 
-def _tolerance(proxy: Proxy) -> float:
+def tolerance_of(proxy: Proxy) -> Tolerance:
+    """How closely a proxy's run has to agree with plain DDP."""
     settings = proxy.settings
     named = str(settings.get("mixed_precision"))
     if any(settings.get(path) for path in _8_BITS) or "fp8" in named or "fp4" in named:
         return TOLERANCE_IN_8_BITS
-    short = any(settings.get(path) for path in _16_BITS)
-    return TOLERANCE_IN_16_BITS if short else TOLERANCE
+    if not any(settings.get(path) for path in _16_BITS):
+        return TOLERANCE
+    return TOLERANCE_OF_EXPERTS if settings.get("model.num_moe_experts") else TOLERANCE_IN_16_BITS
 
 
 def _is_sharded(proxy: Proxy) -> bool:

@@ -74,7 +74,10 @@ def _details(told: Told) -> Iterator[str]:
         yield f"reduced for {ranks} rank{'' if ranks == 1 else 's'}: {_some(told.trained.proxy.reduced)}"
     if learnt := told.subject.learnt:
         yield f"known from running its code: {_some(learnt)}"
-    if unknown := told.subject.given.unknown:
+    given = told.subject.given
+    if given.stood_in:
+        yield f"not known, so stood in for: {_some([f'{path} {value}' for path, value in given.stood_in.items()])}"
+    if unknown := [path for path in given.unknown if path not in given.stood_in]:
         yield f"not known, so at their defaults: {_some(unknown)}"
     if told.validation and told.subject.recipe.front_end.takes_flags:
         if no_flag := told.validation.last.no_field:
@@ -158,6 +161,7 @@ def _document(told: Told) -> dict[str, Any]:
         ],
         "trained": _trained(told),
         "unknown": list(subject.given.unknown),
+        "stood_in": dict(subject.given.stood_in),
         "learnt": list(subject.learnt),
     }
 
