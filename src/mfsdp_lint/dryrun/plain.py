@@ -16,6 +16,7 @@ from mfsdp_lint.judging.verdict import CONFIGURATION
 from mfsdp_lint.startup.resolve import WORLD_SIZE
 
 _FACTS = ("run.", "startup.", "write.")
+_CLASSES = ("model.__class__", "peft.__class__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,10 @@ def given(variant: Variant, *, defaults: bool = True) -> Given:
                 unknown.append(path)
             case _:
                 continue
+    for path in _CLASSES:  # which are asked for by name alone
+        match variant.value(path):
+            case Known(str() as kind):
+                settings[path] = kind
     stood_in = stand_ins(settings, unknown)
     settings |= stood_in
     return Given(settings, tuple(unknown), world_size(variant, settings), stood_in)

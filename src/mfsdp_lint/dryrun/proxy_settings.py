@@ -61,13 +61,17 @@ ON_A_GPU: PlainSettings = {
 }
 """What of that is otherwise there."""
 
-SECTIONS = frozenset({"ddp", "dist", "checkpoint", "mixed_precision", "comm_overlap"})
+SECTIONS = frozenset({"ddp", "dist", "checkpoint", "mixed_precision", "comm_overlap", "peft"})
 """Sections that are kept but for what is named below."""
 
 KEPT = frozenset(
     {
         "mixed_precision",
         "comm_overlap",
+        "peft",
+        "model.__class__",
+        "model.multi_latent_attention",
+        "model.experimental_attention_variant",
         "model.bf16",
         "model.fp16",
         "model.params_dtype",
@@ -193,7 +197,6 @@ GPU_ONLY_MODEL: PlainSettings = {
     "model.external_cuda_graph": False,
     "model.fp8": None,
     "model.fp4": None,
-    "model.multi_latent_attention": False,
     "model.mtp_num_layers": None,
     "model.overlap_moe_expert_parallel_comm": False,
     "optimizer.optimizer_cpu_offload": False,

@@ -72,6 +72,8 @@ def _details(told: Told) -> Iterator[str]:
     if told.trained is not None and told.trained.proxy.reduced:
         ranks = told.trained.proxy.ranks
         yield f"reduced for {ranks} rank{'' if ranks == 1 else 's'}: {_some(told.trained.proxy.reduced)}"
+    if told.result is not None and told.result.outcome.substituted:
+        yield f"substituted: {_some(told.result.outcome.substituted)}"
     if learnt := told.subject.learnt:
         yield f"known from running its code: {_some(learnt)}"
     given = told.subject.given
@@ -182,4 +184,5 @@ def _trained(told: Told) -> dict[str, Any] | None:
         "peak_bytes": [rank.peak for rank in outcome.ranks],
         "ranks": told.trained.proxy.ranks,
         "reduced": list(told.trained.proxy.reduced),
+        "substituted": list(outcome.substituted),
     }

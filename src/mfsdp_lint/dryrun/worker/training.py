@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import checkpoints, measure
+from . import adapters, checkpoints, families, layers, measure
 from .build import build
 from .calls import call
 from .trainer import Answer, Trainer
@@ -25,6 +25,7 @@ def import_bridge() -> None:
     from . import fallbacks
 
     fallbacks.mend()
+    families.prepare()
 
 
 def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: At) -> None:
@@ -32,14 +33,17 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
     import torch
 
     at("build")
-    built = build(question["settings"], question["base"])
+    settings, answer["substituted"] = families.small(question["settings"])
+    built = build(settings, question["base"])
     answer |= {"no_field": built.no_field, "left_out": built.left_out}
     config = built.config
     if getattr(config.model, "transformer_impl", "local") == "local":
-        config.model.transformer_layer_spec = _local_layers
+        layers.be_local(config.model)
     elif not core_has_transformer_engine():
         raise ImportError("Transformer Engine is not there, for which this job was written")
     at("startup")
+    if config.peft is not None:
+        adapters.prepare(config)
     _validate(config)
     at("start")
     torch.distributed.init_process_group(
@@ -112,19 +116,6 @@ def _validate(config: Any) -> None:
     from megatron.bridge.training.config import runtime_config_update
 
     runtime_config_update(config)
-
-
-def _local_layers(config: Any) -> Any:
-    """Layers of megatron-core's own modules: Transformer Engine's need a GPU."""
-    from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec
-
-    return call(
-        get_gpt_layer_local_spec,
-        num_experts=config.num_moe_experts,
-        moe_grouped_gemm=False,
-        qk_layernorm=config.qk_layernorm,
-        normalization=config.normalization,
-    )
 
 
 def _open_groups(config: Any) -> Any:
