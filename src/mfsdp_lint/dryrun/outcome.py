@@ -39,6 +39,7 @@ _OF_THE_MACHINE = (
     "No space left on device",
     "Disk quota exceeded",
     "uses no network, and",
+    "does not exist",  # a place that only the cluster has
     "is not installed",
     "Please install",
     "please update TE version",

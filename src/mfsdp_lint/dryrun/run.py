@@ -18,7 +18,7 @@ from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.introspection import Validation, inconclusive
 from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
-from mfsdp_lint.dryrun.ranks import IMPORTS, By, launched
+from mfsdp_lint.dryrun.ranks import By, launched
 from mfsdp_lint.dryrun.subject import Examiner, Subject, without_environment
 from mfsdp_lint.dryrun.trials import Result, Run, Trial
 from mfsdp_lint.dryrun.validator import Asked, NoAnswer, validator
@@ -43,7 +43,7 @@ class Means:
     device: Device = CPU
     ranks: int = 2
     most: int | None = None
-    timeout: float = 60.0
+    timeout: float = 120.0
     keep: str | None = None
     memory: int = MEMORY
     recipes: bool = True
@@ -233,10 +233,9 @@ def _introspect(
 
 
 def _validator(launch: Contained, judge: Examiner, means: Means) -> AbstractContextManager[Asked]:
-    timeout = means.timeout + IMPORTS
     if means.tree is not None:
-        return command_lines(launch, means.tree, timeout)
-    return validator(launch, nearest(judge.target.bridge).te, timeout)
+        return command_lines(launch, means.tree, means.timeout)
+    return validator(launch, nearest(judge.target.bridge).te, means.timeout)
 
 
 def _validate(part: _Part, asked: Asked, judge: Examiner) -> None:

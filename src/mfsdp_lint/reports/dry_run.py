@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.command_line import Tree
 from mfsdp_lint.dryrun.comparison import losses_of
 from mfsdp_lint.dryrun.inventory import Installed
+from mfsdp_lint.dryrun.ranks import STEPS
 from mfsdp_lint.dryrun.run import DryRun, Told
 from mfsdp_lint.dryrun.subject import tier_of
+from mfsdp_lint.dryrun.trials import Run, tolerance_of
 from mfsdp_lint.reports.confirmation import document as confirmation_document
 from mfsdp_lint.reports.confirmation import first_lines
 from mfsdp_lint.results.printable import printable
@@ -64,6 +67,7 @@ def _details(told: Told) -> Iterator[str]:
     if told.result is not None:
         how = "with its mistakes taken out" if told.fixed else "as it is"
         yield f"{told.device.tier}, {how}: {first_lines(told.result.told)}{_losses(told)}"
+        yield f"tried: {_tried(told.trained)}"
         if any(rank.peak for rank in told.result.outcome.ranks):
             peaks = ", ".join(f"{rank.peak / _MEGABYTE:.1f}" for rank in told.result.outcome.ranks)
             yield f"most memory of a GPU in use, by rank: {peaks} MB"
@@ -86,6 +90,17 @@ def _details(told: Told) -> Iterator[str]:
             yield f"without a flag in this version, so left out: {_some(no_flag)}"
         if left_out := told.validation.last.left_out:
             yield f"not to be said on the command line, so left out: {_some(left_out)}"
+
+
+def _tried(run: Run | None) -> str:
+    """What a run was, against what, and how closely it had to agree."""
+    if run is None:
+        return "nothing"
+    ranks = f"{run.proxy.ranks} rank{'' if run.proxy.ranks == 1 else 's'}"
+    saved = (
+        f", with a save, and a load before step {STEPS}" if run.load else ", without a save (--checkpoint tries one)"
+    )
+    return f"{STEPS} steps on {ranks}{saved}; against plain DDP on the same data, to {tolerance_of(run.proxy).told}"
 
 
 def _unforeseen(told: Told) -> str:
@@ -183,6 +198,10 @@ def _trained(told: Told) -> dict[str, Any] | None:
         "bytes_per_rank": outcome.bytes_per_rank,
         "peak_bytes": [rank.peak for rank in outcome.ranks],
         "ranks": told.trained.proxy.ranks,
+        "steps": STEPS,
+        "against": "plain DDP",
+        "tolerance": asdict(tolerance_of(told.trained.proxy)),
+        "checkpoint": told.trained.load is not None,
         "reduced": list(told.trained.proxy.reduced),
         "substituted": list(outcome.substituted),
     }

@@ -44,7 +44,8 @@ def small(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     bases = {base.__name__: f"{base.__module__}.{base.__qualname__}" for base in getattr(kind, "__mro__", ())}
     if _MAMBA in bases and hasattr(kind, "mamba_stack_spec"):
         layers = "M*E" if settings.get("model.num_moe_experts") else "M*-"
-        model = {"model.__class__": bases[_MAMBA], **_MAMBA_SIZES, "model.hybrid_override_pattern": layers}
+        pattern = "hybrid_layer_pattern" if hasattr(kind, "hybrid_layer_pattern") else "hybrid_override_pattern"
+        model = {"model.__class__": bases[_MAMBA], **_MAMBA_SIZES, f"model.{pattern}": layers}
         substituted = ["the scan of Mamba's layers by a plain loop"]
     elif ("MLATransformerConfig" in bases or settings.get("model.multi_latent_attention")) and named(_LATENT):
         model = {"model.__class__": _LATENT, **_LATENT_SIZES}
