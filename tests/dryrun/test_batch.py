@@ -12,7 +12,7 @@ from mfsdp_lint.dryrun.ranks import Answers, RunRequest, Tell
 from tests.dryrun.samples import FSDP
 
 
-@pytest.mark.parametrize("recipes", [1, 13, 14, 20, 41])
+@pytest.mark.parametrize("recipes", [1, 33, 34, 51, 101])
 def test_a_load_is_in_the_launch_of_its_save(recipes: int) -> None:
     """A launch has a limit, and each recipe asks for a save, a run with plain DDP, and a load."""
     launches: list[list[RunRequest]] = []
@@ -30,5 +30,5 @@ def test_a_load_is_in_the_launch_of_its_save(recipes: int) -> None:
     batch.run(lambda _: None)
     assert sum(map(len, launches)) == 3 * recipes
     for launch in launches:
-        assert len(launch) <= 40
+        assert len(launch) <= 100
         assert {run.load for run in launch if run.load} <= {run.save for run in launch}

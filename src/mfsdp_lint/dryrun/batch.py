@@ -14,7 +14,7 @@ from mfsdp_lint.dryrun.ranks import By, RunRequest
 Key = tuple[int, str]
 """A run: the ranks it takes, and its name."""
 
-_MOST_IN_A_LAUNCH = 40
+_MOST_IN_A_LAUNCH = 100
 
 
 @dataclass(slots=True)
