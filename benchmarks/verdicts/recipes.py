@@ -37,7 +37,7 @@ FAMILIES = (
     Family("qwen 2.5", "qwen.qwen2", "qwen25_7b_pretrain_config"),
     Family("qwen 3", "qwen.qwen3", "qwen3_8b_pretrain_config"),
     Family("qwen 3 experts", "qwen.qwen3_moe", "qwen3_30b_a3b_pretrain_config", experts=True),
-    Family("glm 4.5", "glm.glm45", "glm45_air_106b_pretrain_config", experts=True),
+    Family("glm 4.5", "glm.glm45", "glm45_355b_pretrain_config", experts=True),
     Family("gpt-oss", "gpt_oss.gpt_oss", "gpt_oss_20b_pretrain_config", experts=True),
     Family("olmoe", "olmoe.olmoe_7b", "olmoe_7b_pretrain_config", experts=True),
     Family("deepseek v2", "deepseek.deepseek_v2", "deepseek_v2_lite_pretrain_config", experts=True),
