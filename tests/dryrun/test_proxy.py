@@ -156,3 +156,10 @@ def test_any_number_of_ranks_divides_its_batch(asked: int, settings: PlainSettin
     proxy = proxy_of({**FSDP, **settings}, asked)
     assert proxy.ranks == ranks
     assert proxy.settings["train.global_batch_size"] == 2 * ranks
+
+
+def test_experts_that_are_spread_over_all_ranks_are_so_on_two() -> None:
+    spread = {"model.num_moe_experts": 64, "model.expert_model_parallel_size": 8, "model.tensor_model_parallel_size": 2}
+    for world, found in ((16, (2, 2)), (32, (2, 4))):
+        proxy = proxy_of({**FSDP, **spread, "run.world_size": world}, 2)
+        assert (proxy.settings["model.expert_model_parallel_size"], proxy.ranks) == found

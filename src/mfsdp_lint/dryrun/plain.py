@@ -16,7 +16,8 @@ from mfsdp_lint.judging.verdict import CONFIGURATION
 from mfsdp_lint.startup.resolve import WORLD_SIZE
 
 _FACTS = ("run.", "startup.", "write.")
-_CLASSES = ("model.__class__", "peft.__class__")
+_BY_NAME = ("model.__class__", "peft.__class__", WORLD_SIZE)
+"""What is known of a variant, and only told to who asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +53,10 @@ def given(variant: Variant, *, defaults: bool = True) -> Given:
                 unknown.append(path)
             case _:
                 continue
-    for path in _CLASSES:  # which are asked for by name alone
+    for path in _BY_NAME if defaults else ():
         match variant.value(path):
-            case Known(str() as kind):
-                settings[path] = kind
+            case Known(str() | int() as value):
+                settings[path] = value
     stood_in = stand_ins(settings, unknown)
     settings |= stood_in
     return Given(settings, tuple(unknown), world_size(variant, settings), stood_in)

@@ -22,6 +22,7 @@ from mfsdp_lint.dryrun.proxy_settings import (
     SECTIONS,
     WITHOUT_A_GPU,
 )
+from mfsdp_lint.startup.resolve import WORLD_SIZE
 
 _RANKS, _MICROBATCHES = 2, 2
 """How many ranks the batch of the proxy model is for, and how many microbatches each has: with one, mistakes in adding
@@ -30,7 +31,7 @@ gradients up do not show."""
 _MOST_EXPERTS = 4
 _FOR_EXPERTS = 4
 """Ranks that experts take which are spread over two: with fewer, each group that shards them has one rank, which
-Megatron-FSDP does not get right."""
+Megatron-FSDP does not get right. Who is known to have such groups gets them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU) -> Proxy
     kept = {path: value for path, value in settings.items() if _is_kept(path, device)}
     off = dict(_off(device, kept))
     changes = dict(_parallelism(settings, kept, ranks))
-    if _is_spread(settings, kept) and not device.is_gpu and ranks > 1:
+    if _is_spread(settings, kept) and not device.is_gpu and ranks > 1 and not _has_no_replicas(settings):
         ranks = max(ranks, _FOR_EXPERTS)
     changes |= dict(_experts(settings, kept, ranks))
     changes |= {path: value for path, value in off.items() if kept.get(path) not in (None, value)}
@@ -165,7 +166,26 @@ def _experts(settings: PlainSettings, kept: dict[str, Any], ranks: int) -> Itera
     if isinstance(recomputed, list) and "moe_act" in recomputed:  # which takes grouped experts
         yield "model.recompute_modules", [module for module in recomputed if module != "moe_act"]
     if settings.get("model.expert_model_parallel_size") not in (None, 1):
-        yield "model.expert_model_parallel_size", 2 if _is_spread(settings, kept) and ranks >= _FOR_EXPERTS else 1
+        yield "model.expert_model_parallel_size", _spread(settings, kept, ranks)
+
+
+def _spread(settings: PlainSettings, kept: Mapping[str, Any], ranks: int) -> int:
+    """Over how many ranks the small experts are spread."""
+    if not _is_spread(settings, kept):
+        return 1
+    if _has_no_replicas(settings):
+        return min(ranks, _MOST_EXPERTS)
+    return 2 if ranks >= _FOR_EXPERTS else 1
+
+
+def _has_no_replicas(settings: PlainSettings) -> bool:
+    """Whether the experts are known to be spread over all ranks that have a batch of their own."""
+    world = settings.get(WORLD_SIZE)
+    names = ("tensor_model", "pipeline_model", "context", "expert_model")
+    *model, experts = (settings.get(f"model.{name}_parallel_size") or 1 for name in names)
+    if not isinstance(world, int) or not all(isinstance(size, int) for size in (*model, experts)):
+        return False
+    return world == math.prod(model) * experts
 
 
 def _is_spread(settings: PlainSettings, kept: Mapping[str, Any]) -> bool:

@@ -26,6 +26,7 @@ from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.proxy import Proxy, base_of, proxy_of
 from mfsdp_lint.dryrun.supposed import LOADS, SAVE, confirmed, loads, with_a_checkpoint
 from mfsdp_lint.rules.check import Violation
+from mfsdp_lint.startup.resolve import WORLD_SIZE
 
 _16_BITS = ("mixed_precision", "mixed_precision.bf16", "mixed_precision.fp16", "model.bf16", "model.fp16")
 _8_BITS = ("mixed_precision.fp8", "mixed_precision.fp4", "model.fp8", "model.fp4")
@@ -108,7 +109,8 @@ def without(settings: PlainSettings, violations: Sequence[Violation]) -> PlainSe
 
 def _is_in(violation: Violation, settings: PlainSettings, ranks: int, judge: Judge, device: Device) -> bool:
     """Whether the rule still finds the mistake in the proxy."""
-    proxy = {**base_of(device), **proxy_of(settings, ranks, device).settings}
+    small = proxy_of(settings, ranks, device)
+    proxy = {**base_of(device), **small.settings, WORLD_SIZE: small.ranks}
     checkpoints = violation.case.stage in ("save", "load")
     for path in ("checkpoint.save", *LOADS):
         proxy[path] = SAVE if checkpoints and settings.get(path) is not None else None
