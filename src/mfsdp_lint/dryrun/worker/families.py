@@ -4,6 +4,7 @@ A plain GPT stands for what is left, and for every such thing there are words th
 """
 
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from typing import Any
 
 from .build import named
@@ -46,7 +47,7 @@ def small(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         layers = "M*E" if settings.get("model.num_moe_experts") else "M*-"
         pattern = "hybrid_layer_pattern" if hasattr(kind, "hybrid_layer_pattern") else "hybrid_override_pattern"
         model = {"model.__class__": bases[_MAMBA], **_MAMBA_SIZES, f"model.{pattern}": layers}
-        substituted = ["the scan of Mamba's layers by a plain loop"]
+        substituted = [] if find_spec("mamba_ssm") else ["the scan of Mamba's layers by a plain loop"]
     elif ("MLATransformerConfig" in bases or settings.get("model.multi_latent_attention")) and named(_LATENT):
         model = {"model.__class__": _LATENT, **_LATENT_SIZES}
         substituted = []
@@ -70,5 +71,7 @@ def _not_a_gpt(kind: Any, settings: Mapping[str, Any]) -> Iterator[str]:
         own = kind.provide is not plain.provide if hasattr(kind, "provide") else True
         if own or getattr(kind, "transformer_layer_spec", None) is not getattr(plain, "transformer_layer_spec", None):
             yield f"the model of {kind.__name__} by a plain GPT"
+    elif unknown := settings.get("model.__class__"):
+        yield f"the model of {unknown} by a plain GPT"
     if variant := settings.get(_VARIANT):
         yield f"{variant} by plain attention"
