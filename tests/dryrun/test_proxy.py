@@ -163,3 +163,9 @@ def test_experts_that_are_spread_over_all_ranks_are_so_on_two() -> None:
     for world, found in ((16, (2, 2)), (32, (2, 4))):
         proxy = proxy_of({**FSDP, **spread, "run.world_size": world}, 2)
         assert (proxy.settings["model.expert_model_parallel_size"], proxy.ranks) == found
+
+
+def test_plain_ddp_steps_short_weights_as_only_the_distributed_optimizer_can() -> None:
+    short = {**FSDP, "mixed_precision": None, "model.params_dtype": "torch.bfloat16", "optimizer.bf16": False}
+    assert proxy_of(short, 2).plain["optimizer.use_distributed_optimizer"] is True
+    assert proxy_of({**short, "optimizer.bf16": True}, 2).plain["optimizer.use_distributed_optimizer"] is False

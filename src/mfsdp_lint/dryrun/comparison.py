@@ -100,7 +100,9 @@ def losses_of(outcome: Outcome) -> Sequence[float]:
 
 def _is_whole(outcome: Outcome, plain: Outcome) -> bool:
     """Whether each rank keeps the optimizer's moments of the whole model, as it does with plain DDP."""
-    whole = max((rank.bytes.get("moments", 0) for rank in plain.ranks), default=0)
+    moments = [rank.bytes.get("moments", 0) for rank in plain.ranks]
+    replicas = _off([rank.sum for rank in plain.ranks], [plain.ranks[0].sum] * len(plain.ranks)) <= _SAME_SUM
+    whole = max(moments) if replicas else sum(moments)  # the distributed optimizer shards them, without FSDP too
     held = [rank.bytes.get("moments", 0) for rank in outcome.ranks]
     return whole > 0 and len(held) > 1 and min(held) >= _WHOLE * whole
 

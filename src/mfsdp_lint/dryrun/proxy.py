@@ -11,6 +11,7 @@ from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.dryrun.proxy_settings import (
     BASE,
+    DISTRIBUTED,
     GPU_ONLY_MODEL,
     KEPT,
     KEPT_ON_A_GPU,
@@ -20,6 +21,7 @@ from mfsdp_lint.dryrun.proxy_settings import (
     ON_A_GPU,
     PLAIN,
     SECTIONS,
+    SHORT,
     WITHOUT_A_GPU,
 )
 from mfsdp_lint.startup.resolve import WORLD_SIZE
@@ -51,7 +53,15 @@ class Proxy:
             for path, value in self.settings.items()
             if not path.startswith("comm_overlap.") and path not in KEPT_ON_A_GPU and path not in WITHOUT_A_GPU
         }
-        return {**kept, **dict(_precision(kept, CPU)), **PLAIN}
+        optimizer = DISTRIBUTED if _has_short_weights_alone(kept) else {}
+        return {**kept, **dict(_precision(kept, CPU)), **PLAIN, **optimizer}
+
+
+def _has_short_weights_alone(settings: PlainSettings) -> bool:
+    """Whether weights have 16 bits and no setting has the optimizer keep longer ones, as the distributed one does."""
+    keeps = ("mixed_precision", "optimizer.bf16", "optimizer.fp16")
+    has = settings.get("model.bf16") or settings.get("model.fp16") or settings.get("model.params_dtype") in SHORT
+    return bool(has) and not any(settings.get(path) for path in keeps)
 
 
 def base_of(device: Device) -> PlainSettings:

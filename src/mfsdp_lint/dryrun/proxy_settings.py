@@ -229,3 +229,9 @@ PLAIN: PlainSettings = {
     "comm_overlap": None,
 }
 """What makes a run one with plain DDP, with which every other has to agree."""
+
+DISTRIBUTED: PlainSettings = {"ddp.use_distributed_optimizer": True, "optimizer.use_distributed_optimizer": True}
+"""For weights that plain DDP's own optimizer cannot step."""
+
+SHORT = ("torch.bfloat16", "torch.float16")
+"""Types of 16 bits."""

@@ -24,6 +24,7 @@ from mfsdp_lint.dryrun.introspection import Judge, inconclusive
 from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.proxy import Proxy, base_of, proxy_of
+from mfsdp_lint.dryrun.proxy_settings import SHORT
 from mfsdp_lint.dryrun.supposed import LOADS, SAVE, confirmed, loads, with_a_checkpoint
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.startup.resolve import WORLD_SIZE
@@ -207,7 +208,7 @@ def tolerance_of(proxy: Proxy) -> Tolerance:
     named = str(settings.get("mixed_precision"))
     if any(settings.get(path) for path in _8_BITS) or "fp8" in named or "fp4" in named:
         return TOLERANCE_IN_8_BITS
-    if not any(settings.get(path) for path in _16_BITS):
+    if not any(settings.get(path) for path in _16_BITS) and settings.get("model.params_dtype") not in SHORT:
         return TOLERANCE
     return TOLERANCE_OF_EXPERTS if settings.get("model.num_moe_experts") else TOLERANCE_IN_16_BITS
 
