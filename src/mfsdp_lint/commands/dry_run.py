@@ -204,7 +204,7 @@ def _means(arguments: argparse.Namespace, installed: Installed, here: Place, tre
         timeout=arguments.timeout,
         keep=_journal(arguments),
         memory=here.memory,
-        checkpoint=arguments.checkpoint,
+        checkpoint="always" if arguments.checkpoint else "never",
         fixed=arguments.fixed,
         tree=tree,
     )

@@ -20,6 +20,7 @@ from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.ranks import By, launched
 from mfsdp_lint.dryrun.subject import Examiner, Subject, without_environment
+from mfsdp_lint.dryrun.supposed import loads
 from mfsdp_lint.dryrun.trials import Result, Run, Trial
 from mfsdp_lint.dryrun.validator import Asked, NoAnswer, validator
 from mfsdp_lint.rules.check import Violation
@@ -35,7 +36,8 @@ class Means:
     """With what, and how far: `trains`: beyond validation, on `device`, with `most` ranks if that is known.
 
     With `tree` validation is that of Megatron-LM's command line, and nothing is trained. `memory` is for each process,
-    0 for no limit; `recipes` says whether recipes are run as they are, too.
+    0 for no limit; `recipes` says whether recipes are run as they are, too, and `checkpoint` whether these save and
+    load.
     """
 
     python: str
@@ -47,7 +49,7 @@ class Means:
     keep: str | None = None
     memory: int = MEMORY
     recipes: bool = True
-    checkpoint: bool = False
+    checkpoint: Literal["never", "always", "as written"] = "never"
     fixed: bool = False
     tree: Tree | None = None
 
@@ -275,4 +277,7 @@ def _plan(part: _Part, batch: Batch, judge: Examiner, means: Means) -> None:
     if why := trials.too_many(batch, settings, means.ranks):
         part.why = why
         return
-    part.trained = trials.want(batch, settings, means.ranks, save=means.checkpoint, load=means.checkpoint)
+    always, written = means.checkpoint == "always", means.checkpoint == "as written"
+    load = always or (written and loads(settings))
+    save = load or (written and settings.get("checkpoint.save") is not None)
+    part.trained = trials.want(batch, settings, means.ranks, save=save, load=load)

@@ -114,7 +114,15 @@ def verify(
         # What would be left of a bad example without its mistake is its control run, which is run anyway.
         device = installed.device(tier, _RANKS)
         most = len(installed.gpus) if device.is_gpu else None
-        means = Means(installed.python, trains=tier != "introspect", device=device, most=most, ranks=_RANKS, fixed=True)
+        means = Means(
+            installed.python,
+            trains=tier != "introspect",
+            device=device,
+            most=most,
+            ranks=_RANKS,
+            fixed=True,
+            checkpoint="as written",
+        )
         done = iter(dry_run(subjects, judge, means, tell).told if subjects else ())
         tried += [_tried(case, next(done) if case.subject else None) for case in chosen]
     return [
