@@ -34,7 +34,9 @@ from mfsdp_lint.rules.load import load_rules  # noqa: E402
 from mfsdp_lint.versions.target import resolve_target  # noqa: E402
 
 VERSION = "0.3.1"
-_NOT_WRITTEN = ("run.", "args.", "startup.", "write.", "ddp.megatron_fsdp_version")
+_ELSEWHERE = ("run.", "args.", "startup.", "write.")
+_OF_NO_FIELD = "ddp.megatron_fsdp_version"
+"""What an example says for other front-ends, and Megatron-Bridge has no field for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +87,16 @@ def _mistakes() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         if rule.preset or rule.judges != "settings" or rule.at(target) is None:
             continue
         for example in rule.examples:
-            if (
-                example.severity
-                and example.settings
-                and not example.components
-                and example.versions.truth(Site(target))
-            ):
-                settings = {path: v for path, v in example.settings.items() if not path.startswith(_NOT_WRITTEN)}
+            if example.severity and _can_be_written(example) and example.versions.truth(Site(target)):
+                settings = {path: value for path, value in example.settings.items() if path != _OF_NO_FIELD}
                 yield rule.code, example.severity, settings
+
+
+def _can_be_written(example: Example) -> bool:
+    """Whether assignments in a recipe can say all of it: not how many ranks there are, nor which class a section has."""
+    paths = example.settings
+    elsewhere = any(path.startswith(_ELSEWHERE) or path.endswith("__class__") for path in paths)
+    return bool(paths) and not example.components and not elsewhere
 
 
 def tried(recipes: Sequence[Made], into: Path, python: str, batch: int) -> Mapping[str, Any]:

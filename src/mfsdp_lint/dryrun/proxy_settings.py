@@ -235,3 +235,14 @@ DISTRIBUTED: PlainSettings = {"ddp.use_distributed_optimizer": True, "optimizer.
 
 SHORT = ("torch.bfloat16", "torch.float16")
 """Types of 16 bits."""
+
+IN_32_BITS: PlainSettings = {
+    "mixed_precision": None,
+    "model.bf16": False,
+    "model.fp16": False,
+    "model.params_dtype": "torch.float32",
+    "model.pipeline_dtype": "torch.float32",
+    "optimizer.bf16": False,
+    "optimizer.fp16": False,
+}
+"""What makes all of it compute in 32 bits."""

@@ -24,7 +24,7 @@ from mfsdp_lint.dryrun.introspection import Judge, inconclusive
 from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.proxy import Proxy, base_of, proxy_of
-from mfsdp_lint.dryrun.proxy_settings import SHORT
+from mfsdp_lint.dryrun.proxy_settings import IN_32_BITS, SHORT
 from mfsdp_lint.dryrun.supposed import LOADS, SAVE, confirmed, loads, with_a_checkpoint
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.startup.resolve import WORLD_SIZE
@@ -88,9 +88,23 @@ def plan(
         elif _is_in(violation, good, ranks, judge, batch.device):
             trials.append(Trial(violation, why="nothing is known that would take the mistake out"))
         else:
+            if violation.case.error is None:
+                bad, good = _sharper(violation, bad, good, ranks, judge, batch.device)
             first, second = (_wanted(batch, violation, each, ranks) for each in (bad, good))
             trials.append(Trial(violation, first, second))
     return trials
+
+
+def _sharper(
+    violation: Violation, bad: PlainSettings, good: PlainSettings, ranks: int, judge: Judge, device: Device
+) -> tuple[PlainSettings, PlainSettings]:
+    """Both in 32 bits, unless the mistake is about fewer: in 16 bits rounding may hide what nothing raises."""
+    sharp = [
+        {**{path: value for path, value in each.items() if not path.startswith("mixed_precision.")}, **IN_32_BITS}
+        for each in (bad, good)
+    ]
+    in_bad, in_good = (_is_in(violation, each, ranks, judge, device) for each in sharp)
+    return (sharp[0], sharp[1]) if in_bad and not in_good else (bad, good)
 
 
 def _wanted(batch: Batch, violation: Violation, settings: PlainSettings, ranks: int) -> Run:
