@@ -31,6 +31,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from benchmarks.verdicts.recipes import FAMILIES, RIGHT, written  # noqa: E402
 from mfsdp_lint.conditions.applicability import Site  # noqa: E402
 from mfsdp_lint.rules.load import load_rules  # noqa: E402
+from mfsdp_lint.rules.model import Example  # noqa: E402
 from mfsdp_lint.versions.target import resolve_target  # noqa: E402
 
 VERSION = "0.3.1"
@@ -93,7 +94,7 @@ def _mistakes() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
 
 
 def _can_be_written(example: Example) -> bool:
-    """Whether assignments in a recipe can say all of it: not how many ranks there are, nor which class a section has."""
+    """Whether assignments in a recipe can say all of it: not how many ranks there are, nor a section's class."""
     paths = example.settings
     elsewhere = any(path.startswith(_ELSEWHERE) or path.endswith("__class__") for path in paths)
     return bool(paths) and not example.components and not elsewhere

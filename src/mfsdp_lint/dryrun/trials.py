@@ -78,8 +78,8 @@ def plan(
     """Asks for the runs that these findings take, each with the mistakes of the others taken out."""
     trials = []
     for violation in violations:
-        bad = pinned(violation, without(settings, [other for other in violations if other is not violation]))
-        bad = with_a_checkpoint(violation, bad)
+        alone = without(settings, [other for other in violations if other is not violation])
+        bad: PlainSettings = with_a_checkpoint(violation, pinned(violation, alone))
         good = without(bad, [violation])
         if why := too_many(batch, bad, ranks) or too_many(batch, good, ranks):
             trials.append(Trial(violation, why=why))
