@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,7 +31,8 @@ def test_the_setup_says_what_is_missing_and_how_to_install_it(
     assert main(["dry-run", "--check-setup", "--python", without_torch]) == 2
     out = capsys.readouterr().out
     assert "megatron-bridge     missing" in out
-    assert f"{without_torch} -m pip install 'mfsdp-lint[dry-run,bridge]'" in out
+    checkout = Path(__file__).resolve().parents[2]
+    assert f"{without_torch} -m pip install '{checkout}[dry-run,bridge]'" in out
     assert f"{without_torch} -m pip install --no-deps megatron-bridge==0.3.1" in out
 
 
@@ -71,3 +75,40 @@ def test_who_launches_what_is_told(
     monkeypatch.setenv("PATH", "")
     assert main(["dry-run", "x.json", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.fixture
+def with_a_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Gives this Python all packages, and a torch of these lines, which megatron-core imports."""
+
+    def give(lines: str) -> None:
+        core = tmp_path / "megatron" / "core"
+        core.mkdir(parents=True)
+        (core / "__init__.py").write_text("import torch")
+        (tmp_path / "torch.py").write_text(lines)
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        everything = {**dict.fromkeys(PACKAGES, "1.0"), **VERSIONS}
+        monkeypatch.setattr(dry_run, "look", lambda python: Installed(sys.executable, "3.11", everything))
+
+    return give
+
+
+def test_a_torch_that_cannot_be_imported_is_told(
+    with_a_torch: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_a_torch("raise ImportError('libtorch_cpu.so: cannot open shared object file')")
+    assert main(["dry-run", "--check-setup"]) == 2
+    out = capsys.readouterr().out
+    assert "cpu         cannot run" in out
+    assert "megatron-bridge cannot be imported: ImportError: libtorch_cpu.so: cannot open shared object file" in out
+
+
+def test_imports_that_hang_end_with_the_time_limit(
+    with_a_torch: Callable[[str], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_a_torch("import time; time.sleep(600)")
+    (tmp_path / "right.json").write_text("{}")
+    started = time.monotonic()
+    assert main(["dry-run", str(tmp_path / "right.json"), "--timeout", "2"]) == 2
+    assert time.monotonic() - started < 30
+    assert "importing megatron-bridge took more than 2 s" in capsys.readouterr().out

@@ -70,12 +70,14 @@ def test_what_a_missing_package_causes_is_inconclusive() -> None:
     assert seen.refusals == ()
 
 
-def test_what_waits_for_a_save_is_tried_with_one() -> None:
+def test_what_waits_for_a_save_is_tried_with_one_and_told_as_what_it_is() -> None:
     """Without a save the same settings pass, which is why the rule only warns."""
     waits = {**FSDP, "checkpoint.ckpt_format": "torch_dist", "checkpoint.save": None, "checkpoint.load": None}
     seen, found = validated(waits, refuses(only_fsdp_dtensor))
     assert seen.refusals == ()
-    assert found["MFSDP101"].verdict == "confirmed"
+    assert found["MFSDP101"] == Confirmation(
+        "hypothetical", "introspect", WRONG_FORMAT, "would be confirmed if it saved"
+    )
 
 
 def test_a_setting_that_the_classes_do_not_have_decides_nothing() -> None:

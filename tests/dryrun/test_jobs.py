@@ -59,7 +59,7 @@ def test_a_job_has_all_that_a_launch_takes(written: list[Job]) -> None:
     assert {path.name for path in two.directory.iterdir()} == {"answers", "job.json", "worker"}
     assert (two.directory / "worker" / "start.py").exists()
     document = json.loads((two.directory / "job.json").read_text())
-    assert (document["device"], document["forks"], document["limit"]) == ("cuda", False, 480)
+    assert (document["device"], document["forks"], document["limit"]) == ("cuda", False, 240)
     assert [question.get("save") for question in document["questions"]] == ["checkpoints/run-1", None]
     assert document["environment"]["HF_HUB_OFFLINE"] == "1"
     assert "CUDA_VISIBLE_DEVICES" not in document["environment"]
@@ -102,13 +102,13 @@ def test_a_folder_without_jobs_answers_nothing(tmp_path: Path) -> None:
 
 
 def test_what_is_printed() -> None:
-    job = Job(Path("/jobs/job-1"), 2, 2, A_CLUSTER, 480.0)
+    job = Job(Path("/jobs/job-1"), 2, 2, A_CLUSTER, 240.0)
     start = "/jobs/job-1/worker/start.py elsewhere /jobs/job-1"
-    srun = "srun --nodes=1 --ntasks=2 --gpus-per-node=2 --time=8 --kill-on-bad-exit=1 python3"
+    srun = "srun --nodes=1 --ntasks=2 --gpus-per-node=2 --time=4 --kill-on-bad-exit=1 python3"
     assert jobs_report.text([job], ["mfsdp-lint", "dry-run", "a b.py", "--answers", "/jobs"]) == (
         "Nothing was run but start-up validation. On one node that sees the folder, in a container for training:\n"
         "\n"
-        "2 runs on 2 GPUs of compute capability 9.0 or above, 8 minutes at most\n"
+        "2 runs on 2 GPUs of compute capability 9.0 or above, 4 minutes at most\n"
         f"  srun      {srun} {start}\n"
         f"  torchrun  torchrun --standalone --max-restarts 0 --nproc-per-node 2 {start}\n"
         "\n"

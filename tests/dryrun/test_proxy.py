@@ -139,3 +139,33 @@ def test_experts_that_are_spread_take_four_ranks_so_that_each_has_a_replica() ->
     assert proxy.settings["model.add_bias_linear"] is False
     on_two_gpus = proxy_of(experts, 2, HOPPER)
     assert (on_two_gpus.settings["model.expert_model_parallel_size"], on_two_gpus.ranks) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "settings", "ranks"),
+    [
+        (1, {}, 1),
+        (3, {}, 3),
+        (3, {"model.pipeline_model_parallel_size": 4}, 4),
+        (5, {"ddp.num_distributed_optimizer_instances": 2}, 6),
+        (7, {"model.num_moe_experts": 8, "model.expert_model_parallel_size": 8}, 8),
+        (8, {}, 8),
+    ],
+)
+def test_any_number_of_ranks_divides_its_batch(asked: int, settings: PlainSettings, ranks: int) -> None:
+    proxy = proxy_of({**FSDP, **settings}, asked)
+    assert proxy.ranks == ranks
+    assert proxy.settings["train.global_batch_size"] == 2 * ranks
+
+
+def test_experts_that_are_spread_over_all_ranks_are_so_on_two() -> None:
+    spread = {"model.num_moe_experts": 64, "model.expert_model_parallel_size": 8, "model.tensor_model_parallel_size": 2}
+    for world, found in ((16, (2, 2)), (32, (2, 4))):
+        proxy = proxy_of({**FSDP, **spread, "run.world_size": world}, 2)
+        assert (proxy.settings["model.expert_model_parallel_size"], proxy.ranks) == found
+
+
+def test_plain_ddp_steps_short_weights_as_only_the_distributed_optimizer_can() -> None:
+    short = {**FSDP, "mixed_precision": None, "model.params_dtype": "torch.bfloat16", "optimizer.bf16": False}
+    assert proxy_of(short, 2).plain["optimizer.use_distributed_optimizer"] is True
+    assert proxy_of({**short, "optimizer.bf16": True}, 2).plain["optimizer.use_distributed_optimizer"] is False

@@ -17,13 +17,16 @@ VALID = Validation((), {}, PASSED)
 INVALID = "ValueError: Invalid data_parallel_sharding_strategy: zero3"
 
 
+FINE = Told(subject(FSDP), VALID, (), None, Result(trained(), (), ""))
+
+
 def told(verdict: str = "", result: Result | None = None) -> Told:
     findings = ((FOUND, Confirmation(verdict, "cpu", "seen", "why")),) if verdict else ()  # type: ignore[arg-type]
     return Told(ASKED, VALID, findings, None, result)
 
 
 def test_what_runs_through_passed() -> None:
-    assert told(result=Result(trained(), (), "")).word == "passed"
+    assert FINE.word == "passed"
 
 
 def test_a_confirmed_finding_is_the_verdict() -> None:
@@ -56,3 +59,21 @@ def test_a_refusal_that_no_rule_foresaw_failed() -> None:
     failure = Failure("ValueError", "the moon is full")
     seen = Validation((Refusal(failure, None, {}),), {}, Outcome("startup", failure))
     assert Told(ASKED, seen, ()).word == "failed"
+
+
+def test_an_error_that_the_tier_does_not_try_leaves_it_open_whether_the_recipe_runs() -> None:
+    seen = told(result=Result(trained(), (), ""))
+    assert FOUND.severity == "error"
+    assert [violation.rule.code for violation in replace(seen, findings=()).untried] == ["MFSDP351"]
+    assert replace(seen, findings=()).word == "inconclusive"
+    assert replace(seen, findings=(), fixed=True).word == "passed"  # it was taken out
+
+
+def test_nothing_passes_by_a_control_that_failed() -> None:
+    broken = Result(trained(), (), "the run with plain DDP failed: ValueError: x")
+    assert replace(FINE, result=broken).word == "inconclusive"
+
+
+def test_what_a_warning_supposes_is_no_verdict_on_the_recipe() -> None:
+    supposed = Confirmation("hypothetical", "introspect", "seen", "would be confirmed if it saved")
+    assert replace(FINE, findings=((FOUND, supposed),)).word == "passed"

@@ -29,6 +29,10 @@ CONFIRMED = Confirmation("confirmed", "introspect", "AssertionError: Megatron FS
             Confirmation("inconclusive", "cpu", "TypeError: x", "the control run is not right either"),
             "a dry run (cpu) was inconclusive: the control run is not right either (seen: TypeError: x)",
         ),
+        (
+            Confirmation("hypothetical", "introspect", "TypeError: x", "would be confirmed if it saved"),
+            "a dry run (introspect): it would be confirmed if it saved: TypeError: x",
+        ),
         (Confirmation("inconclusive", "", "", "other versions"), "a dry run was inconclusive: other versions"),
     ],
 )

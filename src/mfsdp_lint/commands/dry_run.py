@@ -33,7 +33,7 @@ FORMATS = ("text", "json")
 TIERS = ("auto", "introspect", "cpu", "gpu")
 LAUNCHERS = ("torchrun", "srun", "print")
 
-_SECONDS = 60.0
+_SECONDS = 120.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--checkpoint", action="store_true", help="save, and load in another process, as well")
     how.add_argument("--ranks", type=_positive, default=2, metavar="N", help="how many ranks train (default: 2)")
     how.add_argument(
-        "--timeout", type=_seconds, default=_SECONDS, metavar="S", help="seconds for each run (default: 60)"
+        "--timeout",
+        type=_seconds,
+        default=_SECONDS,
+        metavar="S",
+        help="seconds for each run, and for imports (default: 120)",
     )
     how.add_argument(
         "--memory", type=_positive, metavar="MB", help="for each process (default: 4096, on a GPU no limit)"
@@ -108,15 +112,16 @@ def _seconds(text: str) -> float:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Exit code 0 when all passed or were refuted, 1 when something was confirmed or failed, 2 when nothing could be
-    run. Raises UsageError.
+    """Exit code 0 when all passed or were refuted, 1 when something was confirmed or failed, 2 when something could not
+    be read or decided. Raises UsageError.
     """
     installed = look(arguments.python)
     if arguments.check_setup:
         from mfsdp_lint.dryrun import setup
 
-        sys.stdout.write(setup.told(installed))
-        return 0 if installed.tiers else 2
+        broken = setup.broken(installed, arguments.timeout)
+        sys.stdout.write(setup.told(installed, broken))
+        return 0 if installed.tiers and not broken else 2
     if not arguments.paths:
         raise UsageError("name the recipes to run: path.py::function, a file, a directory")
     if not arguments.megatron_lm:
@@ -166,7 +171,7 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
     words = {told.word for told in done.told}
     if words & {"confirmed", "failed"}:
         return 1
-    return 2 if code or not words & {"passed", "refuted"} else 0
+    return 2 if code or not words or "inconclusive" in words else 0
 
 
 def _recipes(
@@ -199,7 +204,7 @@ def _means(arguments: argparse.Namespace, installed: Installed, here: Place, tre
         timeout=arguments.timeout,
         keep=_journal(arguments),
         memory=here.memory,
-        checkpoint=arguments.checkpoint,
+        checkpoint="always" if arguments.checkpoint else "never",
         fixed=arguments.fixed,
         tree=tree,
     )

@@ -80,8 +80,11 @@ class Suppression:
     reason: str
 
 
-Decision = Literal["confirmed", "refuted", "inconclusive"]
-"""What a dry run says of a finding: it failed as the rule says and passed without the mistake; it ran through; else."""
+Decision = Literal["confirmed", "refuted", "hypothetical", "inconclusive"]
+"""What a dry run says of a finding: it failed as the rule says and passed without the mistake; it ran through; else.
+
+`hypothetical`: it would be confirmed if the recipe did what a warning supposes, such as save.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from mfsdp_lint.dryrun.ranks import By, RunRequest
 Key = tuple[int, str]
 """A run: the ranks it takes, and its name."""
 
-_MOST_IN_A_LAUNCH = 40
+_MOST_IN_A_LAUNCH = 100
 
 
 @dataclass(slots=True)
@@ -61,10 +61,13 @@ class Batch:
 
 
 def _in_chunks(questions: list[RunRequest]) -> list[list[RunRequest]]:
-    """So many at a time; a load stays with the save that it needs."""
-    chunks: list[list[RunRequest]] = [[]]
+    """So many at a time; a load stays with the save that it needs, whatever else was asked for between them."""
+    together: dict[str, list[RunRequest]] = {}
     for question in questions:
-        if len(chunks[-1]) >= _MOST_IN_A_LAUNCH and not question.load:
+        together.setdefault(question.load or question.name, []).append(question)
+    chunks: list[list[RunRequest]] = [[]]
+    for group in together.values():
+        if len(chunks[-1]) + len(group) > _MOST_IN_A_LAUNCH:
             chunks.append([])
-        chunks[-1].append(question)
+        chunks[-1] += group
     return [chunk for chunk in chunks if chunk]

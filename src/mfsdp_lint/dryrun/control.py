@@ -10,6 +10,7 @@ from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.values import Known, OneOf
 from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.rules.check import Violation
+from mfsdp_lint.startup.resolve import WORLD_SIZE
 
 _FACTS = ("run.", "startup.", "write.")
 """Paths that are no settings."""
@@ -83,4 +84,4 @@ def pinned(violation: Violation, settings: PlainSettings) -> dict[str, Any]:
                 result[path] = values[0]
             case _:
                 continue
-    return {path: value for path, value in result.items() if not path.startswith(_FACTS)}
+    return {path: value for path, value in result.items() if path == WORLD_SIZE or not path.startswith(_FACTS)}

@@ -15,7 +15,6 @@ from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.dryrun.containment import MEMORY, contained
 from mfsdp_lint.dryrun.outcome import Failure, failure_from
 from mfsdp_lint.dryrun.plain import given
-from mfsdp_lint.dryrun.ranks import IMPORTS
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem
 from mfsdp_lint.judging.configuration import NotAConfiguration, variant_of
@@ -44,7 +43,8 @@ class Executed:
 class Execution:
     """With what recipe functions are run.
 
-    `search_path` is where else imports are found, `environment` what a launcher would set, `timeout` is for each file.
+    `search_path` is where else imports are found, `environment` what a launcher would set, `timeout` is for the imports
+    and for the code of each file.
     """
 
     python: str
@@ -111,10 +111,10 @@ def _answers(path: str, functions: Sequence[Recipe], means: Execution) -> list[M
         files = (str(launch.directory / name) for name in (_QUESTION, _ANSWERS))
         process = launch.start(launch.command("execute", *files), output="execute.log")
         try:
-            process.wait(means.timeout + IMPORTS)
+            process.wait(2 * means.timeout)
             ended = f"its process ended with {process.returncode}, without an answer"
         except subprocess.TimeoutExpired:
-            ended = f"it took more than {means.timeout + IMPORTS:g} s"
+            ended = f"it took more than {2 * means.timeout:g} s"
         return _read(launch.directory / _ANSWERS, ended, len(functions))
 
 

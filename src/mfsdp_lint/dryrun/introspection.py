@@ -10,6 +10,7 @@ from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.control import controls_of, pinned
 from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Failure, Outcome, PlainSettings
+from mfsdp_lint.dryrun.supposed import confirmed, with_a_checkpoint
 from mfsdp_lint.rules.check import Violation
 
 Ask = Callable[[PlainSettings], Outcome]
@@ -19,8 +20,6 @@ Judge = Callable[[PlainSettings], Sequence[Violation]]
 """What the rules say of settings."""
 
 TIER: Literal["introspect"] = "introspect"
-SAVE = "/dry-run/checkpoints"
-"""A place to save, for what only goes wrong once something is saved. Validation never looks for it."""
 
 _MOST_REFUSALS = 20
 
@@ -101,9 +100,7 @@ def confirm(violation: Violation, seen: Validation, ask: Ask) -> Confirmation:
     if not seen.last.passed:
         return inconclusive(f"something else stops it before: {_told(seen.last)}")
     # Another fix has removed it on the way, or it waits for a save.
-    settings = pinned(violation, seen.settings)
-    if case.stage in ("save", "load"):
-        settings["checkpoint.save"] = SAVE
+    settings = with_a_checkpoint(violation, pinned(violation, seen.settings))
     outcome = ask(settings)
     if not outcome.conclusive:
         return inconclusive(_told(outcome))
@@ -116,7 +113,7 @@ def confirm(violation: Violation, seen: Validation, ask: Ask) -> Confirmation:
     without = _without(violation, outcome.failure, settings, (), ask)
     if without is None or not without[1].passed:
         return inconclusive(f"the control run failed too: {_told(without[1] if without else outcome)}", _told(outcome))
-    return Confirmation("confirmed", TIER, outcome.failure.message)
+    return confirmed(violation, TIER, outcome.failure.message)
 
 
 def inconclusive(reason: str, seen: str = "", tier: str = TIER) -> Confirmation:

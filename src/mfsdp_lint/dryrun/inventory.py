@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from mfsdp_lint.dryrun.containment import WORKER
 from mfsdp_lint.dryrun.device import A_CLUSTER, CPU, Device, Tier
@@ -139,9 +140,15 @@ class Installed:
     def install_lines(self) -> Iterator[str]:
         """The commands that install what is missing."""
         if set(self.missing) - {BRIDGE}:
-            yield f"{self.python} -m pip install 'mfsdp-lint[dry-run,bridge]'"
+            yield f"{self.python} -m pip install '{_itself()}[dry-run,bridge]'"
         if BRIDGE in self.missing:
             yield f"{self.python} -m pip install --no-deps megatron-bridge=={NEWEST_ON_THE_INDEX}"
+
+
+def _itself() -> str:
+    """What installs this tool: the checkout that it runs from, or its name."""
+    root = Path(__file__).resolve().parents[3]
+    return str(root) if (root / "pyproject.toml").is_file() else "mfsdp-lint"
 
 
 def look(python: str | None) -> Installed:

@@ -39,6 +39,7 @@ _OF_THE_MACHINE = (
     "No space left on device",
     "Disk quota exceeded",
     "uses no network, and",
+    "does not exist",  # a place that only the cluster has
     "is not installed",
     "Please install",
     "please update TE version",
@@ -106,14 +107,16 @@ class Outcome:
     """One run. `stage` is the one that failed, DONE if none did.
 
     `no_field` are settings that this version's classes have no field for, `left_out` those whose value cannot be given
-    to them. `changed` is what start-up validation changed; where it refused, `config` is all that it was given, as far
-    as these are plain values. `seconds` leaves out the imports.
+    to them. `substituted` says what of the model was something else. `changed` is what start-up validation changed;
+    where it refused, `config` is all that it was given, as far as these are plain values. `seconds` leaves out the
+    imports.
     """
 
     stage: str
     failure: Failure | None = None
     ranks: tuple[Measured, ...] = ()
     wrapped_as: str = ""
+    substituted: tuple[str, ...] = ()
     no_field: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     changed: Mapping[str, Any] = field(default_factory=dict)
@@ -180,6 +183,7 @@ def together(answers: list[Mapping[str, Any] | None]) -> Outcome:
         failure=failure,
         ranks=tuple(map(measured_from, given)),
         wrapped_as=first.get("wrapped_as", ""),
+        substituted=tuple(first.get("substituted", ())),
         no_field=tuple(first.get("no_field", ())),
         left_out=tuple(first.get("left_out", ())),
         seconds=max((answer.get("seconds", 0.0) for answer in given), default=0.0),

@@ -5,25 +5,32 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Unknown
+from mfsdp_lint.dryrun.stand_ins import stand_ins
 from mfsdp_lint.judging.configuration import variant_of
 from mfsdp_lint.judging.verdict import CONFIGURATION
 from mfsdp_lint.startup.resolve import WORLD_SIZE
 
 _FACTS = ("run.", "startup.", "write.")
+_BY_NAME = ("model.__class__", "peft.__class__", WORLD_SIZE)
+"""What is known of a variant, and only told to who asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The settings that are known, and the paths of those of which it is known that there is something to know."""
+    """The settings that are known, and the paths of those of which it is known that there is something to know.
+
+    `stood_in` are values for some of the unknown ones, which the settings have as well.
+    """
 
     settings: Mapping[str, Any]
     unknown: tuple[str, ...]
     world_size: int
+    stood_in: Mapping[str, Any] = field(default_factory=dict)
 
 
 def given(variant: Variant, *, defaults: bool = True) -> Given:
@@ -46,7 +53,13 @@ def given(variant: Variant, *, defaults: bool = True) -> Given:
                 unknown.append(path)
             case _:
                 continue
-    return Given(settings, tuple(unknown), world_size(variant, settings))
+    for path in _BY_NAME if defaults else ():
+        match variant.value(path):
+            case Known(str() | int() as value):
+                settings[path] = value
+    stood_in = stand_ins(settings, unknown)
+    settings |= stood_in
+    return Given(settings, tuple(unknown), world_size(variant, settings), stood_in)
 
 
 def world_size(variant: Variant, settings: Mapping[str, Any]) -> int:

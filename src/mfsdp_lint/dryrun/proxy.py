@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.dryrun.proxy_settings import (
     BASE,
+    DISTRIBUTED,
     GPU_ONLY_MODEL,
     KEPT,
     KEPT_ON_A_GPU,
@@ -19,13 +21,19 @@ from mfsdp_lint.dryrun.proxy_settings import (
     ON_A_GPU,
     PLAIN,
     SECTIONS,
+    SHORT,
     WITHOUT_A_GPU,
 )
+from mfsdp_lint.startup.resolve import WORLD_SIZE
+
+_RANKS, _MICROBATCHES = 2, 2
+"""How many ranks the batch of the proxy model is for, and how many microbatches each has: with one, mistakes in adding
+gradients up do not show."""
 
 _MOST_EXPERTS = 4
 _FOR_EXPERTS = 4
 """Ranks that experts take which are spread over two: with fewer, each group that shards them has one rank, which
-Megatron-FSDP does not get right."""
+Megatron-FSDP does not get right. Who is known to have such groups gets them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,15 @@ class Proxy:
             for path, value in self.settings.items()
             if not path.startswith("comm_overlap.") and path not in KEPT_ON_A_GPU and path not in WITHOUT_A_GPU
         }
-        return {**kept, **dict(_precision(kept, CPU)), **PLAIN}
+        optimizer = DISTRIBUTED if _has_short_weights_alone(kept) else {}
+        return {**kept, **dict(_precision(kept, CPU)), **PLAIN, **optimizer}
+
+
+def _has_short_weights_alone(settings: PlainSettings) -> bool:
+    """Whether weights have 16 bits and no setting has the optimizer keep longer ones, as the distributed one does."""
+    keeps = ("mixed_precision", "optimizer.bf16", "optimizer.fp16")
+    has = settings.get("model.bf16") or settings.get("model.fp16") or settings.get("model.params_dtype") in SHORT
+    return bool(has) and not any(settings.get(path) for path in keeps)
 
 
 def base_of(device: Device) -> PlainSettings:
@@ -57,11 +73,14 @@ def base_of(device: Device) -> PlainSettings:
 
 
 def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU) -> Proxy:
-    """The proxy of a recipe on so many ranks; hybrid sharding, and experts that are spread, take at least four."""
+    """The proxy of a recipe on so many ranks, or a few more where these do not divide among what it spreads.
+
+    Hybrid sharding, and experts that are spread, take at least four.
+    """
     kept = {path: value for path, value in settings.items() if _is_kept(path, device)}
     off = dict(_off(device, kept))
     changes = dict(_parallelism(settings, kept, ranks))
-    if _is_spread(settings, kept) and not device.is_gpu and ranks > 1:
+    if _is_spread(settings, kept) and not device.is_gpu and ranks > 1 and not _has_no_replicas(settings):
         ranks = max(ranks, _FOR_EXPERTS)
     changes |= dict(_experts(settings, kept, ranks))
     changes |= {path: value for path, value in off.items() if kept.get(path) not in (None, value)}
@@ -75,6 +94,9 @@ def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU) -> Proxy
         ranks = max(ranks, 4)
         if instances != 2:
             changes["ddp.num_distributed_optimizer_instances"] = 2
+    ranks = _divisible(ranks, {**kept, **changes})
+    if ranks != _RANKS:
+        kept["train.global_batch_size"] = _MICROBATCHES * ranks
     told = {path: (settings[path], value) for path, value in changes.items() if settings.get(path, value) != value}
     left = {
         path: settings[path]
@@ -86,6 +108,15 @@ def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU) -> Proxy
         *(f"{path} {_spelled(value)} left out" for path, value in left.items()),
     )
     return Proxy({**kept, **changes}, ranks, reduced, frozenset({*changes, *left}))
+
+
+def _divisible(ranks: int, settings: PlainSettings) -> int:
+    """At least so many ranks, which divide among stages, and their replicas among experts and instances."""
+    stages = settings.get("model.pipeline_model_parallel_size") or 1
+    experts = settings.get("model.expert_model_parallel_size") or 1
+    instances = settings.get("ddp.num_distributed_optimizer_instances") or 1
+    each = stages * math.lcm(experts, instances)
+    return -(-ranks // each) * each
 
 
 def _is_kept(path: str, device: Device) -> bool:
@@ -141,8 +172,30 @@ def _experts(settings: PlainSettings, kept: dict[str, Any], ranks: int) -> Itera
         "model.moe_grouped_gemm": False,
         "model.add_bias_linear": False,  # added in place, which torch forbids on what the small experts return
     }
+    recomputed = kept.get("model.recompute_modules")
+    if isinstance(recomputed, list) and "moe_act" in recomputed:  # which takes grouped experts
+        yield "model.recompute_modules", [module for module in recomputed if module != "moe_act"]
     if settings.get("model.expert_model_parallel_size") not in (None, 1):
-        yield "model.expert_model_parallel_size", 2 if _is_spread(settings, kept) and ranks >= _FOR_EXPERTS else 1
+        yield "model.expert_model_parallel_size", _spread(settings, kept, ranks)
+
+
+def _spread(settings: PlainSettings, kept: Mapping[str, Any], ranks: int) -> int:
+    """Over how many ranks the small experts are spread."""
+    if not _is_spread(settings, kept):
+        return 1
+    if _has_no_replicas(settings):
+        return min(ranks, _MOST_EXPERTS)
+    return 2 if ranks >= _FOR_EXPERTS else 1
+
+
+def _has_no_replicas(settings: PlainSettings) -> bool:
+    """Whether the experts are known to be spread over all ranks that have a batch of their own."""
+    world = settings.get(WORLD_SIZE)
+    names = ("tensor_model", "pipeline_model", "context", "expert_model")
+    *model, experts = (settings.get(f"model.{name}_parallel_size") or 1 for name in names)
+    if not isinstance(world, int) or not all(isinstance(size, int) for size in (*model, experts)):
+        return False
+    return world == math.prod(model) * experts
 
 
 def _is_spread(settings: PlainSettings, kept: Mapping[str, Any]) -> bool:

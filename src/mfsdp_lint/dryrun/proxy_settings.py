@@ -23,7 +23,6 @@ BASE: PlainSettings = {
     "model.apply_rope_fusion": False,
     "model.gradient_accumulation_fusion": False,
     "model.cross_entropy_loss_fusion": False,
-    # Two microbatches for each of two ranks: mistakes in adding gradients up do not show with one.
     "train.train_iters": 10,
     "train.global_batch_size": 4,
     "train.micro_batch_size": 1,
@@ -62,13 +61,17 @@ ON_A_GPU: PlainSettings = {
 }
 """What of that is otherwise there."""
 
-SECTIONS = frozenset({"ddp", "dist", "checkpoint", "mixed_precision", "comm_overlap"})
+SECTIONS = frozenset({"ddp", "dist", "checkpoint", "mixed_precision", "comm_overlap", "peft"})
 """Sections that are kept but for what is named below."""
 
 KEPT = frozenset(
     {
         "mixed_precision",
         "comm_overlap",
+        "peft",
+        "model.__class__",
+        "model.multi_latent_attention",
+        "model.experimental_attention_variant",
         "model.bf16",
         "model.fp16",
         "model.params_dtype",
@@ -163,6 +166,7 @@ NEVER: PlainSettings = {
     "comm_overlap.tp_comm_overlap": False,  # there is no tensor parallelism left
     "comm_overlap.tp_comm_overlap_cfg": None,
     "checkpoint.async_save": False,
+    "checkpoint.non_persistent_ckpt_type": None,
 }
 """What belongs to a cluster, or to the launcher's own loop."""
 
@@ -181,6 +185,7 @@ WITHOUT_A_GPU: PlainSettings = {
     "mixed_precision.reuse_grad_buf_for_mxfp8_param_ag": False,
     "comm_overlap.overlap_moe_expert_parallel_comm": False,
     "comm_overlap.delay_wgrad_compute": False,
+    "comm_overlap.defer_embedding_wgrad_compute": False,  # which takes a fused kernel
 }
 """What only a GPU can do, and what is done instead."""
 
@@ -192,7 +197,6 @@ GPU_ONLY_MODEL: PlainSettings = {
     "model.external_cuda_graph": False,
     "model.fp8": None,
     "model.fp4": None,
-    "model.multi_latent_attention": False,
     "model.mtp_num_layers": None,
     "model.overlap_moe_expert_parallel_comm": False,
     "optimizer.optimizer_cpu_offload": False,
@@ -225,3 +229,20 @@ PLAIN: PlainSettings = {
     "comm_overlap": None,
 }
 """What makes a run one with plain DDP, with which every other has to agree."""
+
+DISTRIBUTED: PlainSettings = {"ddp.use_distributed_optimizer": True, "optimizer.use_distributed_optimizer": True}
+"""For weights that plain DDP's own optimizer cannot step."""
+
+SHORT = ("torch.bfloat16", "torch.float16")
+"""Types of 16 bits."""
+
+IN_32_BITS: PlainSettings = {
+    "mixed_precision": None,
+    "model.bf16": False,
+    "model.fp16": False,
+    "model.params_dtype": "torch.float32",
+    "model.pipeline_dtype": "torch.float32",
+    "optimizer.bf16": False,
+    "optimizer.fp16": False,
+}
+"""What makes all of it compute in 32 bits."""

@@ -16,12 +16,11 @@ from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.launchers import AGENT, Launcher, srun_line
 from mfsdp_lint.dryrun.outcome import Failure, Outcome, PlainSettings, failure_from, together
 
-STEPS = 3
+STEPS = 4
+"""A run that saves does so before the last of them, which is the one that a run trains that loads."""
 
 _PAUSE = 0.05
 _TO_TELL_THE_NODES = 10.0
-IMPORTS = 180.0
-"""How many seconds all imports may take, on top of what the questions take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +84,18 @@ def job(
         "forks": not device.is_gpu,
         "ranks": ranks,
         "limit": limit(questions, timeout, device),
-        "imports": IMPORTS,
+        "imports": timeout,
         **more,
         "questions": [_document(question, checkpoints, ranks, timeout, device) for question in questions],
     }
 
 
 def limit(questions: Sequence[RunRequest], timeout: float, device: Device) -> float:
-    """After how many seconds the ranks are ended. What has used a GPU cannot fork: there each question imports anew."""
-    return timeout * len(questions) + IMPORTS * (len(questions) if device.is_gpu else 1)
+    """After how many seconds the ranks are ended: importing takes at most as long as a question.
+
+    What has used a GPU cannot fork: there each question imports anew.
+    """
+    return timeout * (len(questions) + (len(questions) if device.is_gpu else 1))
 
 
 def ask(
@@ -115,7 +117,7 @@ def ask(
         line = torch_line(launch, ranks)
     process = launch.start(line, output="launcher.log")
     try:
-        why = _wait(process, launch.directory / "answers", questions, seconds, ranks, tell)
+        why = _wait(process, launch.directory / "answers", questions, (timeout, seconds), ranks, tell)
     finally:
         _stop(process, gently=launcher == "srun")
     if not why and launcher == "srun":
@@ -147,7 +149,7 @@ def _document(question: RunRequest, checkpoints: str, ranks: int, timeout: float
         "world_size": ranks,
         "timeout": timeout,
         "backend": device.backend,
-        "steps": 1 if question.load else STEPS,
+        "steps": STEPS,
     }
     for name in ("save", "load"):
         checkpoint = getattr(question, name)
@@ -160,16 +162,23 @@ def _wait(
     process: subprocess.Popen[bytes],
     answers: Path,
     questions: Sequence[RunRequest],
-    timeout: float,
+    limits: tuple[float, float],
     ranks: int,
     tell: Tell,
 ) -> str:
-    """Waits for the launcher's end; says why it had to be stopped, "" where it had not."""
-    deadline = time.monotonic() + timeout
+    """Waits for the launcher's end; says why it had to be stopped, "" where it had not.
+
+    `limits` are the seconds that imports may take, and everything.
+    """
+    started = time.monotonic()
+    imports, everything = limits
     waiting = [question.name for question in questions]
     while process.poll() is None:
-        if time.monotonic() > deadline:
-            return f"stopped after {timeout:g} s"
+        passed = time.monotonic() - started
+        if passed > imports and not any((answers / f"start.{rank}.json").exists() for rank in range(ranks)):
+            return f"importing torch and Megatron took more than {imports:g} s"
+        if passed > everything:
+            return f"stopped after {everything:g} s"
         while waiting and all((answers / f"{waiting[0]}.{rank}.json").exists() for rank in range(ranks)):
             tell(waiting.pop(0))
         time.sleep(_PAUSE)

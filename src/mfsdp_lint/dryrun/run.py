@@ -13,12 +13,14 @@ from mfsdp_lint.dryrun import introspection, trials
 from mfsdp_lint.dryrun.batch import Batch, Key
 from mfsdp_lint.dryrun.command_line import Tree, command_lines
 from mfsdp_lint.dryrun.containment import MEMORY, Contained, contained
+from mfsdp_lint.dryrun.control import controls_of
 from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.introspection import Validation, inconclusive
 from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
-from mfsdp_lint.dryrun.ranks import IMPORTS, By, launched
+from mfsdp_lint.dryrun.ranks import By, launched
 from mfsdp_lint.dryrun.subject import Examiner, Subject, without_environment
+from mfsdp_lint.dryrun.supposed import loads
 from mfsdp_lint.dryrun.trials import Result, Run, Trial
 from mfsdp_lint.dryrun.validator import Asked, NoAnswer, validator
 from mfsdp_lint.rules.check import Violation
@@ -34,7 +36,8 @@ class Means:
     """With what, and how far: `trains`: beyond validation, on `device`, with `most` ranks if that is known.
 
     With `tree` validation is that of Megatron-LM's command line, and nothing is trained. `memory` is for each process,
-    0 for no limit; `recipes` says whether recipes are run as they are, too.
+    0 for no limit; `recipes` says whether recipes are run as they are, too, and `checkpoint` whether these save and
+    load.
     """
 
     python: str
@@ -42,11 +45,11 @@ class Means:
     device: Device = CPU
     ranks: int = 2
     most: int | None = None
-    timeout: float = 60.0
+    timeout: float = 120.0
     keep: str | None = None
     memory: int = MEMORY
     recipes: bool = True
-    checkpoint: bool = False
+    checkpoint: Literal["never", "always", "as written"] = "never"
     fixed: bool = False
     tree: Tree | None = None
 
@@ -82,7 +85,21 @@ class Told:
             return "refuted"
         if self.why or "inconclusive" in verdicts or not self._has_run:
             return "inconclusive"
-        return "passed"
+        # Who passes though an error was not tried has not shown that it runs.
+        return "inconclusive" if any(violation.severity == "error" for violation in self.untried) else "passed"
+
+    @property
+    def untried(self) -> tuple[Violation, ...]:
+        """The errors and warnings that were not tried."""
+        tried = {id(violation) for violation, _ in self.findings}
+        return tuple(
+            violation
+            for violation in self.subject.violations
+            if violation.severity != "info"
+            and id(violation) not in tried
+            and (self.subject.codes is None or violation.rule.code in self.subject.codes)
+            and not (self.fixed and controls_of(violation))
+        )
 
     @property
     def unforeseen(self) -> str:
@@ -110,7 +127,7 @@ class Told:
             return False
         if self.validation.refusals and not self.fixed:  # what ran is not the recipe as it is
             return False
-        return self.result is None or self.result.outcome.conclusive
+        return self.result is None or (self.result.outcome.conclusive and not self.result.why)
 
 
 @dataclass(slots=True)
@@ -218,10 +235,9 @@ def _introspect(
 
 
 def _validator(launch: Contained, judge: Examiner, means: Means) -> AbstractContextManager[Asked]:
-    timeout = means.timeout + IMPORTS
     if means.tree is not None:
-        return command_lines(launch, means.tree, timeout)
-    return validator(launch, nearest(judge.target.bridge).te, timeout)
+        return command_lines(launch, means.tree, means.timeout)
+    return validator(launch, nearest(judge.target.bridge).te, means.timeout)
 
 
 def _validate(part: _Part, asked: Asked, judge: Examiner) -> None:
@@ -254,10 +270,14 @@ def _plan(part: _Part, batch: Batch, judge: Examiner, means: Means) -> None:
     if not means.recipes:
         return
     if means.fixed:
-        settings = trials.without(settings, [*part.subject.tried(introspection.TIER), *tried])
+        errors = [violation for violation in part.subject.violations if violation.severity == "error"]
+        settings = trials.without(settings, [*part.subject.tried(introspection.TIER), *tried, *errors])
     elif validation.refusals:  # as it is it never gets that far
         return
     if why := trials.too_many(batch, settings, means.ranks):
         part.why = why
         return
-    part.trained = trials.want(batch, settings, means.ranks, checkpoint=means.checkpoint)
+    always, written = means.checkpoint == "always", means.checkpoint == "as written"
+    load = always or (written and loads(settings))
+    save = load or (written and settings.get("checkpoint.save") is not None)
+    part.trained = trials.want(batch, settings, means.ranks, save=save, load=load)

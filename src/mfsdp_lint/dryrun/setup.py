@@ -5,11 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from mfsdp_lint.dryrun.containment import contained
 from mfsdp_lint.dryrun.inventory import BRIDGE, TRANSFORMER_ENGINE, Installed
+from mfsdp_lint.dryrun.validator import NoAnswer, validator
 
 
-def told(installed: Installed) -> str:
-    """A line for each package and each tier."""
+def broken(installed: Installed, timeout: float) -> str:
+    """Why what is installed cannot be imported, "" where it can, or where something is missing.
+
+    Raises UsageError where there is no room for a temporary directory.
+    """
+    if installed.missing:
+        return ""
+    try:
+        with contained(installed.python) as launch, validator(launch, "", timeout):
+            return ""
+    except NoAnswer as error:
+        return str(error)
+
+
+def told(installed: Installed, broken: str = "") -> str:
+    """A line for each package and each tier; `broken` says why none can run though everything is there."""
     lines = [f"python      {installed.python} ({installed.version})"]
     lines += [
         f"{name:<20}{version or 'missing'}"
@@ -18,8 +34,11 @@ def told(installed: Installed) -> str:
     ]
     lines.append("")
     for tier in ("introspect", "cpu"):
-        lines.append(f"{tier:<12}{'can run' if tier in installed.tiers else 'cannot run'}")
-    lines.append(f"{'gpu':<12}{_gpu(installed)}")
+        can = tier in installed.tiers and not broken
+        lines.append(f"{tier:<12}{'can run' if can else 'cannot run'}")
+    lines.append(f"{'gpu':<12}{'cannot run' if broken else _gpu(installed)}")
+    if broken:
+        lines += ["", broken]
     if installed.missing:
         lines += ["", "install what is missing with", *(f"  {line}" for line in installed.install_lines())]
     elif installed.target() is None:

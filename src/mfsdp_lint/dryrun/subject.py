@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.values import NONE, UNKNOWN
-from mfsdp_lint.dryrun.introspection import SAVE
 from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.dryrun.plain import Given, given, recipe_of
+from mfsdp_lint.dryrun.supposed import LOADS, SAVE
 from mfsdp_lint.readers.command_line_overrides import parse
 from mfsdp_lint.readers.overrides import override
 from mfsdp_lint.rules.check import Violation, violations
@@ -100,10 +100,15 @@ class Examiner:
 
 
 def saving(recipe: Recipe) -> Recipe:
-    """The recipe as one that saves, for a run that is to save whatever the recipe says."""
-    if any(variant.value("checkpoint.save") not in (NONE, UNKNOWN) for variant in recipe.variants):
-        return recipe
-    return override(recipe, parse([f"checkpoint.save={SAVE}"], []).overrides)
+    """The recipe as one that saves, and loads what it saves, for a run that is to do so whatever the recipe says."""
+    wanted = [path for path in ("checkpoint.save", "checkpoint.load") if not _says(recipe, path)]
+    return override(recipe, parse([f"{path}={SAVE}" for path in wanted], []).overrides) if wanted else recipe
+
+
+def _says(recipe: Recipe, path: str) -> bool:
+    """Whether a recipe says of itself that it does so."""
+    paths = LOADS if path in LOADS else (path,)
+    return any(variant.value(path) not in (NONE, UNKNOWN) for variant in recipe.variants for path in paths)
 
 
 def tier_of(violation: Violation) -> Confirm:

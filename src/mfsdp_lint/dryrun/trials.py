@@ -12,16 +12,22 @@ from mfsdp_lint.dryrun.comparison import (
     TOLERANCE,
     TOLERANCE_IN_8_BITS,
     TOLERANCE_IN_16_BITS,
+    TOLERANCE_OF_EXPERTS,
+    Tolerance,
+    after_a_load,
     losses_of,
     symptoms,
 )
 from mfsdp_lint.dryrun.control import controls_of, pinned
 from mfsdp_lint.dryrun.device import Device
-from mfsdp_lint.dryrun.introspection import SAVE, Judge, inconclusive
+from mfsdp_lint.dryrun.introspection import Judge, inconclusive
 from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.proxy import Proxy, base_of, proxy_of
+from mfsdp_lint.dryrun.proxy_settings import IN_32_BITS, SHORT
+from mfsdp_lint.dryrun.supposed import LOADS, SAVE, confirmed, loads, with_a_checkpoint
 from mfsdp_lint.rules.check import Violation
+from mfsdp_lint.startup.resolve import WORLD_SIZE
 
 _16_BITS = ("mixed_precision", "mixed_precision.bf16", "mixed_precision.fp16", "model.bf16", "model.fp16")
 _8_BITS = ("mixed_precision.fp8", "mixed_precision.fp4", "model.fp8", "model.fp4")
@@ -56,13 +62,14 @@ def too_many(batch: Batch, settings: PlainSettings, ranks: int) -> str:
     return f"hybrid sharding takes {takes} ranks, and there can be {batch.most}"
 
 
-def want(batch: Batch, settings: PlainSettings, ranks: int, *, checkpoint: bool) -> Run:
-    """Asks for a run of a recipe's settings."""
+def want(batch: Batch, settings: PlainSettings, ranks: int, *, save: bool = False, load: bool = False) -> Run:
+    """Asks for a run of a recipe's settings, with a save, and one that loads what was saved, as the settings do."""
+    if settings.get("checkpoint.pretrained_checkpoint") is not None and settings.get("checkpoint.load") is None:
+        settings = {**settings, "checkpoint.finetune": True}  # as the launcher sets it where nothing else is loaded
     proxy = proxy_of(settings, ranks, batch.device)
-    run = batch.want(proxy.settings, proxy.ranks, save=checkpoint)
+    run = batch.want(proxy.settings, proxy.ranks, save=save)
     plain = batch.want(proxy.plain, proxy.ranks)
-    load = batch.want(proxy.settings, proxy.ranks, load=run) if checkpoint else None
-    return Run(proxy, run, plain, load)
+    return Run(proxy, run, plain, batch.want(proxy.settings, proxy.ranks, load=run) if load else None)
 
 
 def plan(
@@ -70,21 +77,41 @@ def plan(
 ) -> list[Trial]:
     """Asks for the runs that these findings take, each with the mistakes of the others taken out."""
     trials = []
-    device = batch.device
     for violation in violations:
-        bad = pinned(violation, without(settings, [other for other in violations if other is not violation]))
+        alone = without(settings, [other for other in violations if other is not violation])
+        bad: PlainSettings = with_a_checkpoint(violation, pinned(violation, alone))
         good = without(bad, [violation])
-        checkpoint = violation.case.stage in ("save", "load")
         if why := too_many(batch, bad, ranks) or too_many(batch, good, ranks):
             trials.append(Trial(violation, why=why))
-        elif not _is_in(violation, bad, ranks, judge, device, checkpoint=checkpoint):
+        elif not _is_in(violation, bad, ranks, judge, batch.device):
             trials.append(Trial(violation, why="the small model cannot have this mistake"))
-        elif _is_in(violation, good, ranks, judge, device, checkpoint=checkpoint):
+        elif _is_in(violation, good, ranks, judge, batch.device):
             trials.append(Trial(violation, why="nothing is known that would take the mistake out"))
         else:
-            first, second = (want(batch, each, ranks, checkpoint=checkpoint) for each in (bad, good))
+            if violation.case.error is None:
+                bad, good = _sharper(violation, bad, good, ranks, judge, batch.device)
+            first, second = (_wanted(batch, violation, each, ranks) for each in (bad, good))
             trials.append(Trial(violation, first, second))
     return trials
+
+
+def _sharper(
+    violation: Violation, bad: PlainSettings, good: PlainSettings, ranks: int, judge: Judge, device: Device
+) -> tuple[PlainSettings, PlainSettings]:
+    """Both in 32 bits, unless the mistake is about fewer: in 16 bits rounding may hide what nothing raises."""
+    sharp = [
+        {**{path: value for path, value in each.items() if not path.startswith("mixed_precision.")}, **IN_32_BITS}
+        for each in (bad, good)
+    ]
+    in_bad, in_good = (_is_in(violation, each, ranks, judge, device) for each in sharp)
+    return (sharp[0], sharp[1]) if in_bad and not in_good else (bad, good)
+
+
+def _wanted(batch: Batch, violation: Violation, settings: PlainSettings, ranks: int) -> Run:
+    """The run that a finding's stage takes: what goes wrong in a load has been saved, unless nothing is loaded."""
+    stage = violation.case.stage
+    load = stage == "load" and loads(settings)
+    return want(batch, settings, ranks, save=stage == "save" or load, load=load)
 
 
 def without(settings: PlainSettings, violations: Sequence[Violation]) -> PlainSettings:
@@ -95,12 +122,13 @@ def without(settings: PlainSettings, violations: Sequence[Violation]) -> PlainSe
     return settings
 
 
-def _is_in(
-    violation: Violation, settings: PlainSettings, ranks: int, judge: Judge, device: Device, *, checkpoint: bool
-) -> bool:
+def _is_in(violation: Violation, settings: PlainSettings, ranks: int, judge: Judge, device: Device) -> bool:
     """Whether the rule still finds the mistake in the proxy."""
-    proxy = {**base_of(device), **proxy_of(settings, ranks, device).settings}
-    proxy |= {"checkpoint.save": SAVE if checkpoint else None, "checkpoint.load": None}
+    small = proxy_of(settings, ranks, device)
+    proxy = {**base_of(device), **small.settings, WORLD_SIZE: small.ranks}
+    checkpoints = violation.case.stage in ("save", "load")
+    for path in ("checkpoint.save", *LOADS):
+        proxy[path] = SAVE if checkpoints and settings.get(path) is not None else None
     return any(found.rule.code == violation.rule.code for found in judge(proxy))
 
 
@@ -111,7 +139,7 @@ def confirm(trial: Trial, batch: Batch) -> Confirmation:
         return inconclusive(trial.why, tier=tier)
     case = trial.violation.case
     bad = result(trial.bad, batch)
-    if not bad.outcome.conclusive:
+    if bad.why or not bad.outcome.conclusive:
         return inconclusive(bad.told, tier=tier)
     failure = bad.outcome.failure
     if failure is not None:
@@ -119,8 +147,6 @@ def confirm(trial: Trial, batch: Batch) -> Confirmation:
             return inconclusive(f"it ends otherwise: {failure.message}", tier=tier)
         if bad.outcome.stage != case.stage:
             return inconclusive(f"it ends in another stage, {bad.outcome.stage}: {failure.message}", tier=tier)
-    elif bad.why:
-        return inconclusive(bad.why, tier=tier)
     elif case.error is not None or not bad.symptoms:
         why = _shows_nothing(trial.violation, trial.bad.proxy.ranks)
         return inconclusive(why, bad.told, tier) if why else Confirmation("refuted", tier, bad.told)
@@ -128,7 +154,7 @@ def confirm(trial: Trial, batch: Batch) -> Confirmation:
     # What raises is gone when nothing is raised; what is wrong in silence when all is as with plain DDP.
     if not (good.trained if failure is not None else good.fine):
         return inconclusive(f"the control run is not right either: {good.told}", bad.told, tier=tier)
-    return Confirmation("confirmed", tier, bad.told)
+    return confirmed(trial.violation, tier, bad.told)
 
 
 def _shows_nothing(violation: Violation, ranks: int) -> str:
@@ -162,7 +188,7 @@ class Result:
     @property
     def told(self) -> str:
         """The error, what is wrong, or that nothing is."""
-        if self.outcome.failure is not None:
+        if self.outcome.failure is not None and not self.why:
             return self.outcome.failure.message
         alone = len(self.outcome.ranks) == 1
         fine = "it trains, on one rank, which says nothing of its numbers" if alone else "it trains as plain DDP does"
@@ -176,25 +202,29 @@ def result(run: Run, batch: Batch) -> Result:
         loaded = batch.outcome(run.load)
         if not loaded.passed:
             outcome = loaded
+    if outcome.stage == "startup":  # which the recipe's own settings passed before
+        message = outcome.failure.message if outcome.failure else ""
+        return Result(outcome, (), f"start-up validation refuses the small model, and not the recipe: {message}")
     if not outcome.passed:
         return Result(outcome, (), "")
     if not plain.passed:
         return Result(outcome, (), f"the run with plain DDP failed: {plain.failure.message if plain.failure else ''}")
-    found = symptoms(outcome, plain, tolerance=_tolerance(run.proxy), sharded=_is_sharded(run.proxy))
-    if run.load is not None and any(
-        saver.saved != loader.loaded for saver, loader in zip(outcome.ranks, batch.outcome(run.load).ranks, strict=True)
-    ):
-        found = (*found, "what was loaded is not what was saved")
+    tolerance = tolerance_of(run.proxy)
+    found = symptoms(outcome, plain, tolerance=tolerance, sharded=_is_sharded(run.proxy))
+    if run.load is not None:
+        found += after_a_load(outcome, batch.outcome(run.load), plain, tolerance=tolerance)
     return Result(outcome, found, "")
 
 
-def _tolerance(proxy: Proxy) -> float:
+def tolerance_of(proxy: Proxy) -> Tolerance:
+    """How closely a proxy's run has to agree with plain DDP."""
     settings = proxy.settings
     named = str(settings.get("mixed_precision"))
     if any(settings.get(path) for path in _8_BITS) or "fp8" in named or "fp4" in named:
         return TOLERANCE_IN_8_BITS
-    short = any(settings.get(path) for path in _16_BITS)
-    return TOLERANCE_IN_16_BITS if short else TOLERANCE
+    if not any(settings.get(path) for path in _16_BITS) and settings.get("model.params_dtype") not in SHORT:
+        return TOLERANCE
+    return TOLERANCE_OF_EXPERTS if settings.get("model.num_moe_experts") else TOLERANCE_IN_16_BITS
 
 
 def _is_sharded(proxy: Proxy) -> bool:

@@ -41,7 +41,7 @@ class Validator:
         self._timeout = timeout
         self._rest = b""
         self._asked = 0
-        ready = self._read(timeout)
+        ready = self._read(timeout, f"importing {what} took more than {timeout:g} s")
         self.stood_in = tuple(ready["stood_in"])
         self.pretended = tuple(ready["pretended"])
         if failure := failure_from(ready["error"]):
@@ -62,7 +62,7 @@ class Validator:
             self._process.stdin.flush()
         except OSError:
             raise NoAnswer("the process that validates has ended") from None
-        answer = self._read(self._timeout)
+        answer = self._read(self._timeout, f"no answer after {self._timeout:g} s")
         failure: Failure | None = failure_from(answer["error"])
         return Outcome(
             stage=answer["stage"] if failure else DONE,
@@ -74,13 +74,13 @@ class Validator:
             seconds=time.monotonic() - started,
         )
 
-    def _read(self, timeout: float) -> dict[str, Any]:
+    def _read(self, timeout: float, late: str) -> dict[str, Any]:
         deadline = time.monotonic() + timeout
         while b"\n" not in self._rest:
             with selectors.DefaultSelector() as selector:
                 selector.register(self._process.stdout, selectors.EVENT_READ)
                 if not selector.select(max(0.0, deadline - time.monotonic())):
-                    raise NoAnswer(f"no answer after {timeout:g} s")
+                    raise NoAnswer(late)
             piece = self._process.stdout.read1(65536)
             if not piece or len(self._rest) > _LONGEST_ANSWER:
                 raise NoAnswer("the process that validates has ended")

@@ -114,7 +114,15 @@ def verify(
         # What would be left of a bad example without its mistake is its control run, which is run anyway.
         device = installed.device(tier, _RANKS)
         most = len(installed.gpus) if device.is_gpu else None
-        means = Means(installed.python, trains=tier != "introspect", device=device, most=most, ranks=_RANKS, fixed=True)
+        means = Means(
+            installed.python,
+            trains=tier != "introspect",
+            device=device,
+            most=most,
+            ranks=_RANKS,
+            fixed=True,
+            checkpoint="as written",
+        )
         done = iter(dry_run(subjects, judge, means, tell).told if subjects else ())
         tried += [_tried(case, next(done) if case.subject else None) for case in chosen]
     return [
@@ -194,7 +202,9 @@ def _tried(case: _Case, told: Told | None) -> Tried:
         verdict, seen = _good(case.rule, told)
     elif told.findings:
         confirmation = told.findings[0][1]
-        verdict, seen = confirmation.verdict, confirmation.reason or confirmation.seen
+        # What the rule only supposes is what its example is about.
+        verdict = "confirmed" if confirmation.verdict == "hypothetical" else confirmation.verdict
+        seen = confirmation.reason or confirmation.seen
     else:
         verdict, seen = "inconclusive", told.why
     return Tried(case.rule.code, case.number, case.bad, verdict, seen, told.seconds if told else 0.0)

@@ -16,6 +16,8 @@ def told(confirmation: Confirmation) -> str:
         case "inconclusive":
             seen = f" (seen: {first_lines(confirmation.seen)})" if confirmation.seen else ""
             return f"a dry run{tier} was inconclusive: {first_lines(confirmation.reason)}{seen}"
+        case "hypothetical":
+            return f"a dry run{tier}: it {confirmation.reason}: {first_lines(confirmation.seen)}"
         case "refuted":
             return (
                 f"a dry run{tier} refuted it: {first_lines(confirmation.seen)}; "

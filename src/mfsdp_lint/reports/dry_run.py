@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun.command_line import Tree
 from mfsdp_lint.dryrun.comparison import losses_of
 from mfsdp_lint.dryrun.inventory import Installed
+from mfsdp_lint.dryrun.ranks import STEPS
 from mfsdp_lint.dryrun.run import DryRun, Told
+from mfsdp_lint.dryrun.subject import tier_of
+from mfsdp_lint.dryrun.trials import Run, tolerance_of
 from mfsdp_lint.reports.confirmation import document as confirmation_document
 from mfsdp_lint.reports.confirmation import first_lines
 from mfsdp_lint.results.printable import printable
@@ -57,9 +61,13 @@ def _details(told: Told) -> Iterator[str]:
         yield _finding(violation, confirmation)
         if confirmation.verdict == "refuted":
             yield f"  {REPORT}"
+    for violation in told.untried:
+        message = violation.case.message.of(violation.seen)
+        yield f"{violation.rule.code} ({violation.severity}) not tried, {_who_would(violation)}: {message}"
     if told.result is not None:
         how = "with its mistakes taken out" if told.fixed else "as it is"
         yield f"{told.device.tier}, {how}: {first_lines(told.result.told)}{_losses(told)}"
+        yield f"tried: {_tried(told.trained)}"
         if any(rank.peak for rank in told.result.outcome.ranks):
             peaks = ", ".join(f"{rank.peak / _MEGABYTE:.1f}" for rank in told.result.outcome.ranks)
             yield f"most memory of a GPU in use, by rank: {peaks} MB"
@@ -68,15 +76,31 @@ def _details(told: Told) -> Iterator[str]:
     if told.trained is not None and told.trained.proxy.reduced:
         ranks = told.trained.proxy.ranks
         yield f"reduced for {ranks} rank{'' if ranks == 1 else 's'}: {_some(told.trained.proxy.reduced)}"
+    if told.result is not None and told.result.outcome.substituted:
+        yield f"substituted: {_some(told.result.outcome.substituted)}"
     if learnt := told.subject.learnt:
         yield f"known from running its code: {_some(learnt)}"
-    if unknown := told.subject.given.unknown:
+    given = told.subject.given
+    if given.stood_in:
+        yield f"not known, so stood in for: {_some([f'{path} {value}' for path, value in given.stood_in.items()])}"
+    if unknown := [path for path in given.unknown if path not in given.stood_in]:
         yield f"not known, so at their defaults: {_some(unknown)}"
     if told.validation and told.subject.recipe.front_end.takes_flags:
         if no_flag := told.validation.last.no_field:
             yield f"without a flag in this version, so left out: {_some(no_flag)}"
         if left_out := told.validation.last.left_out:
             yield f"not to be said on the command line, so left out: {_some(left_out)}"
+
+
+def _tried(run: Run | None) -> str:
+    """What a run was, against what, and how closely it had to agree."""
+    if run is None:
+        return "nothing"
+    ranks = f"{run.proxy.ranks} rank{'' if run.proxy.ranks == 1 else 's'}"
+    saved = (
+        f", with a save, and a load before step {STEPS}" if run.load else ", without a save (--checkpoint tries one)"
+    )
+    return f"{STEPS} steps on {ranks}{saved}; against plain DDP on the same data, to {tolerance_of(run.proxy).told}"
 
 
 def _unforeseen(told: Told) -> str:
@@ -99,7 +123,12 @@ def said(confirmation: Confirmation) -> str:
     seen = first_lines(confirmation.seen)
     if confirmation.verdict == "inconclusive":
         return f"inconclusive, for {first_lines(confirmation.reason)}" + (f" (seen: {seen})" if seen else "")
-    return f"{confirmation.verdict}: {seen}"
+    return f"{confirmation.reason or confirmation.verdict}: {seen}"
+
+
+def _who_would(violation: Violation) -> str:
+    tier = tier_of(violation)
+    return "for no dry run shows it" if tier == "none" else f"which takes --tier {tier}"
 
 
 def _some(items: Sequence[str]) -> str:
@@ -143,8 +172,13 @@ def _document(told: Told) -> dict[str, Any]:
             {"code": violation.rule.code, **confirmation_document(confirmation)}
             for violation, confirmation in told.findings
         ],
+        "untried": [
+            {"code": violation.rule.code, "severity": violation.severity, "tier": tier_of(violation)}
+            for violation in told.untried
+        ],
         "trained": _trained(told),
         "unknown": list(subject.given.unknown),
+        "stood_in": dict(subject.given.stood_in),
         "learnt": list(subject.learnt),
     }
 
@@ -164,5 +198,10 @@ def _trained(told: Told) -> dict[str, Any] | None:
         "bytes_per_rank": outcome.bytes_per_rank,
         "peak_bytes": [rank.peak for rank in outcome.ranks],
         "ranks": told.trained.proxy.ranks,
+        "steps": STEPS,
+        "against": "plain DDP",
+        "tolerance": asdict(tolerance_of(told.trained.proxy)),
+        "checkpoint": told.trained.load is not None,
         "reduced": list(told.trained.proxy.reduced),
+        "substituted": list(outcome.substituted),
     }

@@ -28,13 +28,14 @@ def test_the_examples_do_what_the_linter_says_of_them(tmp_path: Path) -> None:
     recipes = by_name(document)
     assert code == 1
     assert {name: recipe["verdict"] for name, recipe in recipes.items()} == {
-        "fsdp_overrides": "confirmed",
+        "fsdp_overrides": "passed",  # it does not say that it saves
         "llama3_70b_offload": "confirmed",
         "llama3_8b_fsdp": "confirmed",
         "llama3_8b_fsdp_ready": "passed",
         "qwen25_7b_fsdp2": "confirmed",
         "qwen25_7b_fsdp2_long": "confirmed",
     }
+    assert [each["verdict"] for each in recipes["fsdp_overrides"]["findings"]] == ["hypothetical"]
     assert [refusal["error"] for refusal in recipes["llama3_70b_offload"]["refusals"]] == [
         "ValueError: Currently there is no support for Pipeline parallelism with CPU offloading"
     ]
@@ -91,9 +92,108 @@ def test_silent_mistakes_show_beside_plain_ddp(tmp_path: Path) -> None:
         "added": "confirmed",
         "unreduced": "confirmed",
     }
-    assert recipes["right"]["trained"]["losses"] == pytest.approx([4.881298, 4.851477, 4.899878], rel=1e-5)
+    assert recipes["right"]["trained"]["losses"] == pytest.approx([4.881298, 4.851477, 4.899878, 4.824488], rel=1e-5)
     assert "the norm of the gradients is 4.24881" in recipes["added"]["findings"][0]["seen"]
     assert "the replicas drift apart" in recipes["unreduced"]["trained"]["told"]
+
+
+def test_a_load_brings_back_what_it_is_asked_to_and_the_next_step_is_that_of_plain_ddp(tmp_path: Path) -> None:
+    """An optimizer that begins anew, and a kind of checkpoint that the cpu tier cannot have, are no failures."""
+    settings = {
+        "right": {**FSDP, "mixed_precision": "bf16_mixed"},
+        "finetune": {**FSDP, "checkpoint.finetune": True},
+        "weights_alone": {**FSDP, "checkpoint.load_optim": False},
+        "local": {**FSDP, "checkpoint.non_persistent_ckpt_type": "local"},
+    }
+    files = [tmp_path / f"{name}.json" for name in settings]
+    for file in files:
+        file.write_text(json.dumps(settings[file.stem]))
+    code, document, _ = mfsdp_lint("dry-run", "--checkpoint", *map(str, files), folder=tmp_path)
+    recipes = by_name(document)
+    assert {name: recipe["verdict"] for name, recipe in recipes.items()} == dict.fromkeys(settings, "passed")
+    assert code == 0
+    assert recipes["local"]["trained"]["reduced"] == ['checkpoint.non_persistent_ckpt_type "local" → None']
+
+
+RECIPES = """
+from megatron.bridge.recipes.{module} import {function}
+
+def recipe():
+    cfg = {function}()
+    cfg.dist.use_megatron_fsdp = True
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"
+    cfg.ddp.average_in_collective = False
+    cfg.model.pipeline_model_parallel_size = 1
+    cfg.model.pipeline_model_parallel_layout = None
+    cfg.checkpoint.ckpt_format = "fsdp_dtensor"
+    cfg.comm_overlap = None
+    return cfg
+"""
+
+
+def test_models_of_every_family_are_tried_as_themselves_and_what_is_not_is_told(tmp_path: Path) -> None:
+    """Sizes of experts that come from a hub are stood in for, and none of these is refused for want of them."""
+    families = {
+        "experts": ("qwen.qwen3_moe", "qwen3_30b_a3b_pretrain_config"),
+        "latent": ("deepseek.deepseek_v2", "deepseek_v2_lite_pretrain_config"),
+        "mamba": ("nemotronh.nemotronh", "nemotronh_4b_pretrain_config"),
+        "mamba_experts": ("nemotronh.nemotron_3_nano", "nemotron_3_nano_pretrain_config"),
+        "gemma": ("gemma.gemma3", "gemma3_1b_pretrain_config"),
+    }
+    for name, (module, function) in families.items():
+        (tmp_path / f"{name}.py").write_text(RECIPES.format(module=module, function=function))
+    files = [f"{tmp_path / name}.py::recipe" for name in families]
+    code, document, _ = mfsdp_lint("dry-run", *files, "--timeout", "300", folder=tmp_path)
+    found = {Path(recipe["path"]).stem: recipe for recipe in document["recipes"]}
+    assert {name: recipe["verdict"] for name, recipe in found.items()} == dict.fromkeys(families, "passed")
+    assert code == 0
+    assert {name: (recipe["trained"]["ranks"], recipe["trained"]["substituted"]) for name, recipe in found.items()} == {
+        "experts": (4, []),
+        "latent": (4, []),
+        "mamba": (2, ["the scan of Mamba's layers by a plain loop"]),
+        "mamba_experts": (4, ["the scan of Mamba's layers by a plain loop"]),
+        "gemma": (2, ["the model of Gemma3ModelProvider1B by a plain GPT"]),
+    }
+    assert found["experts"]["stood_in"] == {"model.num_moe_experts": 8}
+
+
+def test_adapters_are_trained_as_such_which_core_0_16_cannot_shard(tmp_path: Path) -> None:
+    adapters = {"peft.__class__": "megatron.bridge.peft.lora.LoRA", "peft.dim": 8}
+    plain = {"checkpoint.ckpt_format": "torch_dist", "checkpoint.pretrained_checkpoint": "/weights", **adapters}
+    settings = {"plain": plain, "sharded": {**FSDP, "checkpoint.pretrained_checkpoint": "/weights", **adapters}}
+    files = [tmp_path / f"{name}.json" for name in settings]
+    for file in files:
+        file.write_text(json.dumps(settings[file.stem]))
+    _, document, _ = mfsdp_lint("dry-run", *map(str, files), "--timeout", "300", folder=tmp_path)
+    recipes = by_name(document)
+    assert recipes["plain"]["verdict"] == "passed"
+    assert "cannot register a hook on a tensor that doesn't require gradient" in recipes["sharded"]["trained"]["told"]
+
+
+def test_an_odd_number_of_ranks_has_a_batch_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "right.json").write_text(json.dumps(FSDP))
+    code, document, _ = mfsdp_lint("dry-run", str(tmp_path / "right.json"), "--ranks", "3", folder=tmp_path)
+    assert (code, document["recipes"][0]["trained"]["ranks"]) == (0, 3)
+
+
+def test_what_a_warning_supposes_confirms_nothing(tmp_path: Path) -> None:
+    neither = {**FSDP, "checkpoint.ckpt_format": "torch_dist", "checkpoint.save": None, "checkpoint.load": None}
+    (tmp_path / "neither.json").write_text(json.dumps(neither))
+    code, document, _ = mfsdp_lint("dry-run", str(tmp_path / "neither.json"), folder=tmp_path)
+    (recipe,) = document["recipes"]
+    assert (code, recipe["verdict"]) == (0, "passed")
+    assert [(each["verdict"], each["reason"]) for each in recipe["findings"]] == [
+        ("hypothetical", "would be confirmed if it saved")
+    ]
+
+
+def test_an_error_that_the_tier_does_not_try_passes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "added.json").write_text(json.dumps({**FSDP, "ddp.data_parallel_sharding_strategy": "optim"}))
+    code, document, _ = mfsdp_lint("dry-run", str(tmp_path / "added.json"), "--tier", "introspect", folder=tmp_path)
+    (recipe,) = document["recipes"]
+    assert (code, recipe["verdict"]) == (2, "inconclusive")
+    assert recipe["untried"] == [{"code": "MFSDP353", "severity": "error", "tier": "cpu"}]
 
 
 VERIFIED = {

@@ -111,14 +111,17 @@ def _is_required(field: "dataclasses.Field[Any]") -> bool:
 
 
 def _section(name: str, hint: Any, values: Mapping[str, Any], built: Built) -> Any:
-    named = _named(values.get("__class__"))
-    if values.get("__class__") and not isinstance(named, type):
+    chosen = named(values.get("__class__"))
+    if values.get("__class__") and not isinstance(chosen, type):
         built.left_out.append(f"{name}.__class__")
-        named = None
-    kind = named or _named(_CLASSES.get(name)) or _class_in(hint)
-    if not isinstance(kind, type):
-        raise CannotBuild(f"{name}: {hint} is no class")
-    section = _made(name, kind)
+        chosen = None
+    section = _chosen(name, chosen, built)
+    if section is None:
+        usual = named(_CLASSES.get(name)) or _class_in(hint)
+        if not isinstance(usual, type):
+            raise CannotBuild(f"{name}: {hint} is no class")
+        section = _made(name, usual)
+    kind = type(section)
     hints = _hints(kind)
     names = {field.name for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
     if "sequence_length" in values and "seq_length" in names:
@@ -135,6 +138,17 @@ def _section(name: str, hint: Any, values: Mapping[str, Any], built: Built) -> A
         except (LookupError, ValueError, AttributeError):
             built.left_out.append(path)
     return section
+
+
+def _chosen(name: str, kind: type | None, built: Built) -> Any:
+    """A section of the class that the settings name, None where they name none or it takes what nobody knows."""
+    if kind is None:
+        return None
+    try:
+        return _made(name, kind)
+    except CannotBuild:
+        built.left_out.append(f"{name}.__class__")
+        return None
 
 
 def _made(name: str, kind: type) -> Any:
@@ -197,15 +211,15 @@ def _member(kind: type[enum.Enum], name: str) -> Any:
 
 
 def _function(name: str) -> Callable[..., Any]:
-    found = _named(name)
+    found = named(name)
     if not callable(found):
         raise ValueError(name)
     return typing.cast(Callable[..., Any], found)
 
 
-def _named(name: str | None) -> Any:
+def named(name: Any) -> Any:
     """What a dotted name of Megatron or torch stands for; None for any other."""
-    if not name or name.partition(".")[0] not in _TRUSTED:
+    if not isinstance(name, str) or name.partition(".")[0] not in _TRUSTED:
         return None
     parts: Sequence[str] = name.split(".")
     for split in range(len(parts) - 1, 0, -1):

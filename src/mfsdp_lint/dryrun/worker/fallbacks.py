@@ -3,7 +3,12 @@
 On a GPU none of it runs; the small model is made of it. To be called once megatron-core is imported.
 """
 
+import contextlib
+import importlib
 from typing import Any
+
+_STACKS = ("megatron.core.ssm.mamba_block", "megatron.core.models.hybrid.hybrid_block")
+"""Where a stack of Mamba's layers is; the second from 0.18 on."""
 
 
 def mend() -> None:
@@ -11,6 +16,10 @@ def mend() -> None:
     _router()
     _splits()
     _mask()
+    _scan()
+    _last_norm()
+    _latent_attention()
+    _adapters()
 
 
 def _router() -> None:
@@ -44,3 +53,54 @@ def _mask() -> None:
 
     module: Any = dot_product_attention
     module.attention_mask_func = lambda scores, mask: scores.masked_fill(mask, -10000.0)
+
+
+def _scan() -> None:
+    """The kernels of Mamba's layers are a package for GPUs; its own formulas do, one token after the other."""
+    from megatron.core.ssm import mamba_mixer
+
+    from . import scan
+
+    module: Any = mamba_mixer
+    if getattr(module, "HAVE_MAMBA_SSM", True):
+        return
+    module.HAVE_MAMBA_SSM = True
+    module.mamba_split_conv1d_scan_combined = scan.convolved_scan
+    module.ExtendedRMSNorm = scan.norm(module)
+
+
+def _adapters() -> None:
+    """Adapters look for layers of Transformer Engine by classes that are None without it."""
+    try:
+        module: Any = importlib.import_module("megatron.bridge.peft.utils")
+    except ImportError:
+        return
+    if not isinstance(getattr(module, "TELinear", None), type):
+        module.HAVE_TE = False
+
+
+def _last_norm() -> None:
+    """The norm behind a stack of Mamba's layers is Transformer Engine's, whatever the layers are made of."""
+    from megatron.core.transformer.torch_norm import WrappedTorchNorm
+
+    if _has_transformer_engine():
+        return
+    for name in _STACKS:
+        with contextlib.suppress(ImportError):
+            module: Any = importlib.import_module(name)
+            module.TENorm = WrappedTorchNorm
+
+
+def _latent_attention() -> None:
+    """Latent attention asks whether its projection is Transformer Engine's, by a class that is None without it."""
+    from megatron.core.transformer import multi_latent_attention
+
+    module: Any = multi_latent_attention
+    if not isinstance(getattr(module, "TELinear", None), type):
+        module.HAVE_TE = False
+
+
+def _has_transformer_engine() -> bool:
+    from megatron.core.models.gpt import gpt_layer_specs
+
+    return bool(getattr(gpt_layer_specs, "HAVE_TE", False))

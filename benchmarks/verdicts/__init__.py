@@ -1,0 +1,1 @@
+"""The recipes that dry_run_verdicts.py has tried."""
