@@ -7,7 +7,7 @@ import ast
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mfsdp_lint.fixes import python
+from mfsdp_lint.fixes import assigning, python
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.fixes.statements import parse
 from tests.fixes.marked import marked
@@ -119,7 +119,7 @@ def test_assigning_behind(text: str, count: int) -> None:
     file = parse("recipe.py", plain)
     assert file is not None
     new = [(f"checkpoint.field{index}", index) for index in range(count)]
-    edits = python.assign_after(file, origin, "use_megatron_fsdp", new)
+    edits = assigning.assign_after(file, origin, "use_megatron_fsdp", new)
     assume(edits is not None)
     assert edits is not None
     after = apply_edits("recipe.py", plain, edits)

@@ -12,7 +12,7 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.fixes.apply import Fixed, fix_project, rounds
 from mfsdp_lint.fixes.judged import Judged
-from mfsdp_lint.fixes.plan import FixRequest, Need
+from mfsdp_lint.fixes.requests import FixRequest, Need
 from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.importers import TooMany, importers

@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 from mfsdp_lint.core.finding import Edit, IsLinted
 from mfsdp_lint.fixes.judged import Evaluate, Judged, Widen
-from mfsdp_lint.fixes.plan import Plan, Texts, plan
+from mfsdp_lint.fixes.placements import Texts
+from mfsdp_lint.fixes.plan import Plan, plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, Proof, Proved, Unproved, prove
 
 NOTHING: Mapping[str, tuple[Edit, ...]] = MappingProxyType({})
@@ -60,7 +61,9 @@ def prove_once(
 def _beginning_with(plan: Plan, known: tuple[Edit, ...] | None) -> Plan:
     if known not in plan.candidates:
         return plan
-    return replace(plan, candidates=(known, *(each for each in plan.candidates if each != known)))
+    candidates = (known, *(each for each in plan.candidates if each != known))
+    manners = {manner: candidates.index(plan.candidates[index]) for manner, index in plan.manners.items()}
+    return replace(plan, candidates=candidates, manners=manners)
 
 
 def fix_project(

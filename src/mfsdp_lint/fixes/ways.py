@@ -116,6 +116,12 @@ def equal(left: Value, right: Value) -> bool:
     return left == right
 
 
+def is_unset(value: Value) -> bool:
+    """Whether a setting is not set, as far as that is known."""
+    # A flag that nobody gives is off.
+    return not (isinstance(value, Known) and value.value is not None and value.value is not False)
+
+
 def as_call(way: Way) -> Way:
     """The way of a caller who turns on an exposed switch, as one of a recipe's other calls."""
     return (*way[:2], (f"{CALLED} {way[2][0]}", *way[2][1:]), way[3]) if way[2] else way
