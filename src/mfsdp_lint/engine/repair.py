@@ -179,15 +179,9 @@ def _mistake(violation: Violation) -> str:
 def _needs(cause: Cause) -> Iterator[Need]:
     for violation in cause.whole:
         if violation.remedy is not None:
-            anchors = (
-                path
-                for setting in violation.rule.blame.enabled_by
-                for path in setting.deciding(violation.variant)
-                if path in violation.witnesses
-            )
             remedy = violation.remedy
             # Where nothing else turned the feature on, the line at fault is the place to write next to.
-            places = tuple(dict.fromkeys((*anchors, violation.primary.setting)))
+            places = tuple(dict.fromkeys((*_anchors(violation), violation.primary.setting)))
             yield Need(
                 violation.recipe,
                 violation.variant,
@@ -200,6 +194,16 @@ def _needs(cause: Cause) -> Iterator[Need]:
             )
 
 
+def _anchors(violation: Violation) -> Iterator[str]:
+    """What turned the feature on; of a rule about assignments all that it asks besides the assignment."""
+    rule = violation.rule
+    if rule.judges == "writes":
+        yield from rule.applies.deciding(violation.seen)
+        return
+    for setting in rule.blame.enabled_by:
+        yield from (path for path in setting.deciding(violation.variant) if path in violation.witnesses)
+
+
 def _pieces(cause: Cause, recipes: Iterable[Recipe]) -> Iterator[Need]:
     """What has to change, or may be added, in the files of overrides that a program reads its values from.
 
@@ -208,15 +212,17 @@ def _pieces(cause: Cause, recipes: Iterable[Recipe]) -> Iterator[Need]:
     pieces = [(recipe, variant) for recipe in recipes if recipe.kind == "overrides" for variant in recipe.variants]
     for recipe, variant in pieces:
         wrong: dict[str, Plain] = {}
+        gone: set[str] = set()
         new: set[str] = set()
         for violation in cause.whole:
             if violation.variant is variant or violation.remedy is None:
                 continue
             wrong |= {path: value for path, value in violation.remedy.set.items() if _reads(violation, path, variant)}
+            gone |= {path for path in violation.remedy.unset if _reads(violation, path, variant)}
             if any(_reads(violation, path, variant) for path in violation.witnesses):
                 new |= {path for path in violation.remedy.set if variant.origin(path) is None}
-        if wrong or new:
-            yield Need(recipe, variant, wrong, drop=tuple(sorted(new)))
+        if wrong or gone or new:
+            yield Need(recipe, variant, wrong, tuple(sorted(gone)), drop=tuple(sorted(new)))
 
 
 def _reads(violation: Violation, path: str, piece: Variant) -> bool:

@@ -96,9 +96,8 @@ class _Search:
         lost = self._hopeless | self._overlapping | set(self._best.chosen)
         waiting = [index for index in self._choice if index not in lost]
         self._grow(self._groups(waiting))
-        for group in self._groups(
-            index for index in self._choice if index not in {*self._best.chosen, *self._overlapping}
-        ):
+        lost = self._overlapping | set(self._best.chosen)
+        for group in self._groups(index for index in self._choice if index not in lost):
             self._insist(group)
         proved = tuple(Proved(self._plans[index].request, edits) for index, edits in sorted(self._best.chosen.items()))
         unproved = tuple(

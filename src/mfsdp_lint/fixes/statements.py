@@ -117,10 +117,7 @@ def loop_around(file: PythonFile, statement: Statement) -> Statement | None:
     """The outermost loop around a statement in its function."""
     block: Sequence[ast.stmt] = statement.scope.body
     while True:
-        index = next(
-            (index for index, node in enumerate(block) if file.range(node)[0] <= statement.start < file.range(node)[1]),
-            -1,
-        )
+        index = bisect_right(block, statement.start, key=lambda node: file.range(node)[0]) - 1
         if index < 0 or block[index] is statement.node:
             return None
         if isinstance(block[index], ast.For | ast.AsyncFor | ast.While):
