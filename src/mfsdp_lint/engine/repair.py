@@ -82,9 +82,10 @@ class Repair:
     def judged(self, judgement: Judgement, unsafe: bool) -> Judged:
         # What a stronger finding silences is there as well: it is not new when that one has been fixed.
         violations = [each for found in judgement.hits.values() for each in violations_of(found, every=True)]
+        told = {(id(each.variant), each.rule.code) for cause in judgement.causes for each in cause.whole}
         return Judged(
             recipes=judgement.recipes,
-            broken=_broken(violations),
+            broken=_broken(violations, told),
             requests=list(self._requests(judgement, unsafe)),
             unreadable=[problem.path for problem in judgement.problems if problem.kind in ("unreadable", "foreign")],
             breaks=lambda recipes: _broken(self.judge.violations(recipes, judgement.sources, every=True)),
@@ -160,10 +161,13 @@ def _name(recipe: Recipe) -> tuple[str, str, str]:
     return recipe.path, recipe.qualified_name, recipe.label
 
 
-def _broken(violations: Iterable[Violation]) -> list[Broken]:
+def _broken(violations: Iterable[Violation], told: Collection[tuple[int, str]] | None = None) -> list[Broken]:
+    def silenced(each: Violation) -> bool:
+        return told is not None and (id(each.variant), each.rule.code) not in told
+
     # Several versions may break a rule with different severities; the proof goes by the last one.
     return [
-        Broken(_mistake(each), each.severity, each.recipe, each.variant)
+        Broken(_mistake(each), each.severity, each.recipe, each.variant, silenced(each))
         for each in sorted(violations, key=lambda each: -SEVERITIES.index(each.severity))
     ]
 

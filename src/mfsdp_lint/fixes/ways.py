@@ -16,12 +16,16 @@ Way = tuple[str, str, tuple[str, ...], int]
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """What one variant of one recipe breaks; `code` tells it from everything else that the variant may break."""
+    """What one variant of one recipe breaks; `code` tells it from everything else that the variant may break.
+
+    Nobody is told of what is `silenced` by something stronger.
+    """
 
     code: str
     severity: Severity
     recipe: Recipe
     variant: Variant
+    silenced: bool = False
 
 
 Breaks = Callable[[Sequence[Recipe]], Sequence[Broken]]
