@@ -156,6 +156,8 @@ def _state(code: str, before: View, after: View, outcome: Outcome, asked: Option
     judge = Judge(questioned, _rules(), _rules())
     judgement = judge(Sources())
     left = [each for cause in judgement.causes if cause.finding.code == code for each in cause.violations]
+    # By itself a file of overrides is only a piece of a configuration.
+    left = [each for each in left if each.recipe.kind != "overrides"] or left
     obstacles = [obstacle(each, judge, judgement.sources) for each in left]
     if left and all(obstacles):
         return "refused", f"its remedy ends in {obstacles[0]}"

@@ -8,8 +8,8 @@ from functools import partial
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.fixes import lines, returned, roots, spelling
-from mfsdp_lint.fixes.conditions import condition
-from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old
+from mfsdp_lint.fixes.conditions import choice, condition
+from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, Switch
 from mfsdp_lint.fixes.statements import PythonFile, Scope, insert_after, insert_before, inside, loop_around
 from mfsdp_lint.fixes.written import names_many, statement_of
 
@@ -33,11 +33,10 @@ def assign_after(file: PythonFile, anchor: Origin, setting: str, new: Assignment
 
 
 def assign_after_where(
-    file: PythonFile, anchor: Origin, setting: str, switch: Origin, new: Assignments, old: Old
+    file: PythonFile, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
 ) -> list[Edit] | None:
-    """Assign settings on the lines behind `anchor`, each what it was (`old`, or itself) where `switch` is not on."""
-    place, decided = statement_of(file, anchor), statement_of(file, switch)
-    asked = condition(file, decided, switch) if decided else None
+    """Assign settings on the lines behind `anchor`, each what it was (`old`, or itself) for others."""
+    place, asked = statement_of(file, anchor), condition(file, switch)
     if place is None or asked is None:
         return None
     written: list[str | None] = []
@@ -51,7 +50,7 @@ def assign_after_where(
         else:
             quote = spelling.usual_quote(file)
             otherwise = spelling.spell(old[path], quote) if path in old else target
-            written.append(f"{target} = {spelling.spell(value, quote)} if {asked} else {otherwise}")
+            written.append(f"{target} = {choice(asked, spelling.spell(value, quote), otherwise)}")
     return _inserted(file, new, written, partial(insert_after, file, place))
 
 

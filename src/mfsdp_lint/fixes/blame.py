@@ -197,7 +197,9 @@ class Comparison:
             fixes = touching.get(way, [])
             culprits = [index for index in fixes if SEVERITIES.index(self._plans[index].request.severity) >= rank]
             if culprits or not fixes:
-                trial.blamed(culprits or self._nearest(trial, touching, way), f"{code} would appear in {_said(way)}")
+                blamed = culprits or self._nearest(trial, touching, way)
+                trial.making_room.update(blamed)
+                trial.blamed(blamed, f"{code} would appear in {_said(way)}")
 
     def _nearest(self, trial: Trial, touching: Mapping[Way, list[int]], way: Way, path: str = "") -> list[int]:
         """The fixes that may have to do with a way that they are not for: those of the same recipe, else those in its

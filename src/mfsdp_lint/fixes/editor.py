@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
@@ -27,6 +28,14 @@ Old = Mapping[str, Plain]
 """What settings are without an edit, as far as that is known."""
 
 
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """The statement by which callers turn something on, and whether an edit is for those who do, or for the others."""
+
+    origin: Origin
+    on: bool = True
+
+
 class Editable(Protocol):
     """A text that its editor can read.
 
@@ -49,13 +58,13 @@ class Editable(Protocol):
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
         """Assign settings next to `anchor`, which sets `setting`, in the same configuration."""
 
-    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Origin) -> list[Edit] | None:
-        """The same only for callers who turn on what the statement `switch` sets; others keep what is there."""
+    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
+        """The same only for the callers of one side of a switch; others keep what is there."""
 
     def assign_after_where(
-        self, anchor: Origin, setting: str, switch: Origin, new: Assignments, old: Old
+        self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
     ) -> list[Edit] | None:
-        """The same only for callers who turn on what the statement `switch` sets; for others it is what it was."""
+        """The same only for the callers of one side of a switch; for others it is what it was."""
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """Assign settings at the end of the recipe that `scope` begins, or of the function that it stands in."""
@@ -66,8 +75,8 @@ class Editable(Protocol):
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
         """Take out what `origin` says set the setting."""
 
-    def delete_write_where(self, origin: Origin, path: str, switch: Origin) -> list[Edit] | None:
-        """The same only for callers who turn on what the statement `switch` sets."""
+    def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
+        """The same only for the callers of one side of a switch."""
 
 
 class Editor(Protocol):

@@ -15,8 +15,8 @@ from typing import Literal
 
 from mfsdp_lint.core.finding import Edit, IsLinted
 from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
-from mfsdp_lint.core.values import Known
-from mfsdp_lint.fixes.editor import ABSENT, Assignments, Editable, Old
+from mfsdp_lint.core.values import Known, Value
+from mfsdp_lint.fixes.editor import ABSENT, Assignments, Editable, Old, Switch
 from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.requests import FixRequest, Need
 from mfsdp_lint.fixes.ways import Broken
@@ -48,7 +48,7 @@ class Job:
     where: Span
     origin: Origin = field(compare=False)
     setting: str
-    switch: Origin | None = field(default=None, compare=False)
+    switch: Switch | None = field(default=None, compare=False)
     source: Source | None = field(default=None, compare=False)
 
 
@@ -90,17 +90,19 @@ class Places:
             case "at the end":
                 for scope in filter(None, (anchor and anchor[0], self._recipe_origin(need.recipe))):
                     yield Job(placement, scope.span, scope, "")
-            case "in place where on" | "taken out where on" | "behind where on" if anchor:
-                yield from self._where_on(placement, origin, path, anchor)
+            case "in place where on" | "taken out where on" | "behind where on":
+                if anchor := anchor or self._anchor(need, on=False):
+                    yield from self._for_one_side(placement, need.variant, path, anchor)
 
-    def _where_on(
-        self, placement: Placement, origin: Origin | None, path: str, anchor: tuple[Origin, str]
+    def _for_one_side(
+        self, placement: Placement, variant: Variant, path: str, anchor: tuple[Origin, str]
     ) -> Iterator[Job]:
-        """The same for those alone who turn the feature on."""
-        switch, setting = anchor
+        """The same for those callers alone who turn the feature on, or for those who do not."""
+        origin, (decided, setting) = variant.origin(path), anchor
+        switch = Switch(decided, on=_is_on(variant.value(setting)))
         written = origin and origin.how != "default" and self._editable(origin) and self._beside(origin, anchor)
-        if placement == "behind where on" and not _comes_later(origin, switch):
-            yield Job(placement, switch.span, switch, setting, switch)
+        if placement == "behind where on" and not _comes_later(origin, decided):
+            yield Job(placement, decided.span, decided, setting, switch)
         elif origin and written:
             where = origin.span if placement == "behind where on" else origin.point
             yield Job(placement, where, origin, path, switch)
@@ -205,12 +207,11 @@ class Places:
         needing = {id(need.variant) for need in request.needs if path in need.named}
         return self._readers[path].get(where, set()) <= needing | self._others[request.code]
 
-    def _anchor(self, need: Need) -> tuple[Origin, str] | None:
-        """The first line in the linted files that turned the feature on, and the setting that it sets."""
+    def _anchor(self, need: Need, *, on: bool = True) -> tuple[Origin, str] | None:
+        """The first line in the linted files that turned the feature on (or off), and the setting that it sets."""
         for path in need.anchors:
-            origin, value = need.variant.origin(path), need.variant.value(path)
-            on = not (isinstance(value, Known) and value.value in (None, False))
-            if on and origin and origin.how != "default" and self._editable(origin):
+            origin = need.variant.origin(path)
+            if _is_on(need.variant.value(path)) is on and origin and origin.how != "default" and self._editable(origin):
                 return origin, path
         return None
 
@@ -231,6 +232,11 @@ class Places:
         if not self._is_linted(recipe.path):
             return None
         return Origin(Span(recipe.path, recipe.line, 1, recipe.line, 1), "assigned", function=recipe.name)
+
+
+def _is_on(value: Value) -> bool:
+    """Whether something is on, or may be."""
+    return not (isinstance(value, Known) and value.value in (None, False))
 
 
 def _comes_later(origin: Origin | None, anchor: Origin) -> bool:

@@ -16,7 +16,7 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import assigning, conditions, items, said, spelling, written
-from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old
+from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, Switch
 from mfsdp_lint.fixes.statements import (
     PythonFile,
     Scope,
@@ -57,12 +57,12 @@ class PythonEdits:
         """On the lines behind the statement."""
         return assigning.assign_after(self.file, anchor, setting, new)
 
-    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Origin) -> list[Edit] | None:
+    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
         """A conditional expression in the place of a literal."""
         return conditions.replace_value_where(self.file, origin, path, value, switch)
 
     def assign_after_where(
-        self, anchor: Origin, setting: str, switch: Origin, new: Assignments, old: Old
+        self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
     ) -> list[Edit] | None:
         """Conditional expressions on the lines behind the statement."""
         return assigning.assign_after_where(self.file, anchor, setting, switch, new, old)
@@ -80,7 +80,7 @@ class PythonEdits:
         """The statement, or the one entry or argument of it."""
         return delete_write(self.file, origin, path)
 
-    def delete_write_where(self, origin: Origin, path: str, switch: Origin) -> list[Edit] | None:
+    def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
         """The statement stays for all others."""
         return conditions.delete_write_where(self.file, origin, path, switch)
 

@@ -13,7 +13,8 @@ from mfsdp_lint.fixes.judged import Judged
 class Trial:
     """One evaluation: who is to blame for what went wrong, and whether something did that nobody can be blamed for.
 
-    `used` says which of its plans each fix was tried with.
+    `used` says which of its plans each fix was tried with. `making_room` are those of the blamed that another mistake
+    comes up with, perhaps only with some of them together.
     """
 
     chosen: dict[int, tuple[Edit, ...]]
@@ -22,6 +23,7 @@ class Trial:
     after: Judged
     blame: dict[int, str] = field(default_factory=dict)
     own_fault: set[int] = field(default_factory=set)
+    making_room: set[int] = field(default_factory=set)
     nobody: str = ""
 
     @property

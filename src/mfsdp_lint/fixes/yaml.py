@@ -16,7 +16,7 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import items
-from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old
+from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, Switch
 from mfsdp_lint.fixes.edits import Text
 from mfsdp_lint.readers.yaml.model_args import MODEL_ARGS
 
@@ -121,12 +121,12 @@ class YamlEdits:
         """In the same document, beside the other settings of their sections."""
         return assign(self.file, anchor, setting, new)
 
-    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Origin) -> list[Edit] | None:
+    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
         """There are no conditions."""
         return None
 
     def assign_after_where(
-        self, anchor: Origin, setting: str, switch: Origin, new: Assignments, old: Old
+        self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
     ) -> list[Edit] | None:
         """There are no conditions."""
         return None
@@ -143,7 +143,7 @@ class YamlEdits:
         """The entry."""
         return delete_write(self.file, origin, path)
 
-    def delete_write_where(self, origin: Origin, path: str, switch: Origin) -> list[Edit] | None:
+    def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
         """There are no conditions."""
         return None
 
