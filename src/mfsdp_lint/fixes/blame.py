@@ -198,7 +198,7 @@ class Comparison:
             culprits = [index for index in fixes if SEVERITIES.index(self._plans[index].request.severity) >= rank]
             if culprits or not fixes:
                 blamed = culprits or self._nearest(trial, touching, way)
-                trial.making_room.update(blamed)
+                trial.at_odds.append(blamed)
                 trial.blamed(blamed, f"{code} would appear in {_said(way)}")
 
     def _nearest(self, trial: Trial, touching: Mapping[Way, list[int]], way: Way, path: str = "") -> list[int]:

@@ -92,10 +92,12 @@ class _Search:
                 break
             if not trial.blame:
                 break
-            one, others = self._at_odds(trial)
-            blamed = trial.blame.keys() - one
-            active = [index for index in active if index not in blamed or self._next(index, trial)]
+            # Of those that make room for another mistake together the first stays as it is, and the others wait.
+            several = [indices for indices in trial.at_odds if len(indices) > 1]
+            first, others = {indices[0] for indices in several}, {index for indices in several for index in indices[1:]}
             active = [index for index in active if index not in others]
+            blamed = trial.blame.keys() - first
+            active = [index for index in active if index not in blamed or self._next(index, trial)]
         lost = self._hopeless | self._overlapping | set(self._best.chosen)
         waiting = [index for index in self._choice if index not in lost]
         self._grow(self._groups(waiting))
@@ -108,11 +110,6 @@ class _Search:
             if index not in self._best.chosen
         )
         return Proof(proved, unproved, self._best.texts, self._best.after)
-
-    def _at_odds(self, trial: Trial) -> tuple[set[int], set[int]]:
-        """Of the fixes of one recipe that make room for another mistake together: the first, and those that wait."""
-        groups = [group for group in self._groups(sorted(trial.making_room)) if len(group) > 1]
-        return {group[0] for group in groups}, {index for group in groups for index in group[1:]}
 
     def _next(self, index: int, trial: Trial) -> bool:
         """Whether a blamed fix has another plan to try now; else it waits, or is given up when it failed by itself."""
