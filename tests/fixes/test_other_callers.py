@@ -59,7 +59,7 @@ def test_a_switch_that_callers_have_to_give(fix: Fix, written: str) -> None:
 
 
 def test_a_required_switch_that_is_on_for_nobody_knows_whom(fix: Fix) -> None:
-    text = HEAD + f"def r(fsdp: int):\n{MAKE}    cfg.dist.use_megatron_fsdp = bool(fsdp)\n    return cfg\n"
+    text = HEAD + f"def r(fsdp: int):\n{MAKE}    cfg.dist.use_megatron_fsdp = bool(int(fsdp))\n    return cfg\n"
     assert fix({"a.py": text}) == {}
 
 
@@ -85,7 +85,7 @@ def test_a_choice_that_is_compared_with(fix: Fix) -> None:
 
 
 def test_what_a_caller_in_the_tree_passes(fix: Fix) -> None:
-    text = HEAD + f"def r(ranks=8):\n{MAKE}    cfg.dist.use_megatron_fsdp = bool(ranks)\n    return cfg\n"
+    text = HEAD + f"def r(ranks=8):\n{MAKE}    cfg.dist.use_megatron_fsdp = bool(int(ranks))\n    return cfg\n"
     assert fix({"a.py": text, "main.py": "from a import r\n\n\ndef go():\n    print(r(0))\n"}) == {}
 
 
