@@ -14,7 +14,7 @@ from benchmarks.injected.cure import obstacle
 from benchmarks.injected.shapes import Project
 from mfsdp_lint.core.finding import SEVERITIES
 from mfsdp_lint.core.recipe import Variant
-from mfsdp_lint.core.values import Value, describe
+from mfsdp_lint.core.values import Known, Value, describe
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.read import question
 from mfsdp_lint.engine.repair import Repair
@@ -247,8 +247,22 @@ def _named_on_the_way(project: Project, asked: Options) -> frozenset[str]:
 def _differences(before: Variant, after: Variant) -> Iterator[tuple[str, Value, Value]]:
     for path in dict.fromkeys((*before.settings, *after.settings)):
         old, new = before.value(path), after.value(path)
-        if not equal(old, new):
+        if path == "env_vars" and (each := _variables(old, new)) is not None:
+            yield from each
+        elif not equal(old, new):
             yield path, old, new
+
+
+def _variables(before: Value, after: Value) -> list[tuple[str, Value, Value]] | None:
+    """The variables that a recipe asks start-up to set, each by itself, where both are known."""
+    if not (isinstance(before, Known) and isinstance(after, Known)):
+        return None
+    if not (isinstance(before.value, dict) and isinstance(after.value, dict)):
+        return None
+    old, new = before.value, after.value
+    names = dict.fromkeys((*old, *new))
+    each = [(f"env.{name}", Known(old.get(name)), Known(new.get(name))) for name in names]
+    return [(path, then, now) for path, then, now in each if not equal(then, now)]
 
 
 def _new_findings(before: View, after: View) -> Iterator[str]:
