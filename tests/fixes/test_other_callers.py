@@ -85,7 +85,7 @@ def test_what_is_off_for_some_is_written_as_one_would(fix: Fix) -> None:
 
 
 def test_what_is_wrong_for_those_alone_who_do_not_turn_it_on(fix: Fix) -> None:
-    text = HEAD + f"def r(fsdp=True):\n{MAKE}    cfg.dist.use_megatron_fsdp = fsdp\n%s    return cfg\n"
+    text = HEAD + f"def r(fsdp=False):\n{MAKE}    cfg.dist.use_megatron_fsdp = fsdp\n%s    return cfg\n"
     line = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor" if fsdp else "torch_dist"\n'
     assert fix({"a.py": text % SET}) == {"a.py": text % line}
 
@@ -94,7 +94,8 @@ def test_what_start_up_replaces_only_for_those_who_turn_it_on(fix: Fix) -> None:
     text = (
         HEAD
         + f'def r(fsdp=True):\n{MAKE}{SET}    cfg.mixed_precision = "bf16_mixed"\n'
-        + "    cfg.ddp.grad_reduce_in_fp32 = False\n    if fsdp:\n        cfg.dist.use_megatron_fsdp = True\n%s    return cfg\n"
+        + "    cfg.ddp.grad_reduce_in_fp32 = False\n    if fsdp:\n        cfg.dist.use_megatron_fsdp = True\n%s"
+        + "    return cfg\n"
     )
     after = fix({"a.py": text % ""})["a.py"]
     assert "        cfg.ddp.grad_reduce_in_fp32 = True\n" in after

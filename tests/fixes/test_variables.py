@@ -58,7 +58,8 @@ MAKE = (
 )
 ON = "    cfg.dist.use_megatron_fsdp = True\n"
 END = "    return cfg\n"
-GOOD = "\n\ndef s():\n    cfg = common()\n    cfg.checkpoint.ckpt_format = 'torch_dist'\n    return cfg\n"
+TUNE = "\n\ndef tune(cfg):\n%s"
+GOOD = "\n\ndef s():\n    cfg = llama3_8b_pretrain_config()\n    tune(cfg)\n    return cfg\n"
 
 
 def fixed(tmp_path: Path, **files: str) -> dict[str, str]:
@@ -66,30 +67,33 @@ def fixed(tmp_path: Path, **files: str) -> dict[str, str]:
     (tmp_path / "pyproject.toml").write_text("")
     for name, text in files.items():
         (tmp_path / f"{name}.py").write_text(text)
+    after: dict[str, str] = {}
     for _ in range(2):
+        before = after or files
         main(["--target-bridge", "0.6.0", "--fix", *(f"{name}.py" for name in files)])
         after = {name: (tmp_path / f"{name}.py").read_text() for name in files}
+    assert after == before
     return {name: text for name, text in after.items() if text != files[name]}
 
 
 def test_what_a_helper_of_others_sets_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    text = HEAD + f"\n\ndef common():\n{MAKE}{SET}{END}" + f"\n\ndef r():\n    cfg = common()\n{ON}%s{END}" + GOOD
+    text = HEAD + TUNE % SET + f"\n\ndef r():\n{MAKE}    tune(cfg)\n{ON}%s{END}" + GOOD
     assert fixed(tmp_path, recipes=text % "") == {"recipes": text % TAKEN_BACK}
 
 
 def test_the_module_is_imported_where_it_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    common = HEAD + f"\n\ndef common():\n{MAKE}{SET}{END}" + GOOD
-    text = f'"""Mine."""\n\n%sfrom common import common\n\n\ndef r():\n    cfg = common()\n{ON}%s{END}'
+    imports = HEAD.removeprefix("import os\n\n") + "from common import tune\n"
+    text = f'"""Mine."""\n\n%s{imports}\n\ndef r():\n{MAKE}    tune(cfg)\n{ON}%s{END}'
     after = text % ("import os\n", TAKEN_BACK)
-    assert fixed(tmp_path, common=common, recipes=text % ("", "")) == {"recipes": after}
+    assert fixed(tmp_path, common=HEAD + TUNE % SET + GOOD, recipes=text % ("", "")) == {"recipes": after}
 
 
 def test_what_the_recipe_asks_start_up_to_set_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     own = f"    cfg.env_vars[{NAME}] = 1\n"
-    text = HEAD + f"\n\ndef common():\n{MAKE}{own}{END}" + f"\n\ndef r():\n    cfg = common()\n{ON}%s{END}" + GOOD
+    text = HEAD + TUNE % own + f"\n\ndef r():\n{MAKE}    tune(cfg)\n{ON}%s{END}" + GOOD
     assert fixed(tmp_path, recipes=text % "") == {"recipes": text % f"    cfg.env_vars.pop({NAME}, None)\n"}
 
 
