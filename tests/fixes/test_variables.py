@@ -67,9 +67,9 @@ def fixed(tmp_path: Path, **files: str) -> dict[str, str]:
     (tmp_path / "pyproject.toml").write_text("")
     for name, text in files.items():
         (tmp_path / f"{name}.py").write_text(text)
-    after: dict[str, str] = {}
+    before = after = files
     for _ in range(2):
-        before = after or files
+        before = after
         main(["--target-bridge", "0.6.0", "--fix", *(f"{name}.py" for name in files)])
         after = {name: (tmp_path / f"{name}.py").read_text() for name in files}
     assert after == before

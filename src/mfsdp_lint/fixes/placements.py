@@ -33,6 +33,7 @@ Placement = Literal[
     "argument here",
     "behind",
     "at the end",
+    "at the recipe's end",
     "argument",
     "in place where on",
     "taken out where on",
@@ -90,6 +91,8 @@ class Places:
             case "at the end":
                 for scope in filter(None, (anchor and anchor[0], self._recipe_origin(need.recipe))):
                     yield Job(placement, scope.span, scope, "")
+            case "at the recipe's end" if whole := self._recipe_origin(need.recipe):
+                yield Job(placement, whole.span, whole, "")
             case "in place where on" | "taken out where on" | "behind where on":
                 if anchor := anchor or self._anchor(need, on=False):
                     yield from self._for_one_side(placement, need.variant, path, anchor)
@@ -124,7 +127,7 @@ class Places:
                 return file.assign_after(job.origin, job.setting, new)
             case "behind where on" if job.switch:
                 return file.assign_after_where(job.origin, job.setting, job.switch, new, old)
-            case "at the end":
+            case "at the end" | "at the recipe's end":
                 return file.assign_at_end(job.origin, new)
             case "taken out where on" if job.switch and value is ABSENT:
                 return file.delete_write_where(job.origin, path, job.switch)

@@ -29,6 +29,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     ("behind where on",),
     ("in place", "at the end", "argument"),
     ("at the end",),
+    ("at the recipe's end",),
 )
 """For each manner, the placements to try for every setting, in this order."""
 
