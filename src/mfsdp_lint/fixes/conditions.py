@@ -54,6 +54,8 @@ def choice(asked: str, new: str, otherwise: str) -> str:
             return asked if is_bool else f"bool({asked})"
         case "False", "True":
             return _negated(asked)
+        case "False", _ if otherwise == asked:
+            return new  # where it is not so, it is off already
     if asked.startswith("not "):
         asked, new, otherwise = _negated(asked), otherwise, new
     return f"{new} if {asked} else {otherwise}"

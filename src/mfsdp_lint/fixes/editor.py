@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
@@ -32,7 +32,7 @@ Old = Mapping[str, Plain]
 class Switch:
     """The statement by which callers turn something on, and whether an edit is for those who do, or for the others."""
 
-    origin: Origin
+    origin: Origin = field(compare=False)
     on: bool = True
 
 

@@ -49,7 +49,7 @@ class Job:
     where: Span
     origin: Origin = field(compare=False)
     setting: str
-    switch: Switch | None = field(default=None, compare=False)
+    switch: Switch | None = None
     source: Source | None = field(default=None, compare=False)
 
 
