@@ -84,6 +84,15 @@ def test_what_is_off_for_some_is_written_as_one_would(fix: Fix) -> None:
     assert fix({"a.py": text % ("True", line)}) == {"a.py": text % ("not fsdp", line)}
 
 
+def test_fixes_that_hold_together_alone_and_for_one_side(fix: Fix) -> None:
+    text = (
+        HEAD + f"def r(fsdp=True):\n{MAKE}    cfg.dist.use_torch_fsdp2 = %s\n    cfg.dist.use_megatron_fsdp = fsdp\n%s"
+    )
+    line = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor" if fsdp else "torch_dist"\n'
+    end = "    return cfg\n"
+    assert fix({"a.py": text % ("True", end)}) == {"a.py": text % ("not fsdp", line + end)}
+
+
 def test_what_is_wrong_for_those_alone_who_do_not_turn_it_on(fix: Fix) -> None:
     text = HEAD + f"def r(fsdp=False):\n{MAKE}    cfg.dist.use_megatron_fsdp = fsdp\n%s    return cfg\n"
     line = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor" if fsdp else "torch_dist"\n'
