@@ -102,7 +102,9 @@ class _Search:
         waiting = [index for index in self._choice if index not in lost]
         self._grow(self._groups(waiting))
         for group in self._groups(index for index in self._choice if index not in self._best.chosen):
-            self._insist(group)
+            # What fails by itself has tried everything, unless others of the recipe were in its way.
+            if len(group) > 1 or group[0] not in self._hopeless:
+                self._insist(group)
         proved = tuple(Proved(self._plans[index].request, edits) for index, edits in sorted(self._best.chosen.items()))
         unproved = tuple(
             Unproved(each.request, self._reasons.get(index, TOO_MANY))
