@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
@@ -11,10 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from benchmarks.injected.cure import obstacle
 from benchmarks.injected.shapes import Project
 from mfsdp_lint.core.finding import SEVERITIES
 from mfsdp_lint.core.recipe import Variant
-from mfsdp_lint.core.values import Value, describe
+from mfsdp_lint.core.values import Known, Value, describe
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.read import question
 from mfsdp_lint.engine.repair import Repair
@@ -35,11 +35,8 @@ Way = tuple[str, int]
 
 State = Literal["no effect", "not found", "held back", "refused", "fixed", "not fixed"]
 """What became of the finding: the recipe is no ground for the pitfall, or it is worth no word; this shape hides it from
-the linter; the rule says that a person has to look at its fix first; its fix would bring in another finding that is as
-severe; gone; still there though its fix is safe."""
-
-REFUSAL = re.compile(r"MFSDP\d+\b.* would appear in")
-"""Why no edit can be right: said of a fix that makes room for another mistake."""
+the linter; the rule says that a person has to look at its fix first; its remedy, tried on the bare settings, ends in
+another mistake that is as severe and has no safe one; gone; still there though its fix is safe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,16 +152,21 @@ def _state(code: str, before: View, after: View, outcome: Outcome, asked: Option
     if any(remedy is None or remedy.safety == "unsafe" for remedy in own):
         left = [finding for finding in outcome.findings if finding.code == code]
         return "held back", left[0].message if left else ""
-    reasons = list(_unproved(code, asked))
-    refused = bool(reasons) and all(REFUSAL.search(reason) for reason in reasons)
-    return "refused" if refused else "not fixed", "; ".join(reasons)
-
-
-def _unproved(code: str, asked: Options) -> Iterator[str]:
-    """Why the fixer itself says that it does not do it."""
     questioned, _ = question(asked)
     judge = Judge(questioned, _rules(), _rules())
-    repair = Repair(judge(Sources()), judge, frozenset(rule.code for rule in _rules()))
+    judgement = judge(Sources())
+    left = [each for cause in judgement.causes if cause.finding.code == code for each in cause.violations]
+    # By itself a file of overrides is only a piece of a configuration.
+    left = [each for each in left if each.recipe.kind != "overrides"] or left
+    obstacles = [obstacle(each, judge, judgement.sources) for each in left]
+    if left and all(obstacles):
+        return "refused", f"its remedy ends in {obstacles[0]}"
+    return "not fixed", "; ".join(_unproved(code, judge, judgement))
+
+
+def _unproved(code: str, judge: Judge, judgement: Judgement) -> Iterator[str]:
+    """Why the fixer itself says that it does not do it."""
+    repair = Repair(judgement, judge, frozenset(rule.code for rule in _rules()))
     for each in repair.applied(unsafe=False).unproved:
         if each.request.code.startswith(code):
             yield each.reason
@@ -245,8 +247,22 @@ def _named_on_the_way(project: Project, asked: Options) -> frozenset[str]:
 def _differences(before: Variant, after: Variant) -> Iterator[tuple[str, Value, Value]]:
     for path in dict.fromkeys((*before.settings, *after.settings)):
         old, new = before.value(path), after.value(path)
-        if not equal(old, new):
+        if path == "env_vars" and (each := _variables(old, new)) is not None:
+            yield from each
+        elif not equal(old, new):
             yield path, old, new
+
+
+def _variables(before: Value, after: Value) -> list[tuple[str, Value, Value]] | None:
+    """The variables that a recipe asks start-up to set, each by itself, where both are known."""
+    if not (isinstance(before, Known) and isinstance(after, Known)):
+        return None
+    if not (isinstance(before.value, dict) and isinstance(after.value, dict)):
+        return None
+    old, new = before.value, after.value
+    names = dict.fromkeys((*old, *new))
+    each = [(f"env.{name}", Known(old.get(name)), Known(new.get(name))) for name in names]
+    return [(path, then, now) for path, then, now in each if not equal(then, now)]
 
 
 def _new_findings(before: View, after: View) -> Iterator[str]:

@@ -18,7 +18,7 @@ from mfsdp_lint.core.recipe import How, Origin, Recipe, Setting, Span, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.judged import Judged
-from mfsdp_lint.fixes.plan import FixRequest, Need
+from mfsdp_lint.fixes.requests import FixRequest, Need
 from mfsdp_lint.fixes.statements import PythonFile, parse
 from mfsdp_lint.fixes.ways import Broken
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from mfsdp_lint.fixes import python
+from mfsdp_lint.fixes import assigning, python
+from mfsdp_lint.fixes.editor import ABSENT
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.fixes.statements import parse
 from tests.fixes.marked import marked
@@ -111,6 +113,12 @@ def test_deleting_a_write(text: str) -> None:
     kept.remove("WANTED")
     names = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     assert sorted(map(repr, names)) == sorted(repr(value) for value in kept if value != "CONNECTIONS")
+    # Nothing goes with it but what separates it from others, and comments that are about nothing else then.
+    inside = text.partition("«")[2].partition("»")[0]
+    gone = "".join(plain[slice(*file.document.range(edit.span))] for edit in edits)
+    rest = re.sub(r"#[^\r\n]*", "", gone.replace(inside, "", 1))
+    assert re.fullmatch(r"[\s,;]*(cfg\.CONNECTIONS\s*=\s*\(\s*\))?[\s,;]*", rest)
+    assert "".join(edit.text for edit in edits).strip() in ("", "pass")
 
 
 @given(files("True", "use_megatron_fsdp"), st.integers(1, 3))
@@ -119,7 +127,7 @@ def test_assigning_behind(text: str, count: int) -> None:
     file = parse("recipe.py", plain)
     assert file is not None
     new = [(f"checkpoint.field{index}", index) for index in range(count)]
-    edits = python.assign_after(file, origin, "use_megatron_fsdp", new)
+    edits = assigning.assign_after(file, origin, "use_megatron_fsdp", new)
     assume(edits is not None)
     assert edits is not None
     after = apply_edits("recipe.py", plain, edits)
@@ -128,6 +136,22 @@ def test_assigning_behind(text: str, count: int) -> None:
     assert added == [
         added[0].partition(".checkpoint")[0] + f".checkpoint.field{index} = {index}" for index in range(count)
     ]
+    for edit in edits:
+        after = after.replace(edit.text, "", 1)
+    assert after == plain
+
+
+@given(files("True", "use_megatron_fsdp"), st.sampled_from(["env.CONNECTIONS", "env_vars.CONNECTIONS"]))
+def test_taking_a_variable_back_behind(text: str, path: str) -> None:
+    plain, origin = marked(text)
+    file = parse("recipe.py", plain)
+    assert file is not None
+    edits = assigning.assign_after(file, origin, "use_megatron_fsdp", [(path, ABSENT)])
+    assume(edits is not None)
+    assert edits is not None
+    after = apply_edits("recipe.py", plain, edits)
+    calls = [ast.unparse(node) for node in ast.walk(ast.parse(after)) if isinstance(node, ast.Call)]
+    assert any(re.search(r"\.pop\(.CONNECTIONS., None\)", each) for each in calls)
     for edit in edits:
         after = after.replace(edit.text, "", 1)
     assert after == plain

@@ -34,3 +34,10 @@ def test_edits_of_several_files() -> None:
     edits = [DOCUMENT.edit(0, 3, "1"), other.edit(1, 1, "y")]
     changed = apply_all({"a.py": DOCUMENT.text, "b.py": "x", "c.py": "z"}, edits)
     assert changed == {"a.py": "1\r\ntwo\f2\rthree", "b.py": "xy"}
+
+
+def test_what_is_added_to_an_inner_block_stands_before_what_is_added_to_the_outer_one() -> None:
+    text = "if x:\n    y = 1\nz = 2\n"
+    document = Text("a.py", text)
+    edits = [document.edit(16, 16, "b = 1\n"), document.edit(16, 16, "    a = 1\n")]
+    assert apply_edits("a.py", text, edits) == "if x:\n    y = 1\n    a = 1\nb = 1\nz = 2\n"

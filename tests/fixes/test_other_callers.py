@@ -59,7 +59,7 @@ def test_a_switch_that_callers_have_to_give(fix: Fix, written: str) -> None:
 
 
 def test_a_required_switch_that_is_on_for_nobody_knows_whom(fix: Fix) -> None:
-    text = HEAD + f"def r(fsdp: int):\n{MAKE}    cfg.dist.use_megatron_fsdp = bool(fsdp)\n    return cfg\n"
+    text = HEAD + f"def r(fsdp: int):\n{MAKE}    cfg.dist.use_megatron_fsdp = bool(int(fsdp))\n    return cfg\n"
     assert fix({"a.py": text}) == {}
 
 
@@ -76,6 +76,41 @@ def test_in_the_branch_that_turns_it_on(fix: Fix) -> None:
     assert fix({"a.py": text % ""}) == {"a.py": text % f"    {SET}"}
 
 
+def test_what_is_off_for_some_is_written_as_one_would(fix: Fix) -> None:
+    text = (
+        HEAD + f"def r(fsdp=True):\n{MAKE}    cfg.dist.use_torch_fsdp2 = %s\n    cfg.dist.use_megatron_fsdp = fsdp\n%s"
+    )
+    line = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor" if fsdp else "torch_dist"\n    return cfg\n'
+    assert fix({"a.py": text % ("True", line)}) == {"a.py": text % ("not fsdp", line)}
+
+
+def test_fixes_that_hold_together_alone_and_for_one_side(fix: Fix) -> None:
+    text = (
+        HEAD + f"def r(fsdp=True):\n{MAKE}    cfg.dist.use_torch_fsdp2 = %s\n    cfg.dist.use_megatron_fsdp = fsdp\n%s"
+    )
+    line = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor" if fsdp else "torch_dist"\n'
+    end = "    return cfg\n"
+    assert fix({"a.py": text % ("True", end)}) == {"a.py": text % ("not fsdp", line + end)}
+
+
+def test_what_is_wrong_for_those_alone_who_do_not_turn_it_on(fix: Fix) -> None:
+    text = HEAD + f"def r(fsdp=False):\n{MAKE}    cfg.dist.use_megatron_fsdp = fsdp\n%s    return cfg\n"
+    line = '    cfg.checkpoint.ckpt_format = "fsdp_dtensor" if fsdp else "torch_dist"\n'
+    assert fix({"a.py": text % SET}) == {"a.py": text % line}
+
+
+def test_what_start_up_replaces_only_for_those_who_turn_it_on(fix: Fix) -> None:
+    text = (
+        HEAD
+        + f'def r(fsdp=True):\n{MAKE}{SET}    cfg.mixed_precision = "bf16_mixed"\n'
+        + "    cfg.ddp.grad_reduce_in_fp32 = False\n    if fsdp:\n        cfg.dist.use_megatron_fsdp = True\n%s"
+        + "    return cfg\n"
+    )
+    after = fix({"a.py": text % ""})["a.py"]
+    assert "        cfg.ddp.grad_reduce_in_fp32 = True\n" in after
+    assert "    cfg.ddp.grad_reduce_in_fp32 = False\n    if fsdp:\n" in after
+
+
 def test_a_choice_that_is_compared_with(fix: Fix) -> None:
     text = (
         HEAD + f'def r(wrapper="mfsdp"):\n{MAKE}    cfg.dist.use_megatron_fsdp = wrapper == "mfsdp"\n%s    return cfg\n'
@@ -85,7 +120,7 @@ def test_a_choice_that_is_compared_with(fix: Fix) -> None:
 
 
 def test_what_a_caller_in_the_tree_passes(fix: Fix) -> None:
-    text = HEAD + f"def r(ranks=8):\n{MAKE}    cfg.dist.use_megatron_fsdp = bool(ranks)\n    return cfg\n"
+    text = HEAD + f"def r(ranks=8):\n{MAKE}    cfg.dist.use_megatron_fsdp = bool(int(ranks))\n    return cfg\n"
     assert fix({"a.py": text, "main.py": "from a import r\n\n\ndef go():\n    print(r(0))\n"}) == {}
 
 

@@ -9,7 +9,7 @@ import pytest
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.fixes import python
+from mfsdp_lint.fixes import assigning, python
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.fixes.statements import PythonFile, parse
 from tests.fixes.marked import marked
@@ -301,7 +301,7 @@ BEHIND = {
 @pytest.mark.parametrize(("before", "wanted"), BEHIND.values(), ids=BEHIND)
 def test_assign_behind_the_anchor(before: str, wanted: str) -> None:
     file, origin = read(before)
-    assert after(file, python.assign_after(file, origin, SWITCH, [(FORMAT, "f")])) == wanted
+    assert after(file, assigning.assign_after(file, origin, SWITCH, [(FORMAT, "f")])) == wanted
 
 
 def test_an_alias_serves_its_own_section() -> None:
@@ -310,7 +310,7 @@ def test_an_alias_serves_its_own_section() -> None:
         ("ddp.data_parallel_sharding_strategy", "optim"),
         ("ddp.average_in_collective", False),
     ]
-    assert after(file, python.assign_after(file, origin, "ddp.use_megatron_fsdp", new)) == (
+    assert after(file, assigning.assign_after(file, origin, "ddp.use_megatron_fsdp", new)) == (
         "def r(ddp):\n    ddp.use_megatron_fsdp = True\n"
         '    ddp.data_parallel_sharding_strategy = "optim"\n    ddp.average_in_collective = False\n'
     )
@@ -327,7 +327,7 @@ NO_NAME = {
 @pytest.mark.parametrize("text", NO_NAME.values(), ids=NO_NAME)
 def test_nothing_is_assigned_through_a_name_that_is_not_certain(text: str) -> None:
     file, origin = read(text)
-    assert python.assign_after(file, origin, SWITCH, [(FORMAT, "f")]) is None
+    assert assigning.assign_after(file, origin, SWITCH, [(FORMAT, "f")]) is None
 
 
 @pytest.mark.parametrize(
@@ -345,7 +345,7 @@ def test_assign_at_the_end_of_a_function(before: str, wanted: str | None) -> Non
     file, origin = read(before)
     scope = python.scope_of(file, origin)
     assert scope is not None
-    assert after(file, python.assign_at_end(file, scope, [(FORMAT, "f")])) == wanted
+    assert after(file, assigning.assign_at_end(file, scope, [(FORMAT, "f")])) == wanted
 
 
 RETURNED = {
@@ -380,7 +380,7 @@ def test_assign_at_the_end(before: str, wanted: str) -> None:
     assert file is not None
     function = file.tree.body[0]
     assert isinstance(function, ast.FunctionDef)
-    assert after(file, python.assign_at_end(file, function, [(FORMAT, "fsdp_dtensor")])) == wanted
+    assert after(file, assigning.assign_at_end(file, function, [(FORMAT, "fsdp_dtensor")])) == wanted
 
 
 @pytest.mark.parametrize(
@@ -397,4 +397,4 @@ def test_what_is_returned_may_have_no_name(text: str) -> None:
     assert file is not None
     function = file.tree.body[0]
     assert isinstance(function, ast.FunctionDef)
-    assert python.assign_at_end(file, function, [(FORMAT, "fsdp_dtensor")]) is None
+    assert assigning.assign_at_end(file, function, [(FORMAT, "fsdp_dtensor")]) is None

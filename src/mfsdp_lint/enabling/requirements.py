@@ -10,7 +10,7 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
 from mfsdp_lint.core.values import NONE, Known, Plain, same, spell
 from mfsdp_lint.enabling.guide import Asked, Guide
-from mfsdp_lint.fixes.plan import Need
+from mfsdp_lint.fixes.requests import Need
 from mfsdp_lint.readers.overrides import OverriddenSettings, Override
 from mfsdp_lint.rules.check import Remedy, Violation
 from mfsdp_lint.vocabulary import SWITCHES

@@ -17,8 +17,10 @@ from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.engine.run import prepare
 from mfsdp_lint.fixes.apply import Fixed
 from mfsdp_lint.fixes.judged import Judged
-from mfsdp_lint.fixes.plan import FixRequest, Texts, plan
+from mfsdp_lint.fixes.placements import Texts
+from mfsdp_lint.fixes.plan import plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, prove
+from mfsdp_lint.fixes.requests import FixRequest
 from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.inputs.addresses import is_address, parse_address
 from mfsdp_lint.inputs.options import Options, UsageError

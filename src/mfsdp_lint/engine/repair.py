@@ -12,7 +12,7 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.fixes.apply import Fixed, fix_project, rounds
 from mfsdp_lint.fixes.judged import Judged
-from mfsdp_lint.fixes.plan import FixRequest, Need
+from mfsdp_lint.fixes.requests import FixRequest, Need
 from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.importers import TooMany, importers
@@ -83,9 +83,10 @@ class Repair:
     def judged(self, judgement: Judgement, unsafe: bool) -> Judged:
         # What a stronger finding silences is there as well: it is not new when that one has been fixed.
         violations = [each for found in judgement.hits.values() for each in violations_of(found, every=True)]
+        told = {(id(each.variant), each.rule.code) for cause in judgement.causes for each in cause.whole}
         return Judged(
             recipes=judgement.recipes,
-            broken=_broken(violations),
+            broken=_broken(violations, told),
             requests=list(self._requests(judgement, unsafe)),
             unreadable=[problem.path for problem in judgement.problems if problem.kind in NOT_CHECKED],
             breaks=lambda recipes: _broken(self.judge.violations(recipes, judgement.sources, every=True)),
@@ -161,10 +162,13 @@ def _name(recipe: Recipe) -> tuple[str, str, str]:
     return recipe.path, recipe.qualified_name, recipe.label
 
 
-def _broken(violations: Iterable[Violation]) -> list[Broken]:
+def _broken(violations: Iterable[Violation], told: Collection[tuple[int, str]] | None = None) -> list[Broken]:
+    def silenced(each: Violation) -> bool:
+        return told is not None and (id(each.variant), each.rule.code) not in told
+
     # Several versions may break a rule with different severities; the proof goes by the last one.
     return [
-        Broken(_mistake(each), each.severity, each.recipe, each.variant)
+        Broken(_mistake(each), each.severity, each.recipe, each.variant, silenced(each))
         for each in sorted(violations, key=lambda each: -SEVERITIES.index(each.severity))
     ]
 
@@ -180,15 +184,9 @@ def _mistake(violation: Violation) -> str:
 def _needs(cause: Cause) -> Iterator[Need]:
     for violation in cause.whole:
         if violation.remedy is not None:
-            anchors = (
-                path
-                for setting in violation.rule.blame.enabled_by
-                for path in setting.deciding(violation.variant)
-                if path in violation.witnesses
-            )
             remedy = violation.remedy
             # Where nothing else turned the feature on, the line at fault is the place to write next to.
-            places = tuple(dict.fromkeys((*anchors, violation.primary.setting)))
+            places = tuple(dict.fromkeys((*_anchors(violation), violation.primary.setting)))
             yield Need(
                 violation.recipe,
                 violation.variant,
@@ -201,6 +199,16 @@ def _needs(cause: Cause) -> Iterator[Need]:
             )
 
 
+def _anchors(violation: Violation) -> Iterator[str]:
+    """What turned the feature on; of a rule about assignments all that it asks besides the assignment."""
+    rule = violation.rule
+    if rule.judges == "writes":
+        yield from rule.applies.deciding(violation.seen)
+        return
+    for setting in rule.blame.enabled_by:
+        yield from (path for path in setting.deciding(violation.variant) if path in violation.witnesses)
+
+
 def _pieces(cause: Cause, recipes: Iterable[Recipe]) -> Iterator[Need]:
     """What has to change, or may be added, in the files of overrides that a program reads its values from.
 
@@ -209,15 +217,17 @@ def _pieces(cause: Cause, recipes: Iterable[Recipe]) -> Iterator[Need]:
     pieces = [(recipe, variant) for recipe in recipes if recipe.kind == "overrides" for variant in recipe.variants]
     for recipe, variant in pieces:
         wrong: dict[str, Plain] = {}
+        gone: set[str] = set()
         new: set[str] = set()
         for violation in cause.whole:
             if violation.variant is variant or violation.remedy is None:
                 continue
             wrong |= {path: value for path, value in violation.remedy.set.items() if _reads(violation, path, variant)}
+            gone |= {path for path in violation.remedy.unset if _reads(violation, path, variant)}
             if any(_reads(violation, path, variant) for path in violation.witnesses):
                 new |= {path for path in violation.remedy.set if variant.origin(path) is None}
-        if wrong or new:
-            yield Need(recipe, variant, wrong, drop=tuple(sorted(new)))
+        if wrong or gone or new:
+            yield Need(recipe, variant, wrong, tuple(sorted(gone)), drop=tuple(sorted(new)))
 
 
 def _reads(violation: Violation, path: str, piece: Variant) -> bool:

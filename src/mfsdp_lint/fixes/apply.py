@@ -8,8 +8,10 @@ from types import MappingProxyType
 
 from mfsdp_lint.core.finding import Edit, IsLinted
 from mfsdp_lint.fixes.judged import Evaluate, Judged, Widen
-from mfsdp_lint.fixes.plan import Plan, Texts, plan
+from mfsdp_lint.fixes.placements import Texts
+from mfsdp_lint.fixes.plan import Plan, plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, Proof, Proved, Unproved, prove
+from mfsdp_lint.fixes.ways import Broken
 
 NOTHING: Mapping[str, tuple[Edit, ...]] = MappingProxyType({})
 
@@ -45,22 +47,28 @@ def prove_once(
     `widen` brings in whoever else uses the files that may be edited: nothing may become worse for them either. `known`
     are the edits of fixes (by key) that held without the others: they are tried first.
     """
-    plans = plan(before.requests, before.recipes, texts, is_linted)
+    plans = plan(before.requests, before.recipes, texts, is_linted, _others(before, is_linted))
     edited = {edit.span.path for each in plans for candidate in each.candidates for edit in candidate}
     wider = widen(before, {}, edited) if widen and edited else before
     if wider.unprovable:
         return Proof((), tuple(Unproved(each, TOO_LARGE) for each in before.requests), {}, before)
     if wider is not before:
         before = wider
-        others = [each for each in before.broken if not is_linted(each.recipe.path)]
-        plans = plan(before.requests, before.recipes, texts, is_linted, others)
+        plans = plan(before.requests, before.recipes, texts, is_linted, _others(before, is_linted))
     return prove([_beginning_with(each, known.get(each.request.key)) for each in plans], before, evaluate, texts)
+
+
+def _others(before: Judged, is_linted: IsLinted) -> list[Broken]:
+    """Who makes a mistake and has no fix of it."""
+    return [each for each in before.broken if each.silenced or not is_linted(each.recipe.path)]
 
 
 def _beginning_with(plan: Plan, known: tuple[Edit, ...] | None) -> Plan:
     if known not in plan.candidates:
         return plan
-    return replace(plan, candidates=(known, *(each for each in plan.candidates if each != known)))
+    candidates = (known, *(each for each in plan.candidates if each != known))
+    manners = {manner: candidates.index(plan.candidates[index]) for manner, index in plan.manners.items()}
+    return replace(plan, candidates=candidates, manners=manners)
 
 
 def fix_project(

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.finding import SEVERITIES, Edit
 from mfsdp_lint.core.recipe import CALLED, Origin, Recipe, Variant
-from mfsdp_lint.core.values import Known, Plain, Value, is_known_as
+from mfsdp_lint.core.values import Plain, Value, is_known_as
+from mfsdp_lint.fixes.edits import merge
 from mfsdp_lint.fixes.judged import Judged
-from mfsdp_lint.fixes.plan import Need, Plan
+from mfsdp_lint.fixes.plan import Plan
+from mfsdp_lint.fixes.requests import Need
 from mfsdp_lint.fixes.trial import Trial
 from mfsdp_lint.fixes.ways import (
     Broken,
@@ -19,6 +21,7 @@ from mfsdp_lint.fixes.ways import (
     equal,
     in_other_calls,
     is_same_as,
+    is_unset,
     is_whole_of,
     may_become,
     pairs,
@@ -59,14 +62,14 @@ class Comparison:
         touching, named = self._touching(trial, before)
         whole = parts(before, after)
         split = {way[:2] for way in whole}
-        for way in before.ways.keys() ^ after.ways.keys():
+        for way in (*_missing(before, after), *_missing(after, before)):
             if way[:2] in split:
                 continue
             found = [index for other, each in touching.items() if other[:2] == way[:2] for index in each]
             reason = f"{way[1]} would take other ways through its code"
             trial.blamed(found or trial.editing(way[0]), reason)
         self._judge_own(trial, after)
-        for way, earlier in ({way: way for way in before.ways.keys() & after.ways.keys()} | whole).items():
+        for way, earlier in ({way: way for way in before.ways if way in after.ways} | whole).items():
             then, now, may = before.ways[earlier], after.ways[way], named[way] | named[earlier]
             for path in self._differing(way, then, now):
                 if way != earlier and may_become(then.value(path), now.value(path)):
@@ -164,7 +167,7 @@ class Comparison:
                 if variant is None:
                     continue
                 wrong = [path for path, value in need.set.items() if not is_known_as(variant.value(path), value)]
-                wrong += [path for path in need.unset if not _unset(variant.value(path))]
+                wrong += [path for path in need.unset if _stays(need.variant.value(path), variant.value(path))]
                 if (way, request.code) in after.broken or wrong:
                     reason = (
                         f"{wrong[0]} would not take effect in {way[1]}" if wrong else f"it would remain in {way[1]}"
@@ -194,7 +197,9 @@ class Comparison:
             fixes = touching.get(way, [])
             culprits = [index for index in fixes if SEVERITIES.index(self._plans[index].request.severity) >= rank]
             if culprits or not fixes:
-                trial.blamed(culprits or self._nearest(trial, touching, way), f"{code} would appear in {_said(way)}")
+                blamed = culprits or self._nearest(trial, touching, way)
+                trial.at_odds.append(blamed)
+                trial.blamed(blamed, f"{code} would appear in {_said(way)}")
 
     def _nearest(self, trial: Trial, touching: Mapping[Way, list[int]], way: Way, path: str = "") -> list[int]:
         """The fixes that may have to do with a way that they are not for: those of the same recipe, else those in its
@@ -221,19 +226,24 @@ def _said(way: Way) -> str:
     return " ".join((way[1], *(each for each in way[2][:1] if each.startswith(CALLED))))
 
 
+def _missing(here: Picture, there: Picture) -> list[Way]:
+    """The ways of one picture that are not in the other."""
+    return [way for way in here.ways if way not in there.ways]
+
+
 def _wrote(chosen: Mapping[int, tuple[Edit, ...]], origin: Origin | None) -> list[int]:
     """The fixes whose edits are where a value of the changed texts comes from."""
     if origin is None:
         return []
-    spans, found, added = origin.spans(), [], 0
-    here = {(edit, index) for index, edits in chosen.items() for edit in edits if edit.span.path == origin.span.path}
-    for edit, index in sorted(here, key=lambda each: each[0].span):
+    spans, added = origin.spans(), 0
+    found: set[int] = set()
+    for edit in merge(edit for edits in chosen.values() for edit in edits if edit.span.path == origin.span.path):
         first = edit.span.line + added
         last = first + edit.text.count("\n")
         if any(first <= span.end_line and span.line <= last for span in spans if span.path == origin.span.path):
-            found.append(index)
+            found.update(index for index, edits in chosen.items() if edit in edits)
         added += edit.text.count("\n") - (edit.span.end_line - edit.span.line)
-    return found
+    return sorted(found)
 
 
 def _differences(before: Variant, after: Variant) -> list[str]:
@@ -243,6 +253,6 @@ def _differences(before: Variant, after: Variant) -> list[str]:
     return [path for path in paths if not equal(before.value(path), after.value(path))]
 
 
-def _unset(value: Value) -> bool:
-    # A flag that nobody gives is off.
-    return not (isinstance(value, Known) and value.value is not None and value.value is not False)
+def _stays(before: Value, after: Value) -> bool:
+    """Whether what should not be set is what it was; what somebody else says of it takes effect then."""
+    return not is_unset(after) and equal(before, after)

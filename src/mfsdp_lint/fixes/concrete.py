@@ -13,6 +13,8 @@ from mfsdp_lint.fixes.statements import PythonFile, Statement
 
 Range = tuple[int, int]
 
+Brackets = cst.Call | cst.Dict | cst.List | cst.Tuple
+
 
 @dataclass(frozen=True, slots=True)
 class Write:
@@ -24,7 +26,7 @@ class Write:
     name: str
     value: cst.BaseExpression
     where: Range
-    item: tuple[cst.Call | cst.Dict, int] | None = None
+    item: tuple[Brackets, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +60,14 @@ class Concrete:
                 case cst.Dict(elements=elements):
                     for index, element in enumerate(elements):
                         if isinstance(element, cst.DictElement) and (name := _text(element.key)):
-                            yield Write(name, element.value, self.places[element], (node, index))
+                            yield Write(_last_word(name), element.value, self.places[element], (node, index))
+                case cst.List(elements=pairs) | cst.Tuple(elements=pairs):
+                    for index, pair in enumerate(pairs):
+                        if written := _pair(pair.value):
+                            yield Write(*written, self.places[pair], (node, index))
 
-    def items(self, brackets: cst.Call | cst.Dict) -> Items | None:
-        """Where the items of a call or a dictionary stand. None where that cannot be told."""
+    def items(self, brackets: Brackets) -> Items | None:
+        """Where the items of a call, a dictionary or a list stand. None where that cannot be told."""
         if isinstance(brackets, cst.Call):
             nodes: list[cst.CSTNode] = list(brackets.args)
             start = self.places[brackets.func][1]
@@ -70,8 +76,9 @@ class Concrete:
             start = self.places[brackets][0]
         closing = self.places[brackets][1] - 1
         begin = self.places[nodes[0]][0] if nodes else closing
-        opening = self._text.find("({"[isinstance(brackets, cst.Dict)], start - self.whole[0], begin - self.whole[0])
-        if opening < 0 or self._text[closing - self.whole[0]] not in ")}":
+        bracket = "{" if isinstance(brackets, cst.Dict) else "[" if isinstance(brackets, cst.List) else "("
+        opening = self._text.find(bracket, start - self.whole[0], begin - self.whole[0])
+        if opening < 0 or self._text[closing - self.whole[0]] not in ")}]":
             return None
         return Items(opening + self.whole[0], closing, [self.places[node] for node in nodes])
 
@@ -113,13 +120,25 @@ def read(file: PythonFile, statement: Statement) -> Concrete | None:
     return Concrete(module, places, (statement.start, statement.end))
 
 
-def is_update(module: cst.Module, brackets: cst.Call | cst.Dict) -> bool:
+def is_update(module: cst.Module, brackets: Brackets) -> bool:
     """Whether the statement is `….update(…)` alone, and what stands between `brackets` is all that it updates with."""
     match module.body:
         case [cst.SimpleStatementLine(body=[cst.Expr(value=cst.Call() as call)])]:
             named = isinstance(call.func, cst.Attribute) and call.func.attr.value == "update"
             return named and len(call.args) == 1 and (call is brackets or call.args[0].value is brackets)
     return False
+
+
+def _pair(node: cst.BaseExpression) -> tuple[str, cst.BaseExpression] | None:
+    """The name and the value of `("checkpoint.ckpt_format", "torch_dist")`."""
+    match node:
+        case cst.Tuple(elements=[cst.Element(value=key), cst.Element(value=value)]) if name := _text(key):
+            return _last_word(name), value
+    return None
+
+
+def _last_word(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _target_name(target: cst.BaseExpression) -> str | None:

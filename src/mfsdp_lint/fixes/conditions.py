@@ -10,46 +10,68 @@ import ast
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.fixes import roots, spelling
-from mfsdp_lint.fixes.editor import Assignments, Old
-from mfsdp_lint.fixes.statements import PythonFile, Statement, insert_after
+from mfsdp_lint.fixes import spelling
+from mfsdp_lint.fixes.editor import Switch
+from mfsdp_lint.fixes.statements import PythonFile, Statement, has_its_line, inside
 from mfsdp_lint.fixes.written import statement_of, value_at, write_of
 
 
-def replace_value_where(file: PythonFile, origin: Origin, path: str, value: Plain, switch: Origin) -> list[Edit] | None:
+def replace_value_where(file: PythonFile, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
     """Write a conditional expression where `origin` says that the value stands, which remains for all others."""
-    place, decided = statement_of(file, origin), statement_of(file, switch)
-    condition = _condition(file, decided, switch) if decided else None
+    place, asked = statement_of(file, origin), condition(file, switch)
     old = value_at(file, place, origin.point, path) if place else None
-    if condition is None or old is None:
+    if asked is None or old is None:
         return None
     text = file.document.text[slice(*old)]
     parsed = _parsed(text)
     if parsed is None or not _can_be_asked(parsed):
         return None
     new = spelling.spell(value, text[-1] if text[-1] in "'\"" else spelling.usual_quote(file))
-    return [file.document.edit(*old, f"{new} if {condition} else {text}")]
+    return [file.document.edit(*old, choice(asked, new, text))]
 
 
-def assign_after_where(file: PythonFile, anchor: Origin, setting: str, new: Assignments, old: Old) -> list[Edit] | None:
-    """Assign settings on the lines behind `anchor`, each what it was (`old`, or itself) where that line is not on."""
-    place = statement_of(file, anchor)
-    condition = _condition(file, place, anchor) if place else None
-    if place is None or condition is None:
+def delete_write_where(file: PythonFile, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
+    """Let the statement that `origin` says set the setting be for all others: `if not fsdp:` in front of it."""
+    from mfsdp_lint.fixes.concrete import read
+
+    place, asked = statement_of(file, origin), condition(file, switch)
+    concrete = read(file, place) if place else None
+    if place is None or concrete is None or asked is None or not has_its_line(file, place):
         return None
-    lines: list[str] = []
-    quote = spelling.usual_quote(file)
-    for path, value in new:
-        target = None if path.startswith("env.") else roots.target_of(file, place, anchor, setting, path)
-        if target is None:
-            return None
-        otherwise = spelling.spell(old[path], quote) if path in old else target
-        lines.append(f"{target} = {spelling.spell(value, quote)} if {condition} else {otherwise}")
-    return insert_after(file, place, lines)
+    write = write_of(concrete.writes(), path.rpartition(".")[2], file.document.range(origin.point))
+    if write is None or write.where != concrete.whole:
+        return None
+    text = file.document.text[place.start : place.end]
+    new = inside(file, place, f"if {_negated(asked)}:", text)
+    return None if new is None else [file.document.edit(place.start, place.start, new.removesuffix(text))]
 
 
-def _condition(file: PythonFile, place: Statement, switch: Origin) -> str | None:
-    """What a statement sets, where it is something that callers decide and that can be asked again."""
+def choice(asked: str, new: str, otherwise: str) -> str:
+    """What is `new` where something is so: `"fsdp_dtensor" if fsdp else "torch_dist"`."""
+    match new, otherwise:
+        case "True", "False":
+            is_bool = isinstance(_parsed(asked), ast.Compare | ast.UnaryOp)
+            return asked if is_bool else f"bool({asked})"
+        case "False", "True":
+            return _negated(asked)
+        case "False", _ if otherwise == asked:
+            return new  # where it is not so, it is off already
+    if asked.startswith("not "):
+        asked, new, otherwise = _negated(asked), otherwise, new
+    return f"{new} if {asked} else {otherwise}"
+
+
+def condition(file: PythonFile, switch: Switch) -> str | None:
+    """What tells the callers of one side of a switch: something that can be asked again.
+
+    It is what the statement sets, or of `if fsdp: cfg.dist.use_megatron_fsdp = True` what the branch asks.
+    """
+    place = statement_of(file, switch.origin)
+    asked = _asked(file, place, switch.origin) if place else None
+    return asked if asked is None or switch.on else _negated(asked)
+
+
+def _asked(file: PythonFile, place: Statement, switch: Origin) -> str | None:
     from mfsdp_lint.fixes.concrete import read
 
     concrete = read(file, place)
@@ -58,7 +80,27 @@ def _condition(file: PythonFile, place: Statement, switch: Origin) -> str | None
     start, end = concrete.places[write.value] if concrete and write else point
     text = file.document.text[start:end]
     parsed = _parsed(text)
-    return text if parsed is not None and not isinstance(parsed, ast.Constant) and _can_be_asked(parsed) else None
+    if isinstance(parsed, ast.Constant):
+        branch = next(
+            (node for node in place.scope.body if isinstance(node, ast.If) and node.body is place.block), None
+        )
+        text, parsed = (file.source(branch.test), branch.test) if branch else (text, None)
+    match parsed:
+        case ast.Call(func=ast.Name("bool"), args=[inner], keywords=[]):
+            text, parsed = ast.get_source_segment(text, inner) or text, inner
+    return text if parsed is not None and _can_be_asked(parsed) else None
+
+
+def _negated(asked: str) -> str:
+    match _parsed(asked):
+        case ast.Name() | ast.Attribute() | ast.Subscript():
+            return f"not {asked}"
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return ast.get_source_segment(asked, inner) or f"not ({asked})"
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+            sides = [ast.get_source_segment(asked, each) for each in (left, right)]
+            return f"{sides[0]} != {sides[1]}"
+    return f"not ({asked})"
 
 
 def _can_be_asked(node: ast.expr) -> bool:

@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Protocol
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.values import Plain
 
-Assignments = Sequence[tuple[str, Plain]]
-"""Setting paths and the values that they should have."""
+
+class Absent(Enum):
+    """The value of what should not be set."""
+
+    ABSENT = "absent"
+
+
+ABSENT = Absent.ABSENT
+
+Assignments = Sequence[tuple[str, Plain | Absent]]
+"""Setting paths and the values that they should have; `env.NAME` is a variable of the process, and `env_vars.NAME` one
+that the recipe asks start-up to set."""
 
 Old = Mapping[str, Plain]
 """What settings are without an edit, as far as that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """The statement by which callers turn something on, and whether an edit is for those who do, or for the others."""
+
+    origin: Origin = field(compare=False)
+    on: bool = True
 
 
 class Editable(Protocol):
@@ -38,11 +58,13 @@ class Editable(Protocol):
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
         """Assign settings next to `anchor`, which sets `setting`, in the same configuration."""
 
-    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Origin) -> list[Edit] | None:
-        """The same only for callers who turn on what the statement `switch` sets; others keep what is there."""
+    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
+        """The same only for the callers of one side of a switch; others keep what is there."""
 
-    def assign_after_where(self, anchor: Origin, setting: str, new: Assignments, old: Old) -> list[Edit] | None:
-        """The same only for callers who turn on what `anchor` sets; for others it is what it was."""
+    def assign_after_where(
+        self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
+    ) -> list[Edit] | None:
+        """The same only for the callers of one side of a switch; for others it is what it was."""
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """Assign settings at the end of the recipe that `scope` begins, or of the function that it stands in."""
@@ -52,6 +74,9 @@ class Editable(Protocol):
 
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
         """Take out what `origin` says set the setting."""
+
+    def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
+        """The same only for the callers of one side of a switch."""
 
 
 class Editor(Protocol):

@@ -63,10 +63,10 @@ class Text:
 def merge(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """All edits in the order of their places, equal ones once.
 
-    Insertions at one place keep the order in which they were given, and come before what is replaced there.
-    Raises OverlapError when two edits touch the same text and differ.
+    Insertions at one place come before what is replaced there: those of inner blocks first, which end there, and else
+    in the order in which they were given. Raises OverlapError when two edits touch the same text and differ.
     """
-    ordered = sorted(dict.fromkeys(edits), key=lambda edit: edit.span)
+    ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit.span, -_indentation(edit.text)))
     for before, after in pairwise(ordered):
         if before.span.path == after.span.path and _end(before) > _start(after):
             raise OverlapError(f"{after.span.path}:{after.span.line}: two fixes change the same text")
@@ -89,6 +89,11 @@ def apply_all(texts: Mapping[str, str], edits: Iterable[Edit]) -> dict[str, str]
     """The new text of every file of `texts` that `edits` change. Raises OverlapError."""
     every = tuple(edits)
     return {path: apply_edits(path, texts[path], every) for path in dict.fromkeys(edit.span.path for edit in every)}
+
+
+def _indentation(text: str) -> int:
+    line = text.lstrip("\r\n")
+    return len(line) - len(line.lstrip(" \t"))
 
 
 def _start(edit: Edit) -> tuple[int, int]:

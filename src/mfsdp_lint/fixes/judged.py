@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.fixes.plan import FixRequest
+from mfsdp_lint.fixes.requests import FixRequest
 from mfsdp_lint.fixes.ways import Breaks, Broken
 
 

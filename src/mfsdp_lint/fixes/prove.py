@@ -1,7 +1,8 @@
 """Prove fixes: change the texts, read and judge all again, and see that it is better and that nothing else differs.
 
 A batch of fixes is proved at once. When it fails, those to blame get their next plan or wait; when nobody can be
-blamed the batch is halved. The number of evaluations is bounded, because each one reads the whole project.
+blamed the batch is halved. What is left of one recipe is tried in every manner together, and then one by one. The
+number of evaluations is bounded, because each one reads the whole project.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from mfsdp_lint.fixes.blame import Comparison
 from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, apply_all, merge
 from mfsdp_lint.fixes.judged import Evaluate, Judged
-from mfsdp_lint.fixes.plan import FixRequest, Plan, Texts
+from mfsdp_lint.fixes.placements import Texts
+from mfsdp_lint.fixes.plan import STRATEGIES, Plan
+from mfsdp_lint.fixes.requests import FixRequest
 from mfsdp_lint.fixes.trial import Trial
 from mfsdp_lint.fixes.ways import Way
 
@@ -52,6 +55,9 @@ OVERLAP = "another fix changes the same text"
 TOO_LARGE = "the project is too large to find everybody who uses the file"
 TOO_MANY = "the proof took too many attempts"
 
+_LAST_RESORT = 16
+"""Attempts for recipes of which some fixes only hold in another manner than the others, or without them."""
+
 
 def prove(plans: Sequence[Plan], before: Judged, evaluate: Evaluate, texts: Texts) -> Proof:
     """The largest part of a batch that holds together, found with a bounded number of evaluations."""
@@ -67,10 +73,12 @@ class _Search:
         self._evaluate = evaluate
         self._texts = texts
         self._left = 12 + 2 * math.ceil(math.log2(len(plans) + 1))
+        self._more = _LAST_RESORT
         self._choice = dict.fromkeys((index for index, each in enumerate(plans) if each.candidates), 0)
         self._reasons = {index: NO_PLACE for index, each in enumerate(plans) if not each.candidates}
         self._hopeless: set[int] = set(self._reasons)
         self._overlapping: set[int] = set()
+        self._failed: set[frozenset[tuple[int, int]]] = set()
         self._best = Trial({}, {}, {}, before)
         self._comparison = Comparison(plans, before)
 
@@ -80,14 +88,23 @@ class _Search:
         while active and self._left > 6:
             trial = self._try(active)
             if trial.holds:
-                self._best = trial
+                self._hold_on(trial)
                 break
             if not trial.blame:
                 break
-            active = [index for index in active if index not in trial.blame or self._next(index, trial)]
+            # Of those that make room for another mistake together the first stays as it is, and the others wait.
+            several = [indices for indices in trial.at_odds if len(indices) > 1]
+            first, others = {indices[0] for indices in several}, {index for indices in several for index in indices[1:]}
+            active = [index for index in active if index not in others]
+            blamed = trial.blame.keys() - first
+            active = [index for index in active if index not in blamed or self._next(index, trial)]
         lost = self._hopeless | self._overlapping | set(self._best.chosen)
         waiting = [index for index in self._choice if index not in lost]
         self._grow(self._groups(waiting))
+        for group in self._groups(index for index in self._choice if index not in self._best.chosen):
+            # What fails by itself has tried everything, unless others of the recipe were in its way.
+            if len(group) > 1 or group[0] not in self._hopeless:
+                self._insist(group)
         proved = tuple(Proved(self._plans[index].request, edits) for index, edits in sorted(self._best.chosen.items()))
         unproved = tuple(
             Unproved(each.request, self._reasons.get(index, TOO_MANY))
@@ -116,14 +133,48 @@ class _Search:
             return
         trial = self._try([*self._best.chosen, *waiting])
         if trial.holds:
-            self._best = trial
+            self._hold_on(trial)
         elif len(groups) > 1:
             half = len(groups) // 2
             self._grow(groups[:half])
             self._grow(groups[half:])
         else:
-            for index in waiting:
-                self._reasons[index] = trial.blame.get(index) or trial.nobody or next(iter(trial.blame.values()))
+            self._blamed(waiting, trial)
+
+    def _blamed(self, indices: Iterable[int], trial: Trial) -> None:
+        for index in indices:
+            self._reasons[index] = trial.blame.get(index) or trial.nobody or next(iter(trial.blame.values()))
+
+    def _insist(self, indices: Sequence[int]) -> None:
+        """Try the fixes of one recipe that fail together: all in the same manner, then as many as hold by themselves.
+
+        What one of them is blamed for may be the manner of another.
+        """
+        for manner in range(len(STRATEGIES)):
+            if self._hold({index: self._plans[index].manners.get(manner, 0) for index in indices}):
+                return
+        for index in indices:
+            for choice in range(len(self._plans[index].candidates)):
+                if self._hold({index: choice}):
+                    break
+
+    def _hold(self, choice: Mapping[int, int]) -> bool:
+        """Whether fixes in a manner of their own hold with what holds already."""
+        if self._more <= 0 or frozenset({**self._best.used, **choice}.items()) in self._failed:
+            return False
+        self._more -= 1
+        self._choice.update(choice)
+        trial = self._try([*self._best.chosen, *choice])
+        if trial.holds and trial.chosen.keys() >= choice.keys():
+            self._hold_on(trial)
+            return True
+        if not trial.holds:
+            self._blamed(choice, trial)
+        return False
+
+    def _hold_on(self, trial: Trial) -> None:
+        self._best = trial
+        self._choice.update(trial.used)
 
     def _groups(self, indices: Iterable[int]) -> list[list[int]]:
         """Fixes of the same recipe stay together: they may need each other."""
@@ -154,6 +205,8 @@ class _Search:
             self._left -= 1
             trial.after = self._evaluate(changed)
             self._comparison.judge(trial)
+        if not trial.holds:
+            self._failed.add(frozenset(used.items()))
         return trial
 
     def _fitting(self, index: int, edits: tuple[Edit, ...]) -> tuple[int, tuple[Edit, ...]] | None:

@@ -9,21 +9,19 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.fixes import conditions, items, returned, roots, said, spelling, written
-from mfsdp_lint.fixes.editor import Assignments, Old
+from mfsdp_lint.fixes import assigning, conditions, items, said, spelling, written
+from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, Switch
 from mfsdp_lint.fixes.statements import (
     PythonFile,
     Scope,
     blocks,
     delete,
-    insert_after,
-    insert_before,
     parse,
 )
 
@@ -52,24 +50,27 @@ class PythonEdits:
 
     def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
         """Keyword arguments of the call."""
-        return add_arguments(self.file, origin, new)
+        given = [(path, value) for path, value in new if value is not ABSENT]
+        return add_arguments(self.file, origin, given) if len(given) == len(new) else None
 
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
         """On the lines behind the statement."""
-        return assign_after(self.file, anchor, setting, new)
+        return assigning.assign_after(self.file, anchor, setting, new)
 
-    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Origin) -> list[Edit] | None:
+    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
         """A conditional expression in the place of a literal."""
         return conditions.replace_value_where(self.file, origin, path, value, switch)
 
-    def assign_after_where(self, anchor: Origin, setting: str, new: Assignments, old: Old) -> list[Edit] | None:
+    def assign_after_where(
+        self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
+    ) -> list[Edit] | None:
         """Conditional expressions on the lines behind the statement."""
-        return conditions.assign_after_where(self.file, anchor, setting, new, old)
+        return assigning.assign_after_where(self.file, anchor, setting, switch, new, old)
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """In front of the `return` that ends the function which begins there, or has the line in it."""
         function = _function_at(self.file, scope.span.line) or scope_of(self.file, scope)
-        return assign_at_end(self.file, function, new) if function else None
+        return assigning.assign_at_end(self.file, function, new) if function else None
 
     def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
         """The last name of what is assigned to."""
@@ -78,6 +79,10 @@ class PythonEdits:
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
         """The statement, or the one entry or argument of it."""
         return delete_write(self.file, origin, path)
+
+    def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
+        """The statement stays for all others."""
+        return conditions.delete_write_where(self.file, origin, path, switch)
 
 
 def replace_value(file: PythonFile, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
@@ -131,7 +136,7 @@ def rename(file: PythonFile, origin: Origin, path: str, meant: str) -> list[Edit
     return [file.document.edit(start + found[0].start(), start + found[0].end(), new)]
 
 
-def add_arguments(file: PythonFile, origin: Origin, new: Assignments) -> list[Edit] | None:
+def add_arguments(file: PythonFile, origin: Origin, new: Sequence[tuple[str, Plain]]) -> list[Edit] | None:
     """Give the call that `origin` spans, which took the declared default, keyword arguments of its own."""
     import libcst as cst
 
@@ -179,39 +184,6 @@ def delete_write(file: PythonFile, origin: Origin, path: str) -> list[Edit] | No
     if len(between.items) == 1 and is_update(concrete.module, brackets):
         return delete(file, place)
     return [file.document.edit(*change) for change in items.remove(file.document, between, index)]
-
-
-def assign_after(file: PythonFile, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
-    """Assign settings on the lines behind `anchor`, the statement that sets `setting`, by the same configuration."""
-    place = written.statement_of(file, anchor)
-    if place is None:
-        return None
-    lines: list[str] = []
-    quote = spelling.usual_quote(file)
-    for path, value in new:
-        target = None if path.startswith("env.") else roots.target_of(file, place, anchor, setting, path)
-        if target is None:
-            return None
-        lines.append(f"{target} = {spelling.spell(value, quote)}")
-    return insert_after(file, place, lines)
-
-
-def assign_at_end(file: PythonFile, scope: Scope, new: Assignments) -> list[Edit] | None:
-    """Assign settings in front of the `return NAME` that ends a function; what it returns gets a name if need be."""
-    if any(path.startswith("env.") for path, _ in new):
-        return None
-
-    def lines(name: str) -> list[str]:
-        quote = spelling.usual_quote(file)
-        return [f"{name}.{path} = {spelling.spell(value, quote)}" for path, value in new]
-
-    if end := roots.final_return(file, scope):
-        return insert_before(file, end[0], lines(end[1]))
-    if unnamed := returned.named(file, scope):
-        return returned.assign(file, *unnamed, lines(unnamed[1]))
-    if changed := returned.given(file, scope):
-        return insert_after(file, changed[0], lines(changed[1]))
-    return None
 
 
 def scope_of(file: PythonFile, origin: Origin) -> Scope | None:

@@ -113,6 +113,19 @@ def walk_scope(scope: Scope) -> Iterator[ast.AST]:
             waiting.extend(reversed(list(ast.iter_child_nodes(node))))
 
 
+def loop_around(file: PythonFile, statement: Statement) -> Statement | None:
+    """The outermost loop around a statement in its function."""
+    block: Sequence[ast.stmt] = statement.scope.body
+    while True:
+        index = bisect_right(block, statement.start, key=lambda node: file.range(node)[0]) - 1
+        if index < 0 or block[index] is statement.node:
+            return None
+        if isinstance(block[index], ast.For | ast.AsyncFor | ast.While):
+            return file.statement(block, index, statement.scope)
+        within = (each for each in blocks(block[index]) if each[0].lineno <= statement.node.lineno)
+        block = list(within)[-1]
+
+
 def insert_after(file: PythonFile, statement: Statement, new: Sequence[str]) -> list[Edit] | None:
     """Insert statements behind the line that `statement` is on, indented as it is; one edit for each.
 
@@ -123,25 +136,46 @@ def insert_after(file: PythonFile, statement: Statement, new: Sequence[str]) -> 
     line_end = document.line_end(last.end)
     if not _REST_OF_LINE.fullmatch(text, last.end, line_end):
         return None
-    indentation = _indentation(file, first)
-    if indentation is None:
+    white = indentation(file, first)
+    if white is None:
         return [document.edit(last.end, last.end, f"; {each}") for each in new]
     newline = document.newline(last.end)
     if line_end == len(text):
-        return [document.edit(line_end, line_end, f"{newline}{indentation}{each}") for each in new]
+        return [document.edit(line_end, line_end, f"{newline}{white}{each}") for each in new]
     at = document.next_line(line_end)
-    return [document.edit(at, at, f"{indentation}{each}{newline}") for each in new]
+    return [document.edit(at, at, f"{white}{each}{newline}") for each in new]
 
 
 def insert_before(file: PythonFile, statement: Statement, new: Sequence[str]) -> list[Edit] | None:
     """Insert statements in front of `statement`: on lines of their own where it begins its line."""
     document = file.document
     first, _ = _on_one_line(file, statement)
-    indentation = _indentation(file, first)
-    if indentation is None or first.start != statement.start:
+    white = indentation(file, first)
+    if white is None or first.start != statement.start:
         return [document.edit(statement.start, statement.start, f"{each}; ") for each in new]
     newline, at = document.newline(statement.start), document.line_start(statement.start)
-    return [document.edit(at, at, f"{indentation}{each}{newline}") for each in new]
+    return [document.edit(at, at, f"{white}{each}{newline}") for each in new]
+
+
+def inside(file: PythonFile, statement: Statement, head: str, line: str) -> str | None:
+    """A compound statement of two lines, indented as the lines around `statement` are; None where it has no line."""
+    white = indentation(file, statement)
+    if white is None:
+        return None
+    step = "\t" if white.startswith("\t") else "    "
+    return f"{head}{file.document.newline(statement.start)}{white}{step}{line}"
+
+
+def has_its_line(file: PythonFile, statement: Statement) -> bool:
+    """Whether a statement is on one line, and nothing else is."""
+    first, last = _on_one_line(file, statement)
+    end = file.document.line_end(statement.end)
+    return (
+        first.start == last.start
+        and indentation(file, first) is not None
+        and not LINE_END.search(file.document.text, statement.start, statement.end)
+        and _REST_OF_LINE.fullmatch(file.document.text, statement.end, end) is not None
+    )
 
 
 def delete(file: PythonFile, statement: Statement) -> list[Edit]:
@@ -156,7 +190,7 @@ def delete(file: PythonFile, statement: Statement) -> list[Edit]:
     first, last = _on_one_line(file, statement)
     line_end = document.line_end(statement.end)
     alone = first.start == last.start and _REST_OF_LINE.fullmatch(text, statement.end, line_end)
-    if alone and _indentation(file, first) is not None:
+    if alone and indentation(file, first) is not None:
         start, end = document.line_start(statement.start), document.next_line(statement.end)
         if end == line_end and start:
             # The last line of a file that does not end in a line ending: the one before it goes, too.
@@ -185,7 +219,7 @@ def _joined(file: PythonFile, left: ast.stmt, right: ast.stmt) -> bool:
     return LINE_END.search(_CONTINUATION.sub("", gap)) is None
 
 
-def _indentation(file: PythonFile, statement: Statement) -> str | None:
+def indentation(file: PythonFile, statement: Statement) -> str | None:
     """What stands in front of the first statement of a line; None when that is not white space alone."""
     text, line_start = file.document.text, file.document.line_start(statement.start)
     before = text[line_start : statement.start]

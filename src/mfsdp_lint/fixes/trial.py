@@ -13,7 +13,8 @@ from mfsdp_lint.fixes.judged import Judged
 class Trial:
     """One evaluation: who is to blame for what went wrong, and whether something did that nobody can be blamed for.
 
-    `used` says which of its plans each fix was tried with.
+    `used` says which of its plans each fix was tried with. `at_odds` are those of the blamed with which another mistake
+    comes up, perhaps only because they were made together.
     """
 
     chosen: dict[int, tuple[Edit, ...]]
@@ -22,6 +23,7 @@ class Trial:
     after: Judged
     blame: dict[int, str] = field(default_factory=dict)
     own_fault: set[int] = field(default_factory=set)
+    at_odds: list[Sequence[int]] = field(default_factory=list)
     nobody: str = ""
 
     @property

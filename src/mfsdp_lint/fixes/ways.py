@@ -16,12 +16,16 @@ Way = tuple[str, str, tuple[str, ...], int]
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """What one variant of one recipe breaks; `code` tells it from everything else that the variant may break."""
+    """What one variant of one recipe breaks; `code` tells it from everything else that the variant may break.
+
+    Nobody is told of what is `silenced` by something stronger.
+    """
 
     code: str
     severity: Severity
     recipe: Recipe
     variant: Variant
+    silenced: bool = False
 
 
 Breaks = Callable[[Sequence[Recipe]], Sequence[Broken]]
@@ -114,6 +118,12 @@ def equal(left: Value, right: Value) -> bool:
     if isinstance(left, Known) and isinstance(right, Known):
         return same(left.value, right.value)
     return left == right
+
+
+def is_unset(value: Value) -> bool:
+    """Whether a setting is not set, as far as that is known."""
+    # A flag that nobody gives is off.
+    return not (isinstance(value, Known) and value.value is not None and value.value is not False)
 
 
 def as_call(way: Way) -> Way:

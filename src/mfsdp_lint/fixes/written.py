@@ -45,7 +45,7 @@ def value_at(file: PythonFile, place: Statement, where: Span, path: str) -> Rang
         return None
     plain = (cst.SimpleString, cst.ConcatenatedString, cst.Name, cst.Attribute, cst.Integer, cst.Float, cst.Subscript)
     point = file.document.range(where)
-    if _names_many(place.node):
+    if names_many(place.node):
         return None
     if any(isinstance(node, plain) and concrete.places[node] == point for node in concrete.nodes()):
         return point
@@ -65,7 +65,7 @@ def is_parameter(scope: Scope, name: str) -> bool:
     return any(each.arg == name for each in (*given.posonlyargs, *given.args, *given.kwonlyargs))
 
 
-def _names_many(node: ast.stmt) -> bool:
+def names_many(node: ast.stmt) -> bool:
     """Whether a statement sets whatever it is told to set: `setattr(section, name, value)`."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Name("setattr"), args=[_, name, _])):

@@ -16,7 +16,7 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import items
-from mfsdp_lint.fixes.editor import Assignments, Old
+from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, Switch
 from mfsdp_lint.fixes.edits import Text
 from mfsdp_lint.readers.yaml.model_args import MODEL_ARGS
 
@@ -121,11 +121,13 @@ class YamlEdits:
         """In the same document, beside the other settings of their sections."""
         return assign(self.file, anchor, setting, new)
 
-    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Origin) -> list[Edit] | None:
+    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
         """There are no conditions."""
         return None
 
-    def assign_after_where(self, anchor: Origin, setting: str, new: Assignments, old: Old) -> list[Edit] | None:
+    def assign_after_where(
+        self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
+    ) -> list[Edit] | None:
         """There are no conditions."""
         return None
 
@@ -140,6 +142,10 @@ class YamlEdits:
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
         """The entry."""
         return delete_write(self.file, origin, path)
+
+    def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
+        """There are no conditions."""
+        return None
 
 
 def parse(path: str, text: str) -> YamlFile | None:
@@ -187,6 +193,8 @@ def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assi
         return None
     grouped: dict[int, tuple[int, yaml.MappingNode | Entry, Tree]] = {}
     for path, value in new:
+        if value is ABSENT:
+            return None
         words = (*above, *path.split("."))
         if any(each.words == words for each in file.entries(root)):
             return None

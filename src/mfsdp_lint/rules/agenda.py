@@ -75,8 +75,22 @@ class Agenda:
                         yield question.rule, case
 
 
+_KEPT = 16
+_known: dict[tuple[tuple[int, ...], Site], tuple[Sequence[Rule], Agenda]] = {}
+"""The latest agendas by the ids of the rules, which are kept with them. A proof asks for the same one many times."""
+
+
 def agenda(rules: Sequence[Rule], site: Site) -> Agenda:
     """The rules as they read at a site."""
+    key = tuple(map(id, rules)), site
+    if key not in _known:
+        while len(_known) >= _KEPT:
+            del _known[next(iter(_known))]
+        _known[key] = rules, _agenda(rules, site)
+    return _known[key][1]
+
+
+def _agenda(rules: Sequence[Rule], site: Site) -> Agenda:
     gates: dict[Node, list[RuleQuestion]] = {}
     beside: dict[str, list[Rule]] = {"writes": [], "text": []}
     for rule in rules:

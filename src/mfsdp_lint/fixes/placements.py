@@ -1,0 +1,247 @@
+"""Where a setting can be written, and what that takes: the places of one way through a recipe, for one finding.
+
+A setting is changed in the text that decides its value, or where that is handed on or written, when everybody who takes
+it from there needs the change. Otherwise it is assigned right behind the line that turned on what the value is bad for,
+or at the end of the function. Where that line says `= fsdp`, it is for the callers to decide, and the new value may be
+for those alone who turn it on.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mfsdp_lint.core.finding import Edit, IsLinted
+from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
+from mfsdp_lint.core.values import Known, Value
+from mfsdp_lint.fixes.editor import ABSENT, Assignments, Editable, Old, Switch
+from mfsdp_lint.fixes.editors import open_for_edit
+from mfsdp_lint.fixes.requests import FixRequest, Need
+from mfsdp_lint.fixes.ways import Broken
+from mfsdp_lint.readers.registry import kind_of
+
+Texts = Callable[[str], str]
+"""The text of a file, by its path."""
+
+Placement = Literal[
+    "decided",
+    "handed on",
+    "in place",
+    "taken out",
+    "argument here",
+    "behind",
+    "at the end",
+    "at the recipe's end",
+    "argument",
+    "in place where on",
+    "taken out where on",
+    "behind where on",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One call of an edit function; assignments at one place are made together, for whichever recipe they are."""
+
+    placement: Placement
+    where: Span
+    origin: Origin = field(compare=False)
+    setting: str
+    switch: Switch | None = None
+    source: Source | None = field(default=None, compare=False)
+
+
+class Places:
+    """The places of all recipes that were read; `others` is what is broken where no fix was asked for."""
+
+    def __init__(self, recipes: Sequence[Recipe], texts: Texts, is_linted: IsLinted, others: Sequence[Broken]) -> None:
+        self._texts = texts
+        self._is_linted = is_linted
+        self._files: dict[str, Editable | None] = {}
+        self._variants = [variant for recipe in recipes for variant in recipe.variants]
+        self._readers: dict[str, dict[Span, set[int]]] = {}
+        self._uses: dict[tuple[str, Span], set[Span]] = defaultdict(set)
+        self._others: dict[str, set[int]] = defaultdict(set)
+        for each in others:
+            self._others[each.code].add(id(each.variant))
+        self._known: dict[tuple[Job, str], list[Edit] | None] = {}
+
+    def jobs(self, placement: Placement, request: FixRequest, need: Need, path: str) -> Iterator[Job]:
+        """The places of this kind, the best first."""
+        origin, anchor = need.variant.origin(path), self._anchor(need)
+        own = origin if origin and self._editable(origin) and self._only(request, path, origin) else None
+        match placement:
+            case "decided" | "handed on" if origin and origin.sources:
+                places = origin.sources[-1:] if placement == "decided" else origin.sources[-2::-1]
+                for source in places:
+                    if self._is_linted(source.span.path) and self._only_from(request, path, source.span):
+                        yield Job(placement, source.span, origin, path, source=source)
+            case "in place" if own and own.how != "default":
+                yield Job(placement, own.point, own, path)
+            case "argument" if own and own.how == "default":
+                yield Job("argument", own.span, own, "")
+            case "argument here" if own and own.how == "default" and self._beside(own, anchor):
+                yield Job("argument", own.span, own, "")
+            case "behind" if anchor:
+                yield from self._beside_in_data(*anchor)
+                if not _comes_later(origin, anchor[0]):
+                    yield Job(placement, anchor[0].span, anchor[0], anchor[1])
+            case "at the end":
+                for scope in filter(None, (anchor and anchor[0], self._recipe_origin(need.recipe))):
+                    yield Job(placement, scope.span, scope, "")
+            case "at the recipe's end" if whole := self._recipe_origin(need.recipe):
+                yield Job(placement, whole.span, whole, "")
+            case "in place where on" | "taken out where on" | "behind where on":
+                if anchor := anchor or self._anchor(need, on=False):
+                    yield from self._for_one_side(placement, need.variant, path, anchor)
+
+    def _for_one_side(
+        self, placement: Placement, variant: Variant, path: str, anchor: tuple[Origin, str]
+    ) -> Iterator[Job]:
+        """The same for those callers alone who turn the feature on, or for those who do not."""
+        origin, (decided, setting) = variant.origin(path), anchor
+        switch = Switch(decided, on=_is_on(variant.value(setting)))
+        written = origin and origin.how != "default" and self._editable(origin) and self._beside(origin, anchor)
+        if placement == "behind where on" and not _comes_later(origin, decided):
+            yield Job(placement, decided.span, decided, setting, switch)
+        elif origin and written:
+            where = origin.span if placement == "behind where on" else origin.point
+            yield Job(placement, where, origin, path, switch)
+
+    def edits(self, job: Job, new: Assignments, old: Old) -> list[Edit] | None:
+        """What a job comes to, worked out once: recipes that share a helper ask for the same. None: nothing."""
+        key = job, repr((new, old))
+        if key not in self._known:
+            self._known[key] = self._made(job, new, old)
+        return self._known[key]
+
+    def _made(self, job: Job, new: Assignments, old: Old) -> list[Edit] | None:
+        file = self._file(job.where.path)
+        if file is None:
+            return None
+        path, value = new[0]
+        match job.placement:
+            case "behind":
+                return file.assign_after(job.origin, job.setting, new)
+            case "behind where on" if job.switch:
+                return file.assign_after_where(job.origin, job.setting, job.switch, new, old)
+            case "at the end" | "at the recipe's end":
+                return file.assign_at_end(job.origin, new)
+            case "taken out where on" if job.switch and value is ABSENT:
+                return file.delete_write_where(job.origin, path, job.switch)
+        if value is ABSENT:
+            return None
+        match job.placement:
+            case "decided" | "handed on" if job.source:
+                return file.replace_source(job.source, path, value, old, self._uses[job.setting, job.where])
+            case "in place":
+                return file.replace_value(job.origin, path, value, old)
+            case "in place where on" if job.switch:
+                return file.replace_value_where(job.origin, path, value, job.switch)
+            case "argument":
+                return file.add_arguments(job.origin, new)
+        return None
+
+    def taken_out(self, request: FixRequest, path: str, origin: Origin) -> list[Edit] | None:
+        """The edits that take a write out, and what it replaced. None where it has to stay."""
+        last = self._entry_out(request, path, origin)
+        return None if last is None else [*last, *self._earlier(origin, path)]
+
+    def dropped(self, request: FixRequest, path: str, origin: Origin) -> list[Edit]:
+        """The edits that take out what says nothing any more, where that can be done."""
+        if origin.how == "default" or not self._editable(origin) or not self._only(request, path, origin):
+            return []
+        return [*(self._delete(origin, path) or ()), *self._earlier(origin, path)]
+
+    def renamed(self, variant: Variant, path: str, meant: str) -> list[Edit] | None:
+        """The edits that write the name that was meant in the place of one that is no field."""
+        origin = next((each.origin for each in variant.undeclared() if each.path == path), None)
+        file = self._file(origin.span.path) if origin and self._editable(origin) else None
+        return file.rename(origin, path, meant) if origin and file else None
+
+    def _entry_out(self, request: FixRequest, path: str, origin: Origin) -> list[Edit] | None:
+        """The write, or the entry of a table that a loop writes from."""
+        if self._editable(origin) and self._only(request, path, origin):
+            own = self._delete(origin, path)
+            if own is not None:
+                return own
+        for source in reversed(origin.sources):
+            if self._is_linted(source.span.path) and self._only_from(request, path, source.span):
+                entry = self._delete(Origin(source.span, "assigned"), path)
+                if entry is not None:
+                    return entry
+        return None
+
+    def _earlier(self, origin: Origin, path: str) -> Iterator[Edit]:
+        """What the last write replaced would take effect again."""
+        earlier = origin.earlier
+        while earlier and self._editable(earlier):
+            yield from self._delete(earlier, path) or ()
+            earlier = earlier.earlier
+
+    def _delete(self, origin: Origin, path: str) -> list[Edit] | None:
+        file = self._file(origin.span.path)
+        return file.delete_write(origin, path) if file else None
+
+    def _file(self, path: str) -> Editable | None:
+        if path not in self._files:
+            self._files[path] = open_for_edit(path, self._texts(path))
+        return self._files[path]
+
+    def _editable(self, origin: Origin) -> bool:
+        return origin.upstream is None and origin.how != "environment" and self._is_linted(origin.span.path)
+
+    def _only(self, request: FixRequest, path: str, origin: Origin) -> bool:
+        """Whether everybody who takes a setting from a write is among those that need it changed."""
+        return self._only_from(request, path, origin.point)
+
+    def _only_from(self, request: FixRequest, path: str, where: Span) -> bool:
+        """The same of any text that the setting may be taken from."""
+        if path not in self._readers:
+            readers: dict[Span, set[int]] = defaultdict(set)
+            for variant in self._variants:
+                if written := variant.origin(path):
+                    for span in (written.point, *(source.span for source in written.sources)):
+                        readers[span].add(id(variant))
+                        self._uses[path, span].update(written.spans())
+            self._readers[path] = readers
+        needing = {id(need.variant) for need in request.needs if path in need.named}
+        return self._readers[path].get(where, set()) <= needing | self._others[request.code]
+
+    def _anchor(self, need: Need, *, on: bool = True) -> tuple[Origin, str] | None:
+        """The first line in the linted files that turned the feature on (or off), and the setting that it sets."""
+        for path in need.anchors:
+            origin = need.variant.origin(path)
+            if _is_on(need.variant.value(path)) is on and origin and origin.how != "default" and self._editable(origin):
+                return origin, path
+        return None
+
+    def _beside_in_data(self, anchor: Origin, path: str) -> Iterator[Job]:
+        """Next to the entry of a file of overrides, where a program only applies what turned the feature on."""
+        for source in anchor.sources[-1:]:
+            if kind_of(source.span.path) != kind_of(anchor.span.path) and self._is_linted(source.span.path):
+                yield Job("behind", source.span, Origin(source.span, "assigned"), path)
+
+    def _beside(self, origin: Origin, anchor: tuple[Origin, str] | None) -> bool:
+        """Whether a call stands in the same function as the line that turned the feature on."""
+        if anchor is None:
+            return True
+        here, there = origin, anchor[0]
+        return (here.span.path, here.function) == (there.span.path, there.function)
+
+    def _recipe_origin(self, recipe: Recipe) -> Origin | None:
+        if not self._is_linted(recipe.path):
+            return None
+        return Origin(Span(recipe.path, recipe.line, 1, recipe.line, 1), "assigned", function=recipe.name)
+
+
+def _is_on(value: Value) -> bool:
+    """Whether something is on, or may be."""
+    return not (isinstance(value, Known) and value.value in (None, False))
+
+
+def _comes_later(origin: Origin | None, anchor: Origin) -> bool:
+    """Whether a write would undo what is assigned behind the line that turned the feature on."""
+    return origin is not None and 0 < anchor.order < origin.order
