@@ -21,7 +21,6 @@ from mfsdp_lint.fixes.placements import Texts
 from mfsdp_lint.fixes.plan import STRATEGIES, Plan
 from mfsdp_lint.fixes.requests import FixRequest
 from mfsdp_lint.fixes.trial import Trial
-from mfsdp_lint.fixes.ways import Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +177,9 @@ class _Search:
 
     def _groups(self, indices: Iterable[int]) -> list[list[int]]:
         """Fixes of the same recipe stay together: they may need each other."""
-        groups: dict[Way, list[int]] = defaultdict(list)
+        groups: dict[tuple[str, str], list[int]] = defaultdict(list)
         for index in indices:
-            groups[self._comparison.way_of(self._plans[index].request.needs[0])].append(index)
+            groups[self._comparison.way_of(self._plans[index].request.needs[0])[:2]].append(index)
         return list(groups.values())
 
     def _try(self, indices: Sequence[int]) -> Trial:
