@@ -29,6 +29,7 @@ BASE: PlainSettings = {
     "optimizer.lr": 1e-2,
     "optimizer.min_lr": 1e-3,
     "optimizer.clip_grad": 1.0,
+    "optimizer.use_precision_aware_optimizer": False,
     "optimizer.use_distributed_optimizer": True,
     "scheduler.lr_decay_iters": 10,
     "scheduler.lr_warmup_iters": 0,
