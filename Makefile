@@ -10,18 +10,19 @@ CHECKS    := $(VENV)/.checks-installed
 MEGATRON  := $(DRYRUN)/.installed
 UPSTREAM  := $(CACHE)/megatron-bridge-$(BRIDGE)/.unpacked
 
-.PHONY: help demo check test test-dry-run lint docs cache verify agreement upstream snapshot clean
+.PHONY: help demo check test test-dry-run lint docs cache verify verified agreement upstream snapshot clean
 
 help:
 	@echo "make demo   install the tool into $(VENV), lint examples/, show the fixes as a diff"
 	@echo "make check  ruff, mypy, and the tests that need neither torch nor Megatron: what a change of a rule needs"
 	@echo "make test   every check: these, and the dry run's tests with the real Megatron"
 	@echo "make cache  fetch the upstream recipes that the tests read into $(CACHE)/"
-	@echo "make docs   make the rules' pages and their schema anew from the rule files"
+	@echo "make docs   make the rules' pages, their schema and what they cover anew from the rule files"
 	@echo "make agreement ORACLE=DIR  compare the recipes' configurations with what they really return"
 	@echo "make upstream VERSION=V SINCE=V BRIDGE_CLONE=DIR CORE_CLONE=DIR  make what is known of a release, show what it changes"
 	@echo "make test-dry-run  of these the ones with the real Megatron alone, in $(DRYRUN)"
 	@echo "make verify try the rules' examples with the real Megatron, in $(DRYRUN)"
+	@echo "make verified  the same, into the table of rules and versions (docs/verified.md)"
 	@echo "make clean  remove $(VENV), $(DRYRUN) and the tools' caches"
 
 # The linter exits 1 when it finds something, which is what the demonstration is for; 2 is a real failure.
@@ -48,10 +49,12 @@ lint: $(CHECKS)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-# What is generated from the rule files: their pages, and the schema that editors check them with.
+# What is generated from the rule files: their pages, the schema that editors check them with, and what they cover of upstream.
 docs: $(CHECKS)
 	$(BIN)/python -m mfsdp_lint.tools.rule_schema
 	$(BIN)/python -m mfsdp_lint.tools.rule_pages
+	$(BIN)/python -m mfsdp_lint.tools.coverage.generate
+	$(BIN)/python -m mfsdp_lint.tools.verified
 
 cache: $(UPSTREAM)
 
@@ -85,6 +88,12 @@ $(MEGATRON): pyproject.toml constraints.txt
 	$(DRYRUN)/bin/python -m pip install --quiet --no-deps megatron-bridge==$(BRIDGE)
 	@touch $@
 
+# docs/verified.md: which rules the real Megatron agrees with.
+verified: $(CHECKS) $(MEGATRON)
+	$(BIN)/mfsdp-lint rules --verify --output-format json --python $(DRYRUN)/bin/python > $(CACHE)/verified.json \
+		|| [ $$? -eq 1 ]
+	$(BIN)/python -m mfsdp_lint.tools.verified $(BRIDGE)=$(CACHE)/verified.json
+
 # The table of docs/dry-run.md.
 verify: $(INSTALLED) $(MEGATRON)
 	$(BIN)/mfsdp-lint rules --verify --python $(DRYRUN)/bin/python
@@ -94,6 +103,7 @@ verify: $(INSTALLED) $(MEGATRON)
 upstream: snapshot
 	$(BIN)/python scripts/unpack_release.py $(SINCE) $(BRIDGE_CLONE) $(CORE_CLONE) $(CACHE)/release-$(SINCE)
 	$(BIN)/python -m mfsdp_lint.tools.vocabulary.generate --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
+	$(BIN)/python -m mfsdp_lint.tools.coverage.generate --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
 	$(BIN)/python scripts/index_modules.py $(BRIDGE_CLONE)
 	$(BIN)/python scripts/make_startup_tables.py $(VERSION)=$(CACHE)/release-$(VERSION)/bridge:$(CACHE)/release-$(VERSION)/core
 	$(BIN)/python scripts/drift.py $(SINCE) $(VERSION) --old $(CACHE)/release-$(SINCE)/bridge $(CACHE)/release-$(SINCE)/core \

@@ -7,7 +7,9 @@ OLD and NEW are versions as the rules' evidence names them ("0.6.0", "head"), th
 - settings that are new, gone, or have another default (a star: the vocabulary has the setting);
 - recipes that are new or gone, from the snapshots bridge-OLD.snapshot and bridge-NEW.snapshot;
 - for every piece of evidence that rules have for OLD: where the line is now, or that it is gone, with the line that is
-  most like it; and upstream error texts that the new source no longer has.
+  most like it; and upstream error texts that the new source no longer has;
+- the checks of docs/coverage.md (as `make upstream` has just read them) that NEW has and OLD has not: those that
+  neither a rule nor a reason covers are holes.
 
 Exit 0; a person decides what follows from it.
 """
@@ -27,12 +29,16 @@ from typing import Any
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.values import Value, describe
 from mfsdp_lint.rules.errortext import ErrorText
+from mfsdp_lint.rules.evidenced import CORE, core_site
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.snapshots.knowledge import DATA
 from mfsdp_lint.snapshots.snapshot import Snapshot
+from mfsdp_lint.tools.coverage.covered import Covered, covered
+from mfsdp_lint.tools.coverage.known import read
 from mfsdp_lint.tools.vocabulary.sections import bridge_sections
 from mfsdp_lint.tools.vocabulary.trees import Folder, Source
+from mfsdp_lint.versions.ranges import numbers
 from mfsdp_lint.versions.target import resolve_target
 from mfsdp_lint.vocabulary import NAMES
 
@@ -176,7 +182,9 @@ def recipes(snapshot: Snapshot) -> set[str]:
 
 def _returned(entry: Any) -> Any:
     """The class of what a function returns; None where that is not known, or it is no function."""
-    result = entry[1]["outcome"]["result"] if entry[0] == "function" else None
+    # One that is only known to be bound has no outcome.
+    outcome = entry[1].get("outcome") if entry[0] == "function" else None
+    result = outcome["result"] if outcome else None
     while isinstance(result, list) and result[0] in ("def", "dep", "pass"):
         result = result[2]
     return result[1] if isinstance(result, list) and result[0] == "obj" else None
@@ -190,6 +198,7 @@ def drift(old: Trees, new: Trees, snapshots: Path, show: int) -> Iterator[str]:
     yield from _settings_drift(settings(old), settings(new), show)
     yield from _recipe_drift(_snapshot(snapshots, old.version), _snapshot(snapshots, new.version), show)
     yield from _rule_drift(old, new)
+    yield from _check_drift(old, new)
 
 
 def _snapshot(folder: Path, version: str) -> Snapshot:
@@ -262,6 +271,27 @@ def _told(moved: Moved | None) -> str:
     if not moved.line:
         return ": nothing like it"
     return f": perhaps {moved.path}:{moved.line} ({moved.alike:.0%} alike) {moved.text}"
+
+
+def _check_drift(old: Trees, new: Trees) -> Iterator[str]:
+    before, after = _of_release(old.version), _of_release(new.version)
+    found = covered(read(), load_rules())
+    fresh = [each for each in found if after & each.known.at.keys() and not before & each.known.at.keys()]
+    gone = [each for each in found if before & each.known.at.keys() and not after & each.known.at.keys()]
+    yield f"checks of upstream: {len(fresh)} new, {len(gone)} gone"
+    holes = [_check(each) for each in fresh if each.is_hole]
+    yield from _listed("new checks with neither rule nor reason", holes, len(holes))
+
+
+def _of_release(version: str) -> set[str]:
+    """A release of Megatron-Bridge, and the line of Megatron-LM that it pins, as evidence names them."""
+    line = numbers(resolve_target(version).core)[:2]
+    return {version} | {f"core {core}" for core in CORE if numbers(core_site(core).target.core)[:2] == line}
+
+
+def _check(each: Covered) -> str:
+    check = each.known.check
+    return f"  {each.known.path}:{check.own[0]} {check.kind} {check.condition or check.message}"
 
 
 def main() -> int:
