@@ -100,7 +100,7 @@ class TestRecipes:
             "dataset": NOT_NONE,
             "dataset.blend": Known([["/data/a_text_document"], [1.0]]),
             "profiling": NOT_NONE,
-            "profiling._target_": Known("megatron.bridge.training.config.ProfilingConfig"),
+            "profiling.__class__": Known("megatron.bridge.training.config.ProfilingConfig"),
             "profiling.profile_ranks": Known([0, 1]),
             "env.CUDA_DEVICE_MAX_CONNECTIONS": Known("1"),
         }

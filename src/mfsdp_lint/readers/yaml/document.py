@@ -200,8 +200,10 @@ def _settings(branch: _Branch) -> Iterator[Setting]:
 
 
 def _path(parts: tuple[str, ...]) -> str:
-    """Environment variables are settings `env.NAME`, whichever section of a front-end sets them."""
-    return ".".join(("env", *parts[1:]) if parts[0] == "env_vars" else parts)
+    """Environment variables are settings `env.NAME`, whoever sets them, and `_target_` is the class of its section."""
+    if parts[0] == "env_vars":
+        parts = ("env", *parts[1:])
+    return ".".join((*parts[:-1], "__class__") if parts[-1] == "_target_" else parts)
 
 
 def _environment(value: Value) -> Value:
