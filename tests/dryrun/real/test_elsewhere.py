@@ -61,7 +61,7 @@ def test_slurm_may_start_the_ranks(tmp_path: Path) -> None:
     code, document, _ = dry_run(tmp_path, "right.json", "--launcher", "srun", "--keep", "kept")
     assert (code, document["recipes"][0]["verdict"]) == (0, "passed")
     log = next(tmp_path.glob("kept/*/launcher.log")).read_text()
-    assert log.startswith("srun: --nodes=1 --ntasks=2 --time=5 --kill-on-bad-exit=1\n")
+    assert log.startswith("srun: --nodes=1 --ntasks=2 --time=6 --kill-on-bad-exit=1\n")
 
 
 def test_running_a_recipes_own_code_tells_what_nobody_can_read_from_it(tmp_path: Path) -> None:
