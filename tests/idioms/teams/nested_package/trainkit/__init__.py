@@ -1,0 +1,3 @@
+from .recipes import build
+
+__all__ = ["build"]
