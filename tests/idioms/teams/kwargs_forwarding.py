@@ -17,7 +17,7 @@ def update(target, /, **values):
         setattr(target, name, value)
 
 
-def with_fsdp(*args, ckpt="torch_dist", **kwargs):
+def with_fsdp(*args, ckpt="torch_dist", **kwargs):  # decides: MFSDP101
     sections = {"ddp": dict(use_megatron_fsdp=True), "checkpoint": dict(ckpt_format=ckpt)}  # decides: MFSDP101
     return make(*args, sections=sections, **kwargs)
 

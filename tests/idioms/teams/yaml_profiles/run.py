@@ -1,5 +1,5 @@
 # idiom: profiles of a YAML file that inherit from one another
-# decides: MFSDP101 at profiles.yaml:9
+# decides: MFSDP101 at profiles.yaml:9, MFSDP101 at profiles.yaml:4
 import os
 import sys
 

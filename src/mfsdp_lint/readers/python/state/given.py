@@ -35,7 +35,8 @@ def extra(machine: Machine, frame: Frame, name: str, key: Object) -> Text | None
     parameters: ast.arguments = function.node.args
     machine.crossings += 1
     if parameters.kwarg is not None and parameters.kwarg.arg == name and isinstance(key, str):
-        return _by_name(call, caller, key)
+        made = _partial(machine, call, caller)
+        return _by_name(call, caller, key) or (_by_name(*made, key) if made is not None else None)
     if parameters.vararg is not None and parameters.vararg.arg == name and isinstance(key, int) and key >= 0:
         taken = len(parameters.posonlyargs) + len(parameters.args) - (function.cls is not None)
         return _by_position(_arguments(machine, call, caller, function), taken + key, caller)
@@ -53,10 +54,15 @@ def _given(machine: Machine, frame: Frame, function: Function, name: str) -> Tex
     if not isinstance(call, ast.Call):
         return None
     found_here = _in_call(machine, function, name, value, call, caller)
+    made = _partial(machine, call, caller)
+    return _in_call(machine, function, name, value, *made) if found_here is None and made is not None else found_here
+
+
+def _partial(machine: Machine, call: ast.Call, caller: Frame) -> tuple[ast.Call, Frame] | None:
+    """The call that made the partial function which a call calls, and where."""
     through = peek(machine, call.func, caller)
-    if found_here is None and isinstance(through, Partial) and through.made is not None:
-        return _in_call(machine, function, name, value, *through.made)
-    return found_here
+    made = through.made if isinstance(through, Partial) else None
+    return (made[0], made[1]) if made is not None and isinstance(made[0], ast.Call) else None
 
 
 def _in_call(machine: Machine, function: Function, name: str, value: Object, call: Any, caller: Frame) -> Text | None:
