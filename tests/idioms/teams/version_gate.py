@@ -1,5 +1,4 @@
 # idiom: a conditional import per version, with a feature flag object
-import importlib.util
 from types import SimpleNamespace
 
 from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
@@ -10,23 +9,19 @@ except ImportError:
     CommOverlapConfig = None
 
 try:
-    from megatron.bridge.not_there_yet import Magic
+    from megatron.bridge.recipes.llama import llama3_70b_pretrain_deterministic_config  # from 0.6 on
 except (ImportError, AttributeError):
-    HAVE_MAGIC = False
+    HAVE_DETERMINISTIC = False
 else:
-    HAVE_MAGIC = True
+    HAVE_DETERMINISTIC = True
 
-FEATURES = SimpleNamespace(
-    magic=HAVE_MAGIC, te=importlib.util.find_spec("a_package_nobody_has") is not None, overlap=CommOverlapConfig is not None
-)
+FEATURES = SimpleNamespace(deterministic=HAVE_DETERMINISTIC, overlap=CommOverlapConfig is not None)
 
 
 def recipe():  # recipe
     cfg = llama3_8b_pretrain_config()
-    if not FEATURES.magic:
-        cfg.ddp.use_megatron_fsdp = True  # decides: MFSDP101
-    if FEATURES.te:
-        cfg.checkpoint.ckpt_format = "fsdp_dtensor"
+    if not FEATURES.deterministic:
+        cfg.ddp.use_megatron_fsdp = True  # decides: MFSDP101 [<0.6]
     if FEATURES.overlap:
         cfg.comm_overlap = CommOverlapConfig(tp_comm_overlap=False)
     return cfg

@@ -50,7 +50,7 @@ def _given(machine: Machine, frame: Frame, function: Function, name: str) -> Tex
     if isinstance(call, (ast.Assign, ast.AnnAssign)) and call.value is not None:
         # A property's setter.
         found = Text(call.value, caller)
-        return found if _agrees(machine, found, value) else None
+        return found if agrees(machine, found, value) else None
     if not isinstance(call, ast.Call):
         return None
     found_here = _in_call(machine, function, name, value, call, caller)
@@ -69,7 +69,7 @@ def _in_call(machine: Machine, function: Function, name: str, value: Object, cal
     if not isinstance(call, ast.Call):
         return None
     by_name = _by_name(call, caller, name)
-    if by_name is not None and _agrees(machine, by_name, value):
+    if by_name is not None and agrees(machine, by_name, value):
         return by_name
     parameters: ast.arguments = function.node.args
     positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
@@ -79,7 +79,7 @@ def _in_call(machine: Machine, function: Function, name: str, value: Object, cal
     # The object of a method stands before the dot.
     for bound in (1, 0) if function.cls is not None else (0, 1):
         found_here = _by_position(nodes, positional.index(name) - bound, caller)
-        if found_here is not None and _agrees(machine, found_here, value):
+        if found_here is not None and agrees(machine, found_here, value):
             return found_here
     return None
 
@@ -111,7 +111,7 @@ def _by_position(nodes: list[ast.expr], position: int, caller: Frame) -> Text | 
     return None
 
 
-def _agrees(machine: Machine, text: Text, value: Object) -> bool:
+def agrees(machine: Machine, text: Text, value: Object) -> bool:
     """Whether an expression can be what gave a value: not if it is seen to be another."""
     seen = peek(machine, text.node, text.frame)
     return seen is MISSING or _same(seen, machine.settle(value))
