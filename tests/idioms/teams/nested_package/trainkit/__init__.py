@@ -1,3 +1,0 @@
-from .recipes import build
-
-__all__ = ["build"]
