@@ -52,7 +52,9 @@ def test_an_object_without_items_refuses_them_as_python_does(statement: str) -> 
 
 
 def test_tuples_are_ordered_by_the_first_elements_that_differ() -> None:
-    insert = "steps = []; bisect.insort(steps, (9, cfg.train)); bisect.insort(steps, (5, cfg.ddp)); target = steps[0][1]"
+    insert = (
+        "steps = []; bisect.insort(steps, (9, cfg.train)); bisect.insort(steps, (5, cfg.ddp)); target = steps[0][1]"
+    )
     found = read_python(
         ["a.py"], Sources({"a.py": RECIPE.replace("LOOP", insert)}), load_knowledge(resolve_target("0.3.1"))
     )

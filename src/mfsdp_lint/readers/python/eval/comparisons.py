@@ -319,7 +319,7 @@ def _ordered(ask: Any, left: Object, right: Object) -> bool | None:
 
 
 def _deciding(left: tuple[Object, ...], right: tuple[Object, ...]) -> tuple[Any, Any]:
-    """The first constants in which two tuples differ, which decide their order; the tuples where none is before them."""
+    """The first constants in which two tuples differ, which decide their order; the tuples if there may be others."""
     for one, other in zip(left, right, strict=False):
         if not is_constant(one) or not is_constant(other) or is_symbolic(one, other):
             break
