@@ -305,3 +305,15 @@ def test_a_task_of_nemo_run_is_run(task: str) -> None:
     text += "def build(fsdp=False):\n    return ConfigContainer(ddp=DDP(fsdp))\n\n\ndef train(cfg):\n    pretrain(cfg, None)\n\n\n"
     recipe = read(f"{text}def main():\n    {statements}\n")
     assert recipe.setting("ddp.use_megatron_fsdp").value == Known(expected)
+
+
+def test_a_command_has_the_options_of_its_parents() -> None:
+    text = SCRIPT.replace("ARGUMENTS", "").replace(
+        "    return parser\n",
+        "    whole = argparse.ArgumentParser()\n"
+        "    commands = whole.add_subparsers()\n"
+        "    for name in ('fit', 'test'):\n"
+        "        commands.add_parser(name, parents=[parser])\n"
+        "    return whole\n",
+    )
+    assert read(text).setting("model.tensor_model_parallel_size").value == Known(4)

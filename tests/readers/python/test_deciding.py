@@ -42,6 +42,35 @@ def build(on=False):
 def recipe():
     return build(«on=True»)
 """,
+    "a keyword of a partial that the function takes among others": """
+def put(cfg, **values):
+    for name, value in values.items():
+        setattr(cfg.ddp, name, value)
+    return cfg
+sharded = partial(put, «use_megatron_fsdp=True»)
+def recipe():
+    return sharded(base())
+""",
+    "what a generator delegates to": """
+def sizes():
+    yield "overlap_grad_reduce", False
+def changes():
+    yield from sizes()
+    yield from [("overlap_param_gather", False), ("use_megatron_fsdp", «True»)]
+def recipe():
+    cfg = base()
+    for name, value in changes():
+        setattr(cfg.ddp, name, value)
+    return cfg
+""",
+    "an entry that is there, and not the default": """
+TABLE = {}
+TABLE["fsdp"] = «True»
+def recipe():
+    cfg = base()
+    cfg.ddp.use_megatron_fsdp = TABLE.get("fsdp", False)
+    return cfg
+""",
     "the second of two calls with equal arguments": """
 def build(on):
     cfg = base()

@@ -53,6 +53,11 @@ FILES = {
         '{"fsdp": «true»}',
         "options = Options(**read('a.json')); cfg.ddp.use_megatron_fsdp = options.fsdp",
     ),
+    "entries that update an object": (
+        "a.json",
+        '{"use_megatron_fsdp": «true»}',
+        "vars(cfg.ddp).update(read('a.json'))",
+    ),
     "names of a namespace": (
         "a.json",
         '{"fsdp": «true»}',

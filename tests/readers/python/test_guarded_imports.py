@@ -95,3 +95,24 @@ FOUND = {
 @pytest.mark.parametrize(("top", "value"), FOUND.values(), ids=FOUND.keys())
 def test_a_module_is_found(top: str, value: int) -> None:
     assert read(top).setting("train.train_iters").value == Known(value)
+
+
+ASKED = {
+    "a recipe that the release has": ("llama3_8b_sft_config", "0.3.1", {True}),
+    "a recipe of a later release": ("llama3_8b_sft_config", "0.2.0", {False}),
+}
+
+
+@pytest.mark.parametrize(("name", "version", "answers"), ASKED.values(), ids=ASKED.keys())
+def test_hasattr_of_an_upstream_module_answers_as_the_release(name: str, version: str, answers: set[bool]) -> None:
+    top = f"from megatron.bridge.recipes import llama\nN = hasattr(llama, '{name}')"
+    assert {variant.value("train.train_iters") for variant in read(top, version=version).variants} == set(
+        map(Known, answers)
+    )
+
+
+def test_whether_an_upstream_module_has_what_nothing_is_known_of_is_not_known() -> None:
+    top = "from megatron.bridge.recipes import llama\nN = 1 if hasattr(llama, 'llama99') else 2"
+    assert read(top).setting("train.train_iters").value not in (Known(1), Known(2))
+    top = "from megatron.bridge.recipes import llama\ntry:\n    llama.llama99\n    N = 1\nexcept AttributeError:\n    N = 2"
+    assert read(top).setting("train.train_iters").value not in (Known(1), Known(2))

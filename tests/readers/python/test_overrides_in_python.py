@@ -225,3 +225,24 @@ def test_an_override_is_told_where_it_is_said(body: str, path: str, text: str, f
     assert origin is not None
     assert origin.span.path == path
     assert text in Path(path).read_text(encoding="utf-8").splitlines()[origin.point.line - 1]
+
+
+OPEN = {
+    "in a dictionary": "conf = OmegaConf.create({'a': {'b': '${c}'}, 'c': 'x'}); cfg.checkpoint.ckpt_format = conf.a.b",
+    "in a list": "conf = OmegaConf.create({'a': ['${c}'], 'c': 'x'}); cfg.checkpoint.ckpt_format = conf.a[0]",
+    "merged": "conf = OmegaConf.merge(OmegaConf.create({'c': 'x'}), {'a': '${c}'}); cfg.checkpoint.ckpt_format = conf.a",
+}
+
+
+@pytest.mark.parametrize("body", OPEN.values(), ids=OPEN.keys())
+def test_an_interpolation_is_not_the_text_that_it_is_written_as(body: str, folder: Path) -> None:
+    assert not isinstance(read(body).setting("checkpoint.ckpt_format").value, Known)
+
+
+def test_a_dataclass_gives_a_tree_of_its_defaults(folder: Path) -> None:
+    top = "from dataclasses import dataclass, field\n"
+    top += "@dataclass\nclass Part:\n    on: bool = False\n"
+    top += "@dataclass\nclass Run:\n    part: Part = field(default_factory=Part)\n"
+    body = "conf = OmegaConf.merge(OmegaConf.structured(Run), OmegaConf.from_dotlist(['part.on=true']))\n"
+    body += "cfg.ddp.use_megatron_fsdp = conf.part.on"
+    assert read(body, top).setting("ddp.use_megatron_fsdp").value == Known(True)

@@ -327,9 +327,23 @@ def _is_metaclass(machine: Machine, value: Super) -> bool:
 def module_attribute(machine: Machine, module: Module, name: str) -> Object:
     """A global name of a module, or a submodule; Raised("AttributeError") where there is neither."""
     found = resolve_global(machine, module, name)
-    if found is MISSING:
+    has = _module_has(machine, module, name, found)
+    if has is None:
+        machine.doubts += 1
+    if has is False:
         raise Raised("AttributeError", f"module '{module.name}' has no attribute '{name}'")
     return found
+
+
+def _module_has(machine: Machine, module: Module, name: str, found: Object) -> bool | None:
+    """Whether a module has a global name, where `found` was found; None where it may have it from out of sight."""
+    if found is MISSING:
+        return False
+    if name in module.fields or type(found) is not External:
+        return True
+    if module.upstream is not None and machine.knowledge is not None and machine.knowledge.lacks(module.name, name):
+        return False
+    return None
 
 
 def has_attribute(machine: Machine, value: Object, name: str, node: Any, frame: Frame) -> bool | None:
@@ -352,6 +366,8 @@ def has_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
                 if not value.writes.get(HAZY)
                 else (_class_has(machine, value.cls, name) or None)
             )
+    if isinstance(value, Module):
+        return _module_has(machine, value, name, resolve_global(machine, value, name))
     if isinstance(value, Choice):
         options = {has_attribute(machine, option, name, node, frame) for option in value.options}
         return options.pop() if len(options) == 1 else None

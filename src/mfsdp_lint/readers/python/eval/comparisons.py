@@ -303,6 +303,8 @@ def _ordered(ask: Any, left: Object, right: Object) -> bool | None:
             return None
     if isinstance(left, EnumMember) or isinstance(right, EnumMember):
         return None
+    if isinstance(left, tuple) and isinstance(right, tuple) and not (is_constant(left) and is_constant(right)):
+        left, right = _deciding(left, right)
     if any(isinstance(side, tuple) and not is_constant(side) for side in (left, right)):
         return None
     if is_symbolic(left, right):
@@ -314,3 +316,13 @@ def _ordered(ask: Any, left: Object, right: Object) -> bool | None:
             raise Raised("TypeError", str(error)) from None
         return None
     return answer if isinstance(answer, bool) else None
+
+
+def _deciding(left: tuple[Object, ...], right: tuple[Object, ...]) -> tuple[Any, Any]:
+    """The first constants in which two tuples differ, which decide their order; the tuples if there may be others."""
+    for one, other in zip(left, right, strict=False):
+        if not is_constant(one) or not is_constant(other) or is_symbolic(one, other):
+            break
+        if one != other:
+            return one, other
+    return left, right

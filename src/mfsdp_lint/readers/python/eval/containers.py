@@ -122,7 +122,7 @@ def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame
             return ListObject([], machine.tick())
         return variable(machine, key) if is_environment(holder) else External(holder.name)
     if isinstance(holder, Instance):
-        return call(machine, get_attribute(machine, holder, "__getitem__", None, frame), [key], {}, node, frame)
+        return _ask(machine, holder, "__getitem__", [key], node, frame)
     if isinstance(holder, (int, float, complex, type(None))):
         raise Raised("TypeError", f"'{type(holder).__name__}' object is not subscriptable")
     return machine.unknown()
@@ -230,6 +230,15 @@ def _sequence_entry(
     return ListObject(found, machine.tick()) if isinstance(found, list) and isinstance(key, slice) else found
 
 
+def _ask(machine: Machine, holder: Instance, name: str, given: list[Object], node: Any, frame: Frame) -> Object:
+    """What a special method gives. Raises Raised("TypeError") where there is none."""
+    try:
+        method = get_attribute(machine, holder, name, None, frame)
+    except Raised as error:
+        raise Raised("TypeError" if error.name == "AttributeError" else error.name, error.text) from None
+    return call(machine, method, given, {}, node, frame)
+
+
 def set_entry(
     machine: Machine, holder: Object, key: Object, value: Object, node: Any, frame: Frame, focus: Any = None
 ) -> None:
@@ -261,7 +270,7 @@ def set_entry(
         else:
             havoc(machine, holder)
     elif isinstance(holder, Instance):
-        call(machine, get_attribute(machine, holder, "__setitem__", None, frame), [key, value], {}, node, frame)
+        _ask(machine, holder, "__setitem__", [key, value], node, frame)
     elif isinstance(holder, Choice):
         for option in holder.options:
             havoc(machine, option)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.containers import (
     absorbed,
@@ -32,6 +33,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     SetObject,
     Unknown,
+    Write,
     all_are,
 )
 
@@ -165,6 +167,10 @@ def _update(
                     machine.put(owner, key, value)
                     continue
                 source = argument.writes.get(key)
+                if isinstance(source, Write) and isinstance(source.node, Origin):  # it stands in data
+                    said = Frame(source.module, source.function, None, frame, node)
+                    write(machine, owner, key, value, source.node, said, source.focus, "assigned")
+                    continue
                 focus = (
                     source.focus
                     if source is not None and source is not True and source.module is frame.module

@@ -274,14 +274,23 @@ def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Object:
     if frame.on_yield is None:
         return machine.unknown("yield")
     if isinstance(source, GeneratorCall) and source.state == "new":
+        machine.yielded = Text(_element(node.value, 0), frame)  # unless the generator says it with a `yield`
         source.run(frame.on_yield)
         return source.returned
     items = elements(machine, source, frame)
     if items is None or any(map(uncertain, items)):
         return yield_unknown(machine, node, any_of(machine, items or ()), frame)
-    for item in items:
+    for position, item in enumerate(items):
+        machine.yielded = Text(_element(node.value, position), frame)
         frame.on_yield(item)
     return None
+
+
+def _element(iterable: ast.expr, position: int) -> ast.expr:
+    """The text that says an element of an iterable."""
+    if isinstance(iterable, (ast.GeneratorExp, ast.ListComp)):
+        return iterable.elt
+    return ast.Subscript(iterable, ast.Constant(position), ast.Load())
 
 
 def _await(machine: Machine, node: ast.Await, frame: Frame) -> Object:

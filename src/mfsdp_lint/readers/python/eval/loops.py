@@ -22,6 +22,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, Raised
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.identity import is_object
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -281,11 +282,20 @@ def _havoc_places(machine: Machine, mark: int) -> None:
         if isinstance(value, (Instance, DictObject, ListObject)):
             havoc(machine, value)
         new: Any = None if key == "items" and isinstance(owner, ListObject) else machine.unknown(str(key))
+        if isinstance(owner, Frame):
+            # What is written to it behind the loop may be written to any of these.
+            new = join(machine, [*_objects(before[place]), *_objects(value), new])
         if isinstance(owner, (DictObject, Instance)) and (value is MISSING or before[place] is MISSING):
             new = join(machine, [new, MISSING])
         machine.place(owner, fields, key, new)
         if isinstance(owner, DictObject):
             machine.record(owner, HAZY, True)
+
+
+def _objects(value: Object) -> list[Object]:
+    """The objects that a name may stand for."""
+    options = value.options if isinstance(value, Choice) else (value,)
+    return [one for one in options if isinstance(one, (DictObject, ListObject)) or is_object(one)]
 
 
 def _havoc_reach(machine: Machine, node: Any, frame: Frame) -> None:

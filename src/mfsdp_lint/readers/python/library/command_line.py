@@ -35,16 +35,25 @@ SUPPRESS = External("argparse.SUPPRESS")
 @models("argparse.ArgumentParser")
 def _parser(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     defaults = DictObject({}, machine.tick())
+    _inherit(machine, defaults, keywords)
+    if keywords.keys() & {"**", "argument_default"}:
+        machine.record(defaults, HAZY, True)
+    return _adding_to(machine, defaults)
+
+
+def _inherit(machine: Machine, defaults: DictObject, keywords: dict[str, Object]) -> None:
+    """What a parser has from its `parents`, which several commands may share."""
     for parent in getattr(keywords.get("parents"), "items", None) or ():
         theirs = parent.fields.get(OPTIONS) if isinstance(parent, Unknown) else None
         if not isinstance(theirs, DictObject):
             machine.record(defaults, HAZY, True)
             continue
         for name, option in theirs.fields.items():
-            machine.put(defaults, name, option)
-    if keywords.keys() & {"**", "argument_default"}:
-        machine.record(defaults, HAZY, True)
-    return _adding_to(machine, defaults)
+            former = defaults.fields.get(name, option)
+            same = former is option
+            machine.put(defaults, name, option if same else Option(machine.tick(), getattr(option, "text", "")))
+        if theirs.writes.get(HAZY):
+            machine.record(defaults, HAZY, True)
 
 
 def _adding_to(machine: Machine, defaults: DictObject, command: bool = False, one_of: bool = False) -> Unknown:
@@ -63,10 +72,12 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False, on
         # Which attributes there are depends on the command.
         machine.record(defaults, HAZY, True)
         made = machine.unknown("commands", not_none=True)
-        made.fields["add_parser"] = Native(
-            "argparse.add_parser", lambda machine, *_: _adding_to(machine, defaults, True)
-        )
+        made.fields["add_parser"] = Native("argparse.add_parser", add_parser)
         return made
+
+    def add_parser(machine: Machine, _: Any, options: dict[str, Object], *__: Any) -> Object:
+        _inherit(machine, defaults, options)
+        return _adding_to(machine, defaults, True)
 
     def add(machine: Machine, names: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
         destination = _destination(names, options)

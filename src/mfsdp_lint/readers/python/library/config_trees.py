@@ -57,6 +57,8 @@ def entries(tree: ConfigTree | DictObject) -> list[tuple[str, Object]]:
 def tree_of(machine: Machine, value: Object, text: str = "config") -> Object:
     """A dataclass object, or a dictionary, as a tree; anything else as it is."""
     value = machine.settle(value)
+    if _is_open(value):
+        return machine.unknown(text)
     if isinstance(value, DictObject) and is_whole(value):
         names = [key for key in value.fields if isinstance(key, str)]
         known = len(names) == len(value.fields)
@@ -64,7 +66,7 @@ def tree_of(machine: Machine, value: Object, text: str = "config") -> Object:
         names = [spec.name for spec in fields_of(machine, value.cls) if spec.name in value.fields]
         known = not value.writes.get(HAZY) and not opaque(machine, value.cls)
     elif isinstance(value, ListObject) and value.items is not None:
-        return ListObject(list(value.items), machine.tick())
+        return ListObject([tree_of(machine, item, text) for item in value.items], machine.tick())
     else:
         return value
     made = make_tree(machine, text)
@@ -75,6 +77,11 @@ def tree_of(machine: Machine, value: Object, text: str = "config") -> Object:
     if not known:
         made.fields[WHOLE] = False
     return made
+
+
+def _is_open(value: Object) -> bool:
+    """Whether OmegaConf gives something else for a text: what another entry holds, or an error where nothing is."""
+    return isinstance(value, str) and ("${" in value or value == "???")
 
 
 def merge(machine: Machine, tree: ConfigTree, source: Object, node: Any, frame: Frame, struct: bool = False) -> None:
@@ -105,6 +112,8 @@ def put(
 ) -> None:
     """Change one entry of a tree; dictionaries are merged. `write` is who says so, None: the call at hand."""
     former = tree.fields.get(key, MISSING)
+    if _is_open(value):
+        value = machine.unknown(key)
     if former is MISSING and struct and tree.fields.get(WHOLE) is True:
         raise Raised("OverridesError", f"Could not override '{key}'")
     write = write if isinstance(write, Write) else machine.note(node, frame, None, "assigned", value, None)

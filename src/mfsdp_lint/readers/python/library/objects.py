@@ -17,7 +17,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import BUILTINS, models
 from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.state.unseen import part_of
+from mfsdp_lint.readers.python.state.unseen import is_part, part_of
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -27,6 +27,7 @@ from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     External,
     Instance,
+    ListObject,
     Object,
     Unknown,
 )
@@ -44,9 +45,7 @@ def _getattr(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
             [_getattr(machine, [arguments[0], option, *arguments[2:]], {}, node, frame) for option in name.options],
         )
     if not isinstance(name, str):
-        fields = getattr(machine.settle(arguments[0]), "fields", {})
-        parts = [part for part in fields.values() if isinstance(part, (Instance, Unknown))]
-        return join(machine, [*parts, *arguments[2:], machine.unknown()])
+        return join(machine, [*_parts(machine, arguments[0]), *arguments[2:], machine.unknown()])
     if len(arguments) < 3:
         return get_attribute(machine, arguments[0], name, node, frame)
     owner = machine.settle(arguments[0])
@@ -65,6 +64,17 @@ def _getattr(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
         if error.name != "AttributeError":
             raise
         return arguments[2]
+
+
+def _parts(machine: Machine, owner: Object) -> list[Object]:
+    """The objects that an attribute of `owner` may be, whatever its name."""
+    owner = machine.settle(owner)
+    if isinstance(owner, Choice):
+        return [part for option in owner.options for part in _parts(machine, option)]
+    fields = owner.fields if isinstance(owner, (Instance, Unknown)) else {}
+    parts = [part for key, part in fields.items() if is_part(key)]
+    held = [one for part in parts for one in (part.options if isinstance(part, Choice) else (part,))]
+    return [one for one in held if isinstance(one, (Instance, Unknown, DictObject, ListObject))]
 
 
 @models("builtins.setattr")

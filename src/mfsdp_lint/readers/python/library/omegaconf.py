@@ -26,12 +26,14 @@ from mfsdp_lint.readers.python.library.data_formats import NoData, from_omegacon
 from mfsdp_lint.readers.python.library.data_places import in_place
 from mfsdp_lint.readers.python.library.files import read
 from mfsdp_lint.readers.python.library.hydra_overrides import NoOverride, parse
+from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.truth import truth
+from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
@@ -83,6 +85,11 @@ def _create(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Obje
     if isinstance(source, str):
         found = _from_text(machine, source, node, frame)
         return found if isinstance(found, ConfigTree) else make_tree(machine) if found is None else machine.unknown()
+    if isinstance(source, ClassObject):
+        try:
+            source = call(machine, source, [], {}, node, frame)
+        except Raised:  # fields without a default are missing in the tree, and no error
+            return machine.unknown("config", not_none=True)
     return _fresh(machine, source, node, frame)
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from mfsdp_lint.readers.python.state.given import argument
+from mfsdp_lint.readers.python.state.given import agrees, argument
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.parts import imported, inside, part, path_to, turn
 from mfsdp_lint.readers.python.state.texts import TRACERS, Text, behind, binding, holder, peek, place, trace, written
@@ -123,20 +123,23 @@ def _call(machine: Machine, node: ast.Call, frame: Frame) -> tuple[Place, ...]:
     if isinstance(peek(machine, called, frame), (Function, ClassObject)):
         return ()
     if isinstance(called, ast.Name) and called.id == "getattr" and len(node.args) > 1:
-        return _named(machine, node.args, frame)
+        return _named(machine, node, node.args, frame)
     if isinstance(called, ast.Attribute) and called.attr in ("get", "pop", "setdefault") and node.args:
-        return _named(machine, [called.value, *node.args], frame)
+        return _named(machine, node, [called.value, *node.args], frame)
     if receiver is not None and isinstance(peek(machine, receiver, frame), (Module, External, ClassObject)):
         receiver = None
     values = (keyword.value for keyword in node.keywords)
     return _operands(machine, (*([receiver] if receiver is not None else ()), *node.args, *values), frame)
 
 
-def _named(machine: Machine, nodes: list[ast.expr], frame: Frame) -> tuple[Place, ...]:
+def _named(machine: Machine, node: ast.Call, nodes: list[ast.expr], frame: Frame) -> tuple[Place, ...]:
     """What `getattr(owner, name, default)` or `owner.get(name, default)` gives."""
     key = peek(machine, nodes[1], frame)
     found = part(machine, Text(nodes[0], frame), key) if isinstance(key, CONSTANTS) else ()
-    return found or (behind(machine, Text(nodes[2], frame)) if len(nodes) > 2 else ())
+    if found or len(nodes) < 3:
+        return found
+    default, given = Text(nodes[2], frame), peek(machine, node, frame)
+    return behind(machine, default) if given is MISSING or agrees(machine, default, given) else ()
 
 
 def _operands(machine: Machine, nodes: Iterable[ast.expr], frame: Frame) -> tuple[Place, ...]:

@@ -35,7 +35,8 @@ def extra(machine: Machine, frame: Frame, name: str, key: Object) -> Text | None
     parameters: ast.arguments = function.node.args
     machine.crossings += 1
     if parameters.kwarg is not None and parameters.kwarg.arg == name and isinstance(key, str):
-        return _by_name(call, caller, key)
+        made = _partial(machine, call, caller)
+        return _by_name(call, caller, key) or (_by_name(*made, key) if made is not None else None)
     if parameters.vararg is not None and parameters.vararg.arg == name and isinstance(key, int) and key >= 0:
         taken = len(parameters.posonlyargs) + len(parameters.args) - (function.cls is not None)
         return _by_position(_arguments(machine, call, caller, function), taken + key, caller)
@@ -49,21 +50,26 @@ def _given(machine: Machine, frame: Frame, function: Function, name: str) -> Tex
     if isinstance(call, (ast.Assign, ast.AnnAssign)) and call.value is not None:
         # A property's setter.
         found = Text(call.value, caller)
-        return found if _agrees(machine, found, value) else None
+        return found if agrees(machine, found, value) else None
     if not isinstance(call, ast.Call):
         return None
     found_here = _in_call(machine, function, name, value, call, caller)
+    made = _partial(machine, call, caller)
+    return _in_call(machine, function, name, value, *made) if found_here is None and made is not None else found_here
+
+
+def _partial(machine: Machine, call: ast.Call, caller: Frame) -> tuple[ast.Call, Frame] | None:
+    """The call that made the partial function which a call calls, and where."""
     through = peek(machine, call.func, caller)
-    if found_here is None and isinstance(through, Partial) and through.made is not None:
-        return _in_call(machine, function, name, value, *through.made)
-    return found_here
+    made = through.made if isinstance(through, Partial) else None
+    return (made[0], made[1]) if made is not None and isinstance(made[0], ast.Call) else None
 
 
 def _in_call(machine: Machine, function: Function, name: str, value: Object, call: Any, caller: Frame) -> Text | None:
     if not isinstance(call, ast.Call):
         return None
     by_name = _by_name(call, caller, name)
-    if by_name is not None and _agrees(machine, by_name, value):
+    if by_name is not None and agrees(machine, by_name, value):
         return by_name
     parameters: ast.arguments = function.node.args
     positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
@@ -73,7 +79,7 @@ def _in_call(machine: Machine, function: Function, name: str, value: Object, cal
     # The object of a method stands before the dot.
     for bound in (1, 0) if function.cls is not None else (0, 1):
         found_here = _by_position(nodes, positional.index(name) - bound, caller)
-        if found_here is not None and _agrees(machine, found_here, value):
+        if found_here is not None and agrees(machine, found_here, value):
             return found_here
     return None
 
@@ -105,7 +111,7 @@ def _by_position(nodes: list[ast.expr], position: int, caller: Frame) -> Text | 
     return None
 
 
-def _agrees(machine: Machine, text: Text, value: Object) -> bool:
+def agrees(machine: Machine, text: Text, value: Object) -> bool:
     """Whether an expression can be what gave a value: not if it is seen to be another."""
     seen = peek(machine, text.node, text.frame)
     return seen is MISSING or _same(seen, machine.settle(value))
