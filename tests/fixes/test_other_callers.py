@@ -84,6 +84,14 @@ def test_what_is_off_for_some_is_written_as_one_would(fix: Fix) -> None:
     assert fix({"a.py": text % ("True", line)}) == {"a.py": text % ("not fsdp", line)}
 
 
+def test_of_several_lines_that_it_takes_the_one_for_callers_to_decide_counts(fix: Fix) -> None:
+    strategy = '    cfg.ddp.data_parallel_sharding_strategy = "no_shard"\n'
+    switch = "    if fsdp:\n        cfg.dist.use_megatron_fsdp = True\n        cfg.ddp.overlap_param_gather = True\n"
+    meta = "    cfg.model.init_model_with_meta_device = "
+    after = fix({"a.py": f"{HEAD}def r(fsdp=True):\n{MAKE}{meta}True\n{SET}{strategy}{switch}    return cfg\n"})
+    assert f"{meta}not fsdp\n" in after["a.py"]
+
+
 def test_fixes_that_hold_together_alone_and_for_one_side(fix: Fix) -> None:
     text = (
         HEAD + f"def r(fsdp=True):\n{MAKE}    cfg.dist.use_torch_fsdp2 = %s\n    cfg.dist.use_megatron_fsdp = fsdp\n%s"

@@ -34,6 +34,10 @@ class Switch:
 
     origin: Origin = field(compare=False)
     on: bool = True
+    where: Span = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "where", self.origin.point)
 
 
 class Editable(Protocol):

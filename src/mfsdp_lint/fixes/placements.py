@@ -70,7 +70,8 @@ class Places:
 
     def jobs(self, placement: Placement, request: FixRequest, need: Need, path: str) -> Iterator[Job]:
         """The places of this kind, the best first."""
-        origin, anchor = need.variant.origin(path), self._anchor(need)
+        origin, anchors = need.variant.origin(path), list(self._anchors(need))
+        anchor = anchors[0] if anchors else None
         own = origin if origin and self._editable(origin) and self._only(request, path, origin) else None
         match placement:
             case "decided" | "handed on" if origin and origin.sources:
@@ -84,18 +85,20 @@ class Places:
                 yield Job("argument", own.span, own, "")
             case "argument here" if own and own.how == "default" and self._beside(own, anchor):
                 yield Job("argument", own.span, own, "")
-            case "behind" if anchor:
-                yield from self._beside_in_data(*anchor)
-                if not _comes_later(origin, anchor[0]):
-                    yield Job(placement, anchor[0].span, anchor[0], anchor[1])
+            case "behind":
+                for decided, setting in anchors:
+                    yield from self._beside_in_data(decided, setting)
+                    if not _comes_later(origin, decided):
+                        yield Job(placement, decided.span, decided, setting)
             case "at the end":
                 for scope in filter(None, (anchor and anchor[0], self._recipe_origin(need.recipe))):
                     yield Job(placement, scope.span, scope, "")
             case "at the recipe's end" if whole := self._recipe_origin(need.recipe):
                 yield Job(placement, whole.span, whole, "")
             case "in place where on" | "taken out where on" | "behind where on":
-                if anchor := anchor or self._anchor(need, on=False):
-                    yield from self._for_one_side(placement, need.variant, path, anchor)
+                # Which of several lines is for the callers to decide, each of them shows.
+                for each in anchors or self._anchors(need, on=False):
+                    yield from self._for_one_side(placement, need.variant, path, each)
 
     def _for_one_side(
         self, placement: Placement, variant: Variant, path: str, anchor: tuple[Origin, str]
@@ -210,13 +213,12 @@ class Places:
         needing = {id(need.variant) for need in request.needs if path in need.named}
         return self._readers[path].get(where, set()) <= needing | self._others[request.code]
 
-    def _anchor(self, need: Need, *, on: bool = True) -> tuple[Origin, str] | None:
-        """The first line in the linted files that turned the feature on (or off), and the setting that it sets."""
+    def _anchors(self, need: Need, *, on: bool = True) -> Iterator[tuple[Origin, str]]:
+        """The lines in the linted files that turned the feature on (or off), and the setting that each of them sets."""
         for path in need.anchors:
             origin = need.variant.origin(path)
             if _is_on(need.variant.value(path)) is on and origin and origin.how != "default" and self._editable(origin):
-                return origin, path
-        return None
+                yield origin, path
 
     def _beside_in_data(self, anchor: Origin, path: str) -> Iterator[Job]:
         """Next to the entry of a file of overrides, where a program only applies what turned the feature on."""
