@@ -221,18 +221,19 @@ def _settings_faults(before: View, after: View, on_the_way: Callable[[], frozens
     for way in before.ways.keys() & after.ways.keys():
         named = before.named[way] | after.named[way]
         then, now = before.ways[way], after.ways[way]
-        changed = [each for each in _differences(then, now) if not _covers(named, each[0])]
-        changed = [each for each in changed if not any(is_same_as(each[0], other, then, now) for other in named)]
+        changed = [each for each in _differences(then, now) if not _covers(named, each[0], then, now)]
         if changed and before.broken[way]:
             named |= on_the_way()
         for path, old, new in changed:
-            if not _covers(named, path):
+            if not _covers(named, path, then, now):
                 yield f"{path} of {way[0]} changes from {describe(old)} to {describe(new)}"
 
 
-def _covers(named: Collection[str], path: str) -> bool:
-    """Whether a setting is among these, or is the section of one."""
-    return path in named or any(each.startswith(f"{path}.") for each in named)
+def _covers(named: Collection[str], path: str, before: Variant, after: Variant) -> bool:
+    """Whether a setting is among these, is the section of one, or another name of it."""
+    return any(each == path or each.startswith(f"{path}.") for each in named) or any(
+        is_same_as(path, each, before, after) for each in named
+    )
 
 
 def _named_on_the_way(project: Project, asked: Options) -> frozenset[str]:
