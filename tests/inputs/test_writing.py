@@ -6,10 +6,12 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from mfsdp_lint.inputs import writing
 from mfsdp_lint.inputs.writing import NotWritten, remove_unfinished, replace_file
 
 
@@ -88,16 +90,53 @@ def test_what_somebody_else_wrote_meanwhile_stays(path: Path) -> None:
     assert entries(path.parent) == {"a.py": b"theirs"}
 
 
-def test_what_somebody_else_writes_while_the_step_is_taken_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def write_over(path: Path) -> None:
+    path.write_bytes(b"theirs")
+
+
+def put_in_place(path: Path) -> None:
+    other = path.with_name("other")
+    other.write_bytes(b"theirs")
+    os.replace(other, path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files cannot change places in one step")
+@pytest.mark.parametrize("write", [write_over, put_in_place])
+def test_what_somebody_else_writes_just_before_the_step_stays(
+    path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path], None]
+) -> None:
+    real = writing.exchange
+
+    def exchange(one: str, other: str) -> bool:
+        monkeypatch.undo()
+        write(path)
+        return real(one, other)
+
+    monkeypatch.setattr(writing, "exchange", exchange)
+    with pytest.raises(NotWritten, match="changed by somebody else"):
+        replace_file(str(path), b"new")
+    assert entries(path.parent) == {"a.py": b"theirs"}
+
+
+def test_where_files_cannot_change_places_the_old_one_keeps_a_name_meanwhile(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def replace(source: str, target: str) -> None:
         monkeypatch.undo()
-        path.write_bytes(b"theirs")
+        write_over(path)
         os.replace(source, target)
 
+    monkeypatch.setattr(writing, "exchange", lambda *_: False)
     monkeypatch.setattr(os, "replace", replace)
     with pytest.raises(NotWritten, match="changed by somebody else"):
         replace_file(str(path), b"new")
     assert entries(path.parent) == {"a.py": b"theirs"}
+
+
+def test_where_files_cannot_change_places_a_file_is_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "exchange", lambda *_: False)
+    replace_file(str(path), b"new")
+    assert entries(path.parent) == {"a.py": b"new"}
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,6 +156,7 @@ replace_file(sys.argv[1], b"new", lambda: os.kill(os.getpid(), signal.SIGKILL))
 """
 WAITING = """
 import sys
+from collections.abc import Callable
 from mfsdp_lint.inputs.writing import replace_file
 replace_file(sys.argv[1], b"new", lambda: print("ready", flush=True) or sys.stdin.readline() == "go\\n")
 """

@@ -7,6 +7,8 @@ import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from mfsdp_lint.inputs.exchange import exchange
+
 PREFIX, SUFFIX = ".mfsdp-lint-", ".tmp"
 """How the name of an unfinished file begins and ends."""
 
@@ -36,23 +38,43 @@ def replace_file(path: str, data: bytes, still_as_read: Callable[[], bool] = lam
             os.fsync(file.fileno())
             _like(target, before, file.fileno(), temporary)
             # The lock is held to the end: whoever can take it knows that the file was given up.
-            _step(temporary, target, still_as_read)
+            _step(temporary, target, data, still_as_read)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
 
 
-def _step(temporary: str, target: str, still_as_read: Callable[[], bool]) -> None:
-    """Put the new file in place of the old one, unless somebody changed that: also while the step is taken.
+def _step(temporary: str, target: str, data: bytes, still_as_read: Callable[[], bool]) -> None:
+    """Put the new file in place of the old one, unless somebody changed that: also while the step is taken."""
+    seen = _content(target)
+    if not still_as_read():
+        raise NotWritten(CHANGED)
+    if seen is None or not exchange(temporary, target):
+        _replace(temporary, target, seen)
+        return
+    # Another run may have taken the old file away, for one that was given up.
+    if _content(temporary) not in (seen, None):
+        _give_back(temporary, target, data)
+        raise NotWritten(CHANGED)
+    with suppress(FileNotFoundError):
+        os.unlink(temporary)
+
+
+def _give_back(temporary: str, target: str, data: bytes) -> None:
+    """Put back what somebody wrote before the files changed places. What is newer than that stays where it is."""
+    exchange(temporary, target)
+    if _content(temporary) != data:
+        exchange(temporary, target)
+
+
+def _replace(temporary: str, target: str, seen: bytes | None) -> None:
+    """The same where two files cannot change places.
 
     The old file keeps a second name meanwhile, under which what somebody writes into it is seen, and put back.
     """
     kept = _second_name(target, temporary)
     try:
-        seen = _content(kept)
-        if not still_as_read():
-            raise NotWritten(CHANGED)
         os.replace(temporary, target)
         now = _content(kept)
         if now is not None and now != seen:
