@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.inputs import writing
+from mfsdp_lint.inputs.exchange import exchange
 from mfsdp_lint.inputs.writing import NotWritten, remove_unfinished, replace_file
+
+EXCHANGE = "mfsdp_lint.inputs.writing.exchange"
 
 
 @pytest.fixture
@@ -105,14 +107,12 @@ def put_in_place(path: Path) -> None:
 def test_what_somebody_else_writes_just_before_the_step_stays(
     path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path], None]
 ) -> None:
-    real = writing.exchange
-
-    def exchange(one: str, other: str) -> bool:
+    def after_a_write(one: str, other: str) -> bool:
         monkeypatch.undo()
         write(path)
-        return real(one, other)
+        return exchange(one, other)
 
-    monkeypatch.setattr(writing, "exchange", exchange)
+    monkeypatch.setattr(EXCHANGE, after_a_write)
     with pytest.raises(NotWritten, match="changed by somebody else"):
         replace_file(str(path), b"new")
     assert entries(path.parent) == {"a.py": b"theirs"}
@@ -126,7 +126,7 @@ def test_where_files_cannot_change_places_the_old_one_keeps_a_name_meanwhile(
         write_over(path)
         os.replace(source, target)
 
-    monkeypatch.setattr(writing, "exchange", lambda *_: False)
+    monkeypatch.setattr(EXCHANGE, lambda *_: False)
     monkeypatch.setattr(os, "replace", replace)
     with pytest.raises(NotWritten, match="changed by somebody else"):
         replace_file(str(path), b"new")
@@ -134,7 +134,7 @@ def test_where_files_cannot_change_places_the_old_one_keeps_a_name_meanwhile(
 
 
 def test_where_files_cannot_change_places_a_file_is_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "exchange", lambda *_: False)
+    monkeypatch.setattr(EXCHANGE, lambda *_: False)
     replace_file(str(path), b"new")
     assert entries(path.parent) == {"a.py": b"new"}
 
