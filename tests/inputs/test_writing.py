@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -115,6 +116,22 @@ def test_what_somebody_else_writes_just_before_the_step_stays(
     monkeypatch.setattr(EXCHANGE, after_a_write)
     with pytest.raises(NotWritten, match="changed by somebody else"):
         replace_file(str(path), b"new")
+    assert entries(path.parent) == {"a.py": b"theirs"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="who has a file open cannot be told")
+def test_what_somebody_is_about_to_write_into_the_file_stays(path: Path) -> None:
+    theirs = path.open("r+b")
+
+    def write() -> None:
+        theirs.write(b"theirs")
+        theirs.close()
+
+    timer = Timer(0.2, write)
+    timer.start()
+    with pytest.raises(NotWritten, match="changed by somebody else"):
+        replace_file(str(path), b"new")
+    timer.join()
     assert entries(path.parent) == {"a.py": b"theirs"}
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from mfsdp_lint.inputs.exchange import exchange
+from mfsdp_lint.inputs.writers import wait_for_writers
 
 PREFIX, SUFFIX = ".mfsdp-lint-", ".tmp"
 """How the name of an unfinished file begins and ends."""
@@ -54,6 +55,8 @@ def _step(temporary: str, target: str, data: bytes, still_as_read: Callable[[], 
         _replace(temporary, target, seen)
         return
     # Another run may have taken the old file away, for one that was given up.
+    with suppress(FileNotFoundError):
+        wait_for_writers(temporary)
     if _content(temporary) not in (seen, None):
         _give_back(temporary, target, data)
         raise NotWritten(CHANGED)
