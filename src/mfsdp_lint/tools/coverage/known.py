@@ -27,14 +27,6 @@ TRAINING = tuple(
 )
 
 
-def is_looked_at(version: str, repository: Repository, path: str) -> bool:
-    """Whether a file's checks are looked at: those of the command line at Megatron-LM's own releases ("core 0.16.1"),
-    those of Megatron-Bridge at its own, and those of Megatron-FSDP at both."""
-    if repository == "bridge":
-        return path in TRAINING
-    return path.startswith(FSDP) or (path == ARGUMENTS and version.startswith("core "))
-
-
 @dataclass(frozen=True, slots=True)
 class Known:
     """A check over the versions: `at` has where it stands, oldest first; the rest is as the newest has it."""
