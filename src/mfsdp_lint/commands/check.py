@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     fixing = parser.add_argument_group("fixing")
     fixing.add_argument("--fix", action=switch, help="apply the safe fixes")
     fixing.add_argument("--fix-only", action=switch, help="apply them, and say nothing of what remains")
-    fixing.add_argument("--show-fixes", action=switch, help="list every fix that is applied: place, rule, settings")
+    fixing.add_argument("--show-fixes", action=switch, help="prove the fixes, and list those that are applied")
     fixing.add_argument("--unsafe-fixes", action=switch, help="count, show and apply unsafe fixes as well")
     fixing.add_argument("--diff", action=switch, help="print what --fix would do as a patch, and write nothing")
     judged = parser.add_argument_group("what is judged")
@@ -50,7 +50,7 @@ def main(arguments: argparse.Namespace) -> int:
     options = options_from(vars(arguments))
     outcome = run(options)
     if options.diff:
-        _print_patch(outcome, show_fixes=options.show_fixes)
+        _print_patch(outcome, show_fixes=bool(options.show_fixes))
     else:
         color = not arguments.no_color and _terminal_shows_color()
         sys.stdout.write(_rendered(outcome, options, color=color))

@@ -31,7 +31,8 @@ class UsageError(Exception):
 class Options:
     """`select` empty means every rule but those of a preset that is not asked for. `extend_rules` are folders of rules.
 
-    `fix_only` fixes, and says nothing of what remains; `show_fixes` lists what was fixed.
+    `fix_only` fixes, and says nothing of what remains. `show_fixes` proves the fixes that there could be, and lists
+    those that are made; None leaves the proofs to the format: only those that show edits need them.
     `diff` shows what `fix` would do and writes nothing, whatever `fix` says. `overrides` and `environment` are those of
     one launch, as `--set` and `--env` say them: never configured. `confirm` asks for a dry run of what is found, with
     the Python that `python` names and the source tree `megatron_lm`. The `target_*` are versions or ranges of them as
@@ -54,7 +55,7 @@ class Options:
     target_from: str = AS_ASKED
     fix: bool = False
     fix_only: bool = False
-    show_fixes: bool = False
+    show_fixes: bool | None = None
     unsafe_fixes: bool = False
     diff: bool = False
     output_format: OutputFormat = "full"
@@ -64,6 +65,15 @@ class Options:
     confirm: bool = False
     python: str | None = None
     megatron_lm: str | None = None
+
+    @property
+    def fixes_are_seen(self) -> bool:
+        """Whether somebody sees what a proof comes to: the edits of each finding, or why there are none."""
+        if self.diff:
+            return False
+        if self.show_fixes is not None:
+            return self.show_fixes
+        return self.output_format == "json" or (self.output_format == "full" and self.group_by == "finding")
 
 
 _LISTS = ("select", "ignore", "exclude", "search_path", "extend_rules")
