@@ -8,7 +8,8 @@ import sys
 from typing import Any
 
 from mfsdp_lint.commands.arguments import add_what_is_read, comma_separated, options_from, tell_unfollowed
-from mfsdp_lint.engine.run import Outcome, run
+from mfsdp_lint.engine import cache
+from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.inputs.options import GROUPINGS, OUTPUT_FORMATS, PRESETS, Options
 from mfsdp_lint.reports import applied
 
@@ -42,13 +43,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--group-by", choices=GROUPINGS, help="recipe: what is wrong with each, and what must change")
     output.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
     output.add_argument("--no-color", action="store_true", help="as does the environment variable NO_COLOR")
+    output.add_argument("--cache", action=switch, help="keep what a run comes to, and use it while nothing changes")
+    output.add_argument("--cache-dir", metavar="DIR", help=f"where (default: {cache.FOLDER} in the project)")
     output.add_argument("--config", metavar="FILE", help="read [tool.mfsdp-lint] from FILE")
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Runs and prints; the exit code is that of `exit_code`. Raises UsageError."""
     options = options_from(vars(arguments))
-    outcome = run(options)
+    outcome = cache.run(options)
     if options.diff:
         _print_patch(outcome, show_fixes=bool(options.show_fixes))
     else:

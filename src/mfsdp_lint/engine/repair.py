@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from mfsdp_lint.fixes.apply import Fixed, fix_project, rounds
 from mfsdp_lint.fixes.judged import Judged
 from mfsdp_lint.fixes.requests import FixRequest, Need
 from mfsdp_lint.fixes.ways import Broken
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.importers import TooMany, importers
 from mfsdp_lint.inputs.sources import NOT_CHECKED
@@ -154,14 +154,14 @@ class _Project:
         """What these texts came to, with everybody who uses the `edited` files from here on."""
         question = self._repair.judge.question
         known = () if self._users is None else self._users.question.files
-        read = {os.path.realpath(file.path) for file in (*question.files, *known)}
+        read = {disk.real(file.path) for file in (*question.files, *known)}
         modules = [path for path in sorted(edited) if kind_of(path) == "python"]
         try:
             users = [*modules, *importers(modules)]
         except TooMany:
             # Nobody knows who else uses them, so that nothing is proved.
             return replace(before, unprovable=True)
-        new = [File(path, "python") for path in users if os.path.realpath(path) not in read]
+        new = [File(path, "python") for path in users if disk.real(path) not in read]
         if not new:
             return before
         theirs = replace(question, files=(*known, *new), addresses=(), named=(), beside=question.every_file)

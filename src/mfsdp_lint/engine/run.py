@@ -1,4 +1,4 @@
-"""One run: find the files, judge them, fix or show the fixes. Reports are made from its outcome."""
+"""One run: find the files, judge them, fix or show the fixes."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Applied, Finding
-from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.engine.fixable import NOTHING_TRIED, Tried, possible, proved
 from mfsdp_lint.engine.judge import FILE_CODES, UNREADABLE, UNUSED_COMMENT, Judge, Judgement, file_finding
 from mfsdp_lint.engine.other_versions import where_it_holds
+from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.engine.read import Question, question
 from mfsdp_lint.engine.unused import unused_suppressions
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.registry import kind_of, reader_of
-from mfsdp_lint.results.by_recipe import RecipeState, by_recipe
-from mfsdp_lint.results.summary import Summary, summarise
+from mfsdp_lint.results.by_recipe import by_recipe
+from mfsdp_lint.results.summary import summarise
 from mfsdp_lint.rules.extend import rules_for
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
@@ -26,31 +26,6 @@ from mfsdp_lint.rules.selection import selected
 
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.apply import Fixed
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a run comes to: the findings that remain, by place and code, and what was asked for but cannot be done.
-
-    `fixes` are those that were applied, or are in the patch. `recipes` is the same by recipe, where that was asked for.
-    `unfollowed` is code of which there is no recipe though there should be. `patch` is what `--diff` shows. `left` says
-    which files were to be written and were not. `sources` are the files as they are after the run.
-    """
-
-    findings: tuple[Finding, ...]
-    summary: Summary
-    sources: Sources
-    fixes: tuple[Applied, ...] = ()
-    recipes: tuple[RecipeState, ...] = ()
-    unfollowed: tuple[Unfollowed, ...] = ()
-    problems: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
-    patch: bytes = b""
-    left: tuple[str, ...] = ()
-
-    def text(self, path: str) -> str | None:
-        """The text of a file, for the reports; None where it cannot be read."""
-        return self.sources.text_or_none(path)
 
 
 def run(options: Options) -> Outcome:

@@ -60,6 +60,8 @@ class Options:
     diff: bool = False
     output_format: OutputFormat = "full"
     group_by: GroupBy = "finding"
+    cache: bool = True
+    cache_dir: str | None = None
     overrides: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     confirm: bool = False
@@ -78,7 +80,7 @@ class Options:
 
 _LISTS = ("select", "ignore", "exclude", "search_path", "extend_rules")
 _FOLDERS = ("search_path", "extend_rules")
-_SWITCHES = ("respect_gitignore", "fix", "fix_only", "show_fixes", "unsafe_fixes", "diff")
+_SWITCHES = ("respect_gitignore", "fix", "fix_only", "show_fixes", "unsafe_fixes", "diff", "cache")
 _OF_ONE_RUN = ("paths", "overrides", "environment", "target_from", "confirm", "python", "megatron_lm")
 _TARGETS = ("target_bridge", "target_core", "target_te", "target_torch", "target_gpu")
 _CONFIGURABLE = tuple(field.name for field in fields(Options) if field.name not in _OF_ONE_RUN)
@@ -164,6 +166,8 @@ def _checked_entry(key: str, value: object, file: str) -> tuple[str, Any]:
         return name, value
     if not isinstance(value, str):
         raise UsageError(f"{where}: expected a string, got {_spell(value)}")
+    if name == "cache_dir":
+        return name, _beside(file, value)
     if name == "preset" and value not in PRESETS:
         raise UsageError(f"{where}: expected one of {', '.join(PRESETS)}, got {_spell(value)}")
     if name == "output_format" and value not in OUTPUT_FORMATS:
