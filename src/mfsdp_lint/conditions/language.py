@@ -28,7 +28,6 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import cast
 
 from mfsdp_lint.conditions.applicability import Site
@@ -49,6 +48,7 @@ from mfsdp_lint.conditions.expressions import (
 from mfsdp_lint.conditions.nodes import Comparison, Constant, Junction, Node, Not, Term, Test
 from mfsdp_lint.conditions.truth import Truth
 from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import Plain, same
 
 SECTIONS = ("peft", "comm_overlap", "mixed_precision")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import product
 from typing import Protocol
 
@@ -17,6 +16,7 @@ from mfsdp_lint.conditions.byversion import ByVersion
 from mfsdp_lint.conditions.expressions import Expression
 from mfsdp_lint.conditions.truth import Truth, agreed, junction, opposite
 from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import NotNone, Plain, possible
 
 _MOST_COMBINATIONS = 1000

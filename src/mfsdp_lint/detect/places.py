@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+
+from mfsdp_lint.core.records import dataclass, field
 
 LARGEST = 16 * 1024 * 1024
 """Bytes. A lock file of a large project has two million; what is larger than this is something else."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs.addresses import Address, ask
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError

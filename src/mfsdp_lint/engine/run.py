@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Applied, Finding, Fix
 from mfsdp_lint.core.recipe import Unfollowed
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.judge import FILE_CODES, UNREADABLE, UNUSED_COMMENT, Judge, Judgement, file_finding
 from mfsdp_lint.engine.other_versions import where_it_holds
 from mfsdp_lint.engine.read import Question, question

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from mfsdp_lint.core.records import dataclass
 
 HEAD = 4096
 """Bytes of a file that are looked at where its name does not decide."""

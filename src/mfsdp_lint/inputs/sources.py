@@ -7,8 +7,9 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from mfsdp_lint.core.records import dataclass
 
 SIZE_LIMIT = 4 * 1024 * 1024
 """Bytes; a larger file is data, not a recipe, and is not read."""

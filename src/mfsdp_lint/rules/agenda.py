@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.conditions.nodes import Junction, Node
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.rules.model import Case, Rule, Sees
 from mfsdp_lint.rules.views import Views
 

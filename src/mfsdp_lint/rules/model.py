@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
 from mfsdp_lint.conditions.applicability import Applicability, Site
@@ -13,6 +12,7 @@ from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known, Plain, describe
 from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.versions.target import Target

@@ -28,7 +28,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
@@ -38,6 +37,7 @@ from mfsdp_lint.conditions.expressions import Expression, Undefined
 from mfsdp_lint.conditions.language import Condition, ConditionError, parse, parse_value
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.plaindata import read_json, read_yaml
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Known, NotNone, Plain, Value, join, possible
 from mfsdp_lint.versions.ranges import HEAD, numbers
 from mfsdp_lint.versions.target import Target
