@@ -23,6 +23,14 @@ _MOST_COMBINATIONS = 1000
 """Of values that a comparison of several settings tries; with more it is undecided."""
 
 
+class Rooted(Protocol):
+    """What means a piece of a condition."""
+
+    @property
+    def root(self) -> Node:
+        """The piece."""
+
+
 class Node(Protocol):
     """A piece of a condition."""
 
@@ -183,7 +191,7 @@ class Term:
     """A condition with a name, which may differ from version to version."""
 
     name: str
-    meaning: ByVersion[Node]
+    meaning: ByVersion[Rooted]
 
     def truth(self, variant: Variant) -> Truth:
         raise self._error()
@@ -195,7 +203,7 @@ class Term:
         raise self._error()
 
     def at(self, site: Site) -> Node:
-        meanings = tuple(Constant(None) if one is None else one.at(site) for one in self.meaning.possible(site))
+        meanings = tuple(Constant(None) if one is None else one.root.at(site) for one in self.meaning.possible(site))
         return meanings[0] if len(meanings) == 1 else Either(meanings)
 
     def _error(self) -> ValueError:

@@ -218,6 +218,16 @@ class Rule:
     examples: tuple[Example, ...] = ()
     file: str = ""
 
+    @property
+    def gate(self) -> Condition:
+        """What has to hold for the rule to say anything, as far as that is soon asked."""
+        return self.applies.first
+
+    @property
+    def views(self) -> tuple[Sees, ...]:
+        """Which settings its cases look at."""
+        return tuple(dict.fromkeys(case.sees for case in self.cases))
+
     def at(self, target: Target, front_end: FrontEnd = BRIDGE) -> Rule | None:
         """The same as it reads there: its cases, its terms as they are meant. None where it says nothing there."""
         site = Site(target, front_end)
