@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs import disk
 
 LARGEST = 16 * 1024 * 1024

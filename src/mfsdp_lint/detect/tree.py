@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.detect.found import Found
 from mfsdp_lint.detect.places import Places, join
 from mfsdp_lint.inputs import disk

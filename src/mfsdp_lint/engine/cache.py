@@ -12,12 +12,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from mfsdp_lint import __version__
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Unfollowed
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.installations import active_environments, own_packages

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 
 from mfsdp_lint.core.finding import Finding, Fix
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.readers.registry import kind_of

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mfsdp_lint.core.finding import Applied, Finding
 from mfsdp_lint.core.recipe import Unfollowed
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.results.by_recipe import RecipeState
 from mfsdp_lint.results.summary import Summary

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.addresses import Address, ask
 from mfsdp_lint.inputs.discover import File

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from mfsdp_lint.core.finding import SEVERITIES, Fix
 from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.engine.fixable import is_asked_for
 from mfsdp_lint.engine.judge import Judge, Judgement

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Applied, Finding
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.engine.fixable import NOTHING_TRIED, Tried, possible, proved
 from mfsdp_lint.engine.judge import FILE_CODES, UNREADABLE, UNUSED_COMMENT, Judge, Judgement, file_finding
 from mfsdp_lint.engine.other_versions import where_it_holds

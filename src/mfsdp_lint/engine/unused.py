@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.finding import Finding, fingerprint
 from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.engine.judge import FILE_CODES, UNUSED_COMMENT, Judge, Judgement
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.suppression import Comment

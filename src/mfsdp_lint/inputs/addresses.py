@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import File, discover

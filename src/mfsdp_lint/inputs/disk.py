@@ -12,10 +12,11 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 from typing import Literal
+
+from mfsdp_lint.core.records import dataclass, field
 
 Kind = Literal["file", "folder", "other", ""]
 """What a path leads to, through links; "" where it leads nowhere or may not be followed."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 
 HEAD = 4096

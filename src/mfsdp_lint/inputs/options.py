@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
+
+from mfsdp_lint.core.records import dataclass, fields
 
 OutputFormat = Literal["full", "concise", "json", "github"]
 OUTPUT_FORMATS: tuple[OutputFormat, ...] = get_args(OutputFormat)

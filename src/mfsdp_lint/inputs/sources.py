@@ -7,9 +7,9 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 
 SIZE_LIMIT = 4 * 1024 * 1024

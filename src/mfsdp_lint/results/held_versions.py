@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import Component
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.versions.ranges import numbers
 from mfsdp_lint.versions.releases import CORE_RELEASES, RELEASES
 from mfsdp_lint.versions.target import Target

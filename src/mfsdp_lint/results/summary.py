@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.results.held_versions import named
 from mfsdp_lint.results.printable import count, printable
 from mfsdp_lint.versions.target import Target, is_known

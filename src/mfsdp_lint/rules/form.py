@@ -6,14 +6,23 @@ The data is what `rules/*.yaml` says, field for field; model.py tells what the f
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
 from mfsdp_lint.conditions.applicability import Applicability, parse_applicability
 from mfsdp_lint.conditions.byversion import ByVersion
 from mfsdp_lint.conditions.expressions import Expression
-from mfsdp_lint.conditions.language import SECTIONS, Condition, ConditionError, Terms, parse, parse_value
+from mfsdp_lint.conditions.language import (
+    SECTIONS,
+    Condition,
+    ConditionError,
+    Meaning,
+    Terms,
+    deferred,
+    parse,
+    parse_value,
+)
 from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.readers import registry
@@ -56,20 +65,47 @@ def read_terms(data: object, file: str, known: Terms = MappingProxyType({})) -> 
 
     They come on top of those that are known already, of which none can mean something else.
     """
-    terms: dict[str, ByVersion[Condition] | ByVersion[Expression]] = dict(known)
+    terms: dict[str, Meaning] = dict(known)
     for name, fields in _Fields.of(data, file).items():
         if name in known:
             raise RuleError(f"{file}: {name}: the tool has a term of that name")
-        term = _Fields.of(fields, f"{file}: {name}")
-        term.text("meaning")
-        terms[name] = term.values("value", terms) if "value" in term else term.conditions("condition", terms)
-        term.done()
+        terms[name] = _term(fields, f"{file}: {name}", terms)
     return terms
 
 
-def read_rule(data: object, file: str, terms: Terms) -> Rule:
-    """One rule. Raises RuleError for an unknown field, a missing one, or a value that is not of its kind."""
-    fields = _Fields.of(data, file)
+class CheckedTerms(Mapping[str, Meaning]):
+    """Terms that are known to be right, each of which is read when it is first asked for."""
+
+    def __init__(self, data: Mapping[str, object]) -> None:
+        self._data = data
+        self._known: dict[str, Meaning] = {}
+
+    def __getitem__(self, name: str) -> Meaning:
+        if name not in self._known:
+            self._known[name] = _term(self._data[name], name, self, checked=True)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+
+def _term(fields: object, where: str, terms: Terms, *, checked: bool = False) -> Meaning:
+    term = _Fields.of(fields, where, checked)
+    term.text("meaning")
+    meaning = term.values("value", terms) if "value" in term else term.conditions("condition", terms)
+    term.done()
+    return meaning
+
+
+def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -> Rule:
+    """One rule. Raises RuleError for an unknown field, a missing one, or a value that is not of its kind.
+
+    The conditions of one that was `checked` before are parsed when they are first asked.
+    """
+    fields = _Fields.of(data, file, checked)
     message, consequence = fields.text("message", ""), fields.text("consequence", "")
     sees = fields.choice("sees", Sees) if "sees" in fields else None
     judges = fields.choice("judges", Judges, "settings")
@@ -212,15 +248,16 @@ def _examples(fields: _Fields | None) -> list[Example]:
 class _Fields:
     """The fields of one mapping; each is taken once, and what nobody took is an error."""
 
-    def __init__(self, data: Mapping[str, object], where: str) -> None:
+    def __init__(self, data: Mapping[str, object], where: str, checked: bool) -> None:
         self.data = dict(data)
         self.where = where
+        self.checked = checked
 
     @classmethod
-    def of(cls, data: object, where: str) -> _Fields:
+    def of(cls, data: object, where: str, checked: bool = False) -> _Fields:
         if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):
             raise RuleError(f"{where}: expected a mapping with text keys")
-        return cls(data, where)
+        return cls(data, where, checked)
 
     def __contains__(self, key: str) -> bool:
         return key in self.data
@@ -334,7 +371,7 @@ class _Fields:
 
     def fields(self, key: str) -> _Fields | None:
         value = self.data.pop(key, None)
-        return None if value is None else _Fields.of(value, f"{self.where}: {key}")
+        return None if value is None else _Fields.of(value, f"{self.where}: {key}", self.checked)
 
     def tier(self, key: str) -> tuple[Confirm, str]:
         """A tier of the dry run; or none, with `{none: why there is none}`."""
@@ -349,7 +386,7 @@ class _Fields:
         value = self.data.pop(key, [])
         if not isinstance(value, list):
             raise self.error(key, "expected a list")
-        return [_Fields.of(item, f"{self.where}: {key}[{index}]") for index, item in enumerate(value)]
+        return [_Fields.of(item, f"{self.where}: {key}[{index}]", self.checked) for index, item in enumerate(value)]
 
     def one_or_more(self, key: str) -> list[_Fields]:
         """Fields, or a list of them; none where there is nothing."""
@@ -379,6 +416,8 @@ class _Fields:
             raise self.error(key, str(problem)) from None
 
     def _condition(self, key: str, text: str, terms: Terms) -> Condition:
+        if self.checked:
+            return deferred(text, terms)
         try:
             return parse(text, terms)
         except ConditionError as problem:
