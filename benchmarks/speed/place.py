@@ -16,8 +16,8 @@ from speed.processes import Cost, cost, typical
 FORMATS = ("concise", "github", "full", "json")
 
 CLEAN = """\
-from megatron.bridge.recipes.llama.llama3_8b import pretrain_config
-recipe = pretrain_config()
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+recipe = llama3_8b_pretrain_config()
 """
 
 PARSED = "import ast, pathlib, sys\nfor path in sys.argv[1:]:\n    ast.parse(pathlib.Path(path).read_bytes())"
