@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
@@ -30,6 +31,7 @@ from mfsdp_lint.rules.model import (
     Preset,
     Rule,
     Sees,
+    Showing,
     Text,
     Written,
 )
@@ -73,7 +75,7 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
     message, consequence = fields.text("message", ""), fields.text("consequence", "")
     sees = fields.choice("sees", Sees) if "sees" in fields else None
     judges = fields.choice("judges", Judges, "settings")
-    confirm, unconfirmed = fields.tier("confirm")
+    confirming = fields.confirming("confirm", terms)
     finds = fields.pattern("finds") if judges == "text" else None
     rule = Rule(
         code=fields.matching("code", CODE),
@@ -85,15 +87,15 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
         finds=finds,
         files=fields.kinds("files") if judges == "text" else (),
         applies=fields.condition("applies", terms),
-        cases=tuple(_case(case, terms, message, consequence, sees, confirm) for case in fields.list_of_fields("cases")),
+        cases=tuple(_case(case, terms, message, consequence, sees, confirming) for case in fields.list_of_fields("cases")),
         blame=_blame(fields.fields("blame"), terms),
         versions=fields.range("versions").of_a_rule(),
         evidence=_evidence(fields.fields("evidence")),
         fixes=tuple(_fix(each, terms, finds) for each in fields.one_or_more("fix")),
         control=fields.settings("control"),
         intended=fields.settings("intended"),
-        confirm=confirm,
-        unconfirmed=unconfirmed,
+        confirm=confirming.tier,
+        unconfirmed=confirming.unconfirmed,
         preset=fields.choice("preset", Preset) if "preset" in fields else None,
         groups=fields.texts("groups", _GROUP),
         weaker_than=fields.texts("weaker_than"),
@@ -106,8 +108,20 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
     return rule
 
 
-def _case(fields: _Fields, terms: Terms, message: str, consequence: str, sees: Sees | None, confirm: Confirm) -> Case:
+@dataclass(frozen=True, slots=True)
+class _Confirming:
+    """What `confirm` says, of a rule or of a case; `unconfirmed` is why no tier does."""
+
+    tier: Confirm = "none"
+    showing: Showing = Showing()
+    unconfirmed: str = ""
+
+
+def _case(
+    fields: _Fields, terms: Terms, message: str, consequence: str, sees: Sees | None, confirming: _Confirming
+) -> Case:
     stage = fields.choice("stage", Stage)
+    confirming = fields.confirming("confirm", terms) if "confirm" in fields else confirming
     # What start-up refuses it refuses before it has made its own last changes; what comes later comes of those.
     by_stage = "validation" if stage == "startup" else "run"
     case = Case(
@@ -120,7 +134,8 @@ def _case(fields: _Fields, terms: Terms, message: str, consequence: str, sees: S
         enforced_by=fields.by_version("enforced_by", EnforcedBy),
         raises=fields.error_texts("raises"),
         versions=fields.range("versions"),
-        confirm=fields.choice("confirm", Confirm, confirm),
+        confirm=confirming.tier,
+        showing=confirming.showing,
         intended=fields.settings("intended"),
     )
     fields.done()
@@ -336,14 +351,19 @@ class _Fields:
         value = self.data.pop(key, None)
         return None if value is None else _Fields.of(value, f"{self.where}: {key}")
 
-    def tier(self, key: str) -> tuple[Confirm, str]:
-        """A tier of the dry run; or none, with `{none: why there is none}`."""
+    def confirming(self, key: str, terms: Terms) -> _Confirming:
+        """A tier of the dry run; the same with what it takes, `{tier: …}`; or `{none: why there is none}`."""
         if not isinstance(self.data.get(key), Mapping):
-            return self.choice(key, Confirm, "none"), ""
+            return _Confirming(self.choice(key, Confirm, "none"))
         fields = _Fields.of(self.data.pop(key), f"{self.where}: {key}")
-        reason = fields.text("none")
+        if "none" in fields:
+            found = _Confirming(unconfirmed=fields.text("none"))
+        else:
+            shows = fields.condition("shows", terms) if "shows" in fields else None
+            showing = Showing(shows, fields.texts("keeps"), fields.settings("saved_with"))
+            found = _Confirming(fields.choice("tier", Confirm), showing)
         fields.done()
-        return "none", reason
+        return found
 
     def list_of_fields(self, key: str) -> list[_Fields]:
         value = self.data.pop(key, [])
