@@ -94,7 +94,7 @@ KEPT = frozenset(
         "optimizer.bf16",
         "optimizer.fp16",
         "optimizer.clip_grad",
-    "optimizer.loss_scale",
+        "optimizer.loss_scale",
         "optimizer.overlap_param_gather",
         "optimizer.overlap_param_gather_with_optimizer_step",
         "rng.data_parallel_random_init",

@@ -54,7 +54,8 @@ def confirm(
         return _inconclusive(tier, "the run without the mistake shows it as well", told)
     if not good[1].conclusive or (without is None and not good[1].passed):
         return _inconclusive(tier, f"the control run is not right either: {_failure(good[1])}", told)
-    return confirmed(violation, tier, f"{told}; without the mistake {'; '.join(_told(violation, *good))}")
+    control = "; ".join(_told(violation, *good))
+    return confirmed(violation, tier, f"{told}; without the mistake {control}" if control else told)
 
 
 def _asked(case: Case) -> tuple[str, ...]:

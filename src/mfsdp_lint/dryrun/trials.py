@@ -146,6 +146,8 @@ def without(settings: PlainSettings, violations: Sequence[Violation]) -> PlainSe
 def _is_in(violation: Violation, settings: PlainSettings, ranks: int, judge: Judge, device: Device) -> bool:
     """Whether the rule still finds the mistake in the proxy."""
     small = proxy_of(settings, ranks, device, violation.case.showing.keeps)
+    if violation.rule.judges == "writes":
+        return violation.primary.setting in small.settings
     proxy = {**base_of(device), **small.settings, WORLD_SIZE: small.ranks}
     checkpoints = violation.case.stage in ("save", "load")
     for path in ("checkpoint.save", *LOADS):

@@ -244,7 +244,7 @@ def _good(rule: Rule, told: Told) -> tuple[str, str]:
         return "inconclusive", validation.last.failure.message if validation.last.failure else ""
     if result is None:
         return "passed", ""
-    if result.trained and any(case.error for case in rule.cases):
+    if result.trained and any(case.error or case.showing.shows for case in rule.cases):
         return "passed", ""
     if result.symptoms:
         # Of several mistakes that nothing raises, nobody can say which it is.

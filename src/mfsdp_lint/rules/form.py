@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
@@ -87,7 +87,9 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
         finds=finds,
         files=fields.kinds("files") if judges == "text" else (),
         applies=fields.condition("applies", terms),
-        cases=tuple(_case(case, terms, message, consequence, sees, confirming) for case in fields.list_of_fields("cases")),
+        cases=tuple(
+            _case(case, terms, message, consequence, sees, confirming) for case in fields.list_of_fields("cases")
+        ),
         blame=_blame(fields.fields("blame"), terms),
         versions=fields.range("versions").of_a_rule(),
         evidence=_evidence(fields.fields("evidence")),
@@ -113,7 +115,7 @@ class _Confirming:
     """What `confirm` says, of a rule or of a case; `unconfirmed` is why no tier does."""
 
     tier: Confirm = "none"
-    showing: Showing = Showing()
+    showing: Showing = field(default_factory=Showing)
     unconfirmed: str = ""
 
 

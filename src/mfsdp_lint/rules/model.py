@@ -96,7 +96,7 @@ class Case:
     raises: ByVersion[ErrorText]
     versions: Applicability
     confirm: Confirm = "none"
-    showing: Showing = Showing()
+    showing: Showing = field(default_factory=Showing)
     intended: Mapping[str, Plain] = field(default_factory=dict)
 
     def at(self, site: Site) -> Case:
