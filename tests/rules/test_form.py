@@ -11,7 +11,8 @@ import yaml
 
 from mfsdp_lint.core.plaindata import write_json
 from mfsdp_lint.rules import load
-from mfsdp_lint.rules.form import RuleError, read_rule
+from mfsdp_lint.rules.fields import RuleError
+from mfsdp_lint.rules.form import read_rule
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.tools.compile import rules_data
 

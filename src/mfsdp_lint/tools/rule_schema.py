@@ -13,7 +13,8 @@ from typing import Any, get_args
 
 from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.readers import registry
-from mfsdp_lint.rules.form import CODE, EVIDENCE, NAME, Component
+from mfsdp_lint.rules.fields import Component
+from mfsdp_lint.rules.form import CODE, EVIDENCE, NAME
 from mfsdp_lint.rules.load import CHECKOUT
 from mfsdp_lint.rules.model import Confirm, EnforcedBy, Judges, Preset, Sees, Written
 
