@@ -91,6 +91,19 @@ def test_a_case_is_decided_by_the_tier_of_its_rule_or_by_one_of_its_own() -> Non
     assert [case.confirm for case in read_rule(data, "team.yaml", {}).cases] == ["gpu", "cpu"]
 
 
+def test_what_shows_a_case_and_what_that_takes_is_said_with_the_tier() -> None:
+    how = {
+        "tier": "cpu",
+        "shows": "seen.after.checkpoint.ckpt_format != checkpoint.ckpt_format",
+        "keeps": ["checkpoint.save_rng"],
+        "saved_with": {"checkpoint.ckpt_format": "torch_dist"},
+    }
+    (case,) = read_rule(rule_with("confirm", value=how), "team.yaml", {}).cases
+    assert (case.confirm, case.showing.keeps) == ("cpu", ("checkpoint.save_rng",))
+    assert case.showing.shows is not None
+    assert case.showing.saved_with == {"checkpoint.ckpt_format": "torch_dist"}
+
+
 def folder_of_rules(folder: Path, **files: str) -> Path:
     (folder / "terms.yaml").write_text("{}", encoding="utf-8")
     for name, text in files.items():

@@ -33,8 +33,8 @@ class Observer:
 
     def __init__(self, config: Any, settings: dict[str, Any], watched: Sequence[str]) -> None:
         self._config = config
-        self._before = _settings(config)
         self._read = {path: _watch(config, path, settings) for path in watched}
+        self._before = _settings(config)
         self._more: dict[str, Any] = {}
 
     def wrapped(self, model: Sequence[Any]) -> None:
