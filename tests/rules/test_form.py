@@ -77,6 +77,8 @@ def test_a_small_rule_is_enough() -> None:
         (rule_with("fix", "safe", value="maybe"), "fix: safe: maybe is neither a term nor a setting"),
         (rule_with("evidence", value={"0.3.1": "config.py"}), "evidence: 0.3.1: expected `bridge PATH:LINE`"),
         (rule_with("examples", value={"ugly": []}), "examples: unknown field 'ugly'"),
+        (rule_with("confirm", value={"shows": "seen.scaled"}), "confirm: tier: is missing"),
+        (rule_with("cases", 0, "confirm", value={"none": "no GPU"}), "confirm: why there is none is said once"),
     ],
 )
 def test_a_mistake_is_told_with_its_file_and_field(data: object, problem: str) -> None:

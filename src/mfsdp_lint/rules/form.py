@@ -122,10 +122,12 @@ def _confirming(fields: Fields, key: str, terms: Terms) -> _Confirming:
 
 
 def _case(
-    fields: Fields, terms: Terms, message: str, consequence: str, sees: Sees | None, confirming: _Confirming
+    fields: Fields, terms: Terms, message: str, consequence: str, sees: Sees | None, of_the_rule: _Confirming
 ) -> Case:
     stage = fields.choice("stage", Stage)
-    confirming = _confirming(fields, "confirm", terms) if "confirm" in fields else confirming
+    confirming = _confirming(fields, "confirm", terms) if "confirm" in fields else of_the_rule
+    if confirming.unconfirmed and confirming is not of_the_rule:
+        raise fields.error("confirm", "why there is none is said once, of the rule")
     # What start-up refuses it refuses before it has made its own last changes; what comes later comes of those.
     by_stage = "validation" if stage == "startup" else "run"
     case = Case(

@@ -53,7 +53,7 @@ def schema() -> dict[str, Any]:
                 "fix": {"anyOf": [_fix(), {"type": "array", "minItems": 1, "items": _fix()}]},
                 "control": _SETTINGS,
                 "intended": _SETTINGS,
-                "confirm": _confirm(),
+                "confirm": {"anyOf": [*_confirm(), _object({"none": _TEXT}, ["none"])]},
                 "preset": _one_of(Preset),
                 "groups": _TEXTS,
                 "weaker_than": _TEXTS,
@@ -65,14 +65,14 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _confirm() -> dict[str, Any]:
+def _confirm() -> list[dict[str, Any]]:
     showing = {
         "tier": _one_of(Confirm),
         "shows": {**_CONDITION, "description": "what is seen of the run with the mistake, and not of the one without"},
         "keeps": _TEXTS,
         "saved_with": _SETTINGS,
     }
-    return {"anyOf": [_one_of(Confirm), _object({"none": _TEXT}, ["none"]), _object(showing, ["tier"])]}
+    return [_one_of(Confirm), _object(showing, ["tier"])]
 
 
 def _fix() -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _case() -> dict[str, Any]:
             "enforced_by": _by_version(_one_of(EnforcedBy)),
             "raises": _by_version(_TEXT),
             "intended": _SETTINGS,
-            "confirm": _confirm(),
+            "confirm": {"anyOf": _confirm()},
         },
         ["severity", "stage"],
     )
