@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from mfsdp_lint.core.finding import Confirmation
+from mfsdp_lint.dryrun import seen
 from mfsdp_lint.dryrun.introspection import confirm, validate
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
-from mfsdp_lint.dryrun.seen import watched
 from tests.dryrun.samples import FSDP, JUDGE, PASSED, failed, subject
 
 AVERAGED = {**FSDP, "ddp.average_in_collective": True}
@@ -65,7 +65,21 @@ def test_a_control_run_that_fails_decides_nothing() -> None:
     assert verdict(fails_without).reason.startswith("the control run is not right either: ModuleNotFoundError")
 
 
+def test_a_run_that_ends_otherwise_contradicts_nothing() -> None:
+    folders = {"checkpoint.load": "/models/base", "checkpoint.save": "/results"}
+    partial = {**FSDP, **folders, "checkpoint.strict_fsdp_dtensor_load": False}
+    violation = next(each for each in subject(partial).violations if each.rule.code == "MFSDP153")
+    missing, other = failed("load", "RuntimeError: Missing key"), failed("save", "RuntimeError: nowhere")
+
+    def told(bad: Outcome, good: Outcome) -> str:
+        return seen.confirm(violation, "cpu", (partial, bad), (partial, good)).verdict
+
+    assert told(PASSED, missing) == "confirmed"
+    assert told(missing, PASSED) == "refuted"
+    assert [told(missing, missing), told(other, PASSED), told(PASSED, PASSED)] == ["inconclusive"] * 3
+
+
 def test_a_run_is_asked_of_the_settings_that_a_rule_says_nobody_reads() -> None:
     left_over = subject({"dist.use_megatron_fsdp": False, "ddp.use_megatron_fsdp": False, "ddp.use_custom_fsdp": True})
     violation = next(each for each in left_over.violations if each.rule.code == "MFSDP750")
-    assert watched(violation) == ("ddp.use_custom_fsdp", "ddp.use_megatron_fsdp")
+    assert seen.watched(violation) == ("ddp.use_custom_fsdp", "ddp.use_megatron_fsdp")

@@ -45,8 +45,10 @@ def confirm(
     if not bad[1].conclusive:
         return _inconclusive(tier, _failure(bad[1]))
     shown = _truth(violation, *bad)
-    if shown is False:
+    if shown is False and _is_decisive(violation, bad[1], good[1]):
         return Confirmation("refuted", tier, told)
+    if shown is False:
+        return _inconclusive(tier, f"it ends otherwise: {_failure(bad[1])}", told)
     if shown is None:
         return _inconclusive(tier, f"what would show it was not seen: {_failure(bad[1])}", told)
     without = _truth(violation, *good)
@@ -56,6 +58,11 @@ def confirm(
         return _inconclusive(tier, f"the control run is not right either: {_failure(good[1])}", told)
     control = "; ".join(_told(violation, *good))
     return confirmed(violation, tier, f"{told}; without the mistake {control}" if control else told)
+
+
+def _is_decisive(violation: Violation, bad: Outcome, good: Outcome) -> bool:
+    """Whether a run that does not show what the rule says contradicts it: it passed, or failed for the mistake."""
+    return bad.passed or (bad.stage == violation.case.stage and _failure(bad) != _failure(good))
 
 
 def _asked(case: Case) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from . import stubs
 from .answers import changes, environment, serve
 from .build import CannotBuild, build
 from .failure import failure
-from .observer import plain
+from .observer import Observer, plain
 from .pretend import pretend
 
 
@@ -37,10 +37,11 @@ def validate(question: Mapping[str, Any]) -> dict[str, Any]:
             built = build(settings)
             answer |= {"stage": "startup", "no_field": built.no_field, "left_out": built.left_out}
             before = answer["config"] = plain(built.config)
+            observer = Observer(built.config, settings, ())
             _validate(built.config)
             answer["config"] = {}
             answer["changed"] = changes(before, plain(built.config))
-            answer["seen"] = {f"after.{path}": after for path, (_, after) in answer["changed"].items()}
+            answer["seen"] = observer.report()
         except CannotBuild as error:
             answer["error"] = {"type": "CannotBuild", "text": str(error), "where": []}
         except Exception as error:

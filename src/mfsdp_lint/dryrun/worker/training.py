@@ -63,7 +63,7 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
     answer["wrapped_as"] = type(trainer.model[0]).__name__
     observer.wrapped(trainer.model)
     steps = question["steps"]
-    if question.get("load") and not (config.peft and question["is_base"]):
+    if question.get("load") and not (config.peft and question.get("is_base")):
         _load_and_go_on(trainer, question["load"], steps, answer, at)
     else:
         _train(trainer, question.get("save"), steps, answer, at)
