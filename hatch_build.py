@@ -1,6 +1,5 @@
-"""Puts the rules, the vocabulary and the steps of start-up into the wheel as one data file each.
-
-`mfsdp_lint.tools.compile` makes them.
+"""Puts the rules, the vocabulary and the steps of start-up into the wheel as one data file, made by
+`mfsdp_lint.tools.compile`.
 """
 
 from __future__ import annotations
@@ -14,17 +13,19 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class CustomBuildHook(BuildHookInterface[Any]):
-    """Compiles what is kept as YAML for a built wheel. An editable install reads the YAML files themselves."""
+    """Compiles what is kept as YAML for a built wheel. An editable install does it with the first run."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
             return
         sys.path.insert(0, str(Path(self.root, "src")))
+        from mfsdp_lint.core.store import FILE
         from mfsdp_lint.tools.compile import compiled
 
         self._scratch = tempfile.TemporaryDirectory()
-        for file, place in compiled(Path(self.root, "rules"), Path(self._scratch.name)).items():
-            build_data["force_include"][str(file)] = str(place.relative_to(Path(self.root, "src")))
+        made = Path(self._scratch.name, Path(FILE).name)
+        made.write_bytes(compiled())
+        build_data["force_include"][str(made)] = str(Path(FILE).relative_to(Path(self.root, "src")))
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if version != "editable":

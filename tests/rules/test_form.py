@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from mfsdp_lint.core.plaindata import write_json
-from mfsdp_lint.rules import load
 from mfsdp_lint.rules.fields import RuleError
 from mfsdp_lint.rules.form import read_rule
-from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.tools.compile import rules_data
+from mfsdp_lint.rules.load import CHECKOUT, load_rules
+from mfsdp_lint.rules.model import Rule
 
 RULE = """
 code: TEAM001
@@ -128,13 +126,12 @@ def test_a_file_that_is_no_yaml_is_named(tmp_path: Path) -> None:
         load_rules(folder_of_rules(tmp_path, one="code: [", two=RULE))
 
 
-def test_the_compiled_rules_are_the_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = tmp_path / "compiled.json"
-    write_json(compiled, rules_data())
-    from_checkout = load_rules()
-    monkeypatch.setattr(load, "CHECKOUT", tmp_path / "nowhere")
-    monkeypatch.setattr(load, "COMPILED", compiled)
-    installed = load.load_rules.__wrapped__()
-    assert [(rule.code, rule.evidence, rule.examples) for rule in installed] == [
-        (rule.code, rule.evidence, rule.examples) for rule in from_checkout
-    ]
+def test_the_compiled_rules_are_the_rules() -> None:
+    def said(rule: Rule) -> list[object]:
+        texts = [condition.text for case in rule.cases if (condition := case.when)]
+        return [
+            *(rule.code, rule.name, rule.judges, rule.preset, rule.groups, rule.weaker_than, rule.file, rule.views),
+            *(rule.gate.text, rule.applies.text, rule.evidence, rule.examples, rule.control, rule.fixes and texts),
+        ]
+
+    assert list(map(said, load_rules())) == list(map(said, load_rules(CHECKOUT)))

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.front_ends import MEGATRON_LM
-from mfsdp_lint.core.plaindata import write_json
 from mfsdp_lint.core.values import Known, OneOf, Plain, Value
 from mfsdp_lint.judging.configuration import variant_of
 from mfsdp_lint.startup import steps as startup
 from mfsdp_lint.startup.resolve import resolve
 from mfsdp_lint.startup.steps import StartupError, Step, nearest
-from mfsdp_lint.tools.compile import startup_data
 from mfsdp_lint.versions.target import RELEASES, Target, resolve_target
 
 TARGETS = [resolve_target(release.bridge) for release in RELEASES]
@@ -61,13 +58,8 @@ def test_so_it_has_for_the_command_line(core: str) -> None:
         assert step.place.release.startswith(f"megatron-core {version}")
 
 
-def test_the_wheels_file_says_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = tmp_path / "startup.json"
-    write_json(compiled, startup_data())
-    shipped = startup.raw_steps()
-    monkeypatch.setattr(startup, "SOURCE", tmp_path / "gone.yaml")
-    monkeypatch.setattr(startup, "COMPILED", compiled)
-    assert startup.raw_steps.__wrapped__() == shipped == json.loads(compiled.read_text(encoding="utf-8"))
+def test_compiled_they_are_what_is_edited() -> None:
+    assert dict(startup.raw_steps()) == startup.edited_steps()
 
 
 # -- Megatron-LM's command line -------------------------------------------------------------------------------------
@@ -172,10 +164,7 @@ def test_a_release_without_data_uses_its_nearest_neighbours(version: str, known:
         ({"name": "x", "phase": "wrap", "evidence": {"0.2.0": "config.py"}}, "expected `bridge PATH:LINE` or "),
     ],
 )
-def test_data_that_has_not_the_form_is_refused(
-    step: dict[str, Any], problem: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(startup, "raw_steps", lambda: {"bridge": [step]})
+def test_data_that_has_not_the_form_is_refused(step: dict[str, Any], problem: str) -> None:
     with pytest.raises(StartupError) as raised:
-        startup.startup.__wrapped__(resolve_target("0.4.2"))
+        startup.steps_of({"bridge": [step]}, {}, Site(resolve_target("0.4.2")))
     assert str(raised.value).startswith(problem)

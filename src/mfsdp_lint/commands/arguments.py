@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, NoReturn
 
 from mfsdp_lint import __version__
 from mfsdp_lint.core.recipe import Unfollowed
+from mfsdp_lint.core.records import fields
 from mfsdp_lint.inputs.options import Options, UsageError, merge, read_configuration
 from mfsdp_lint.inputs.sources import Problem
 from mfsdp_lint.results.printable import count

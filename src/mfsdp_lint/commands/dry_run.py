@@ -6,12 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.commands.arguments import options_from, tell
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.dryrun.inventory import Installed, look
 from mfsdp_lint.dryrun.progress import progress
 from mfsdp_lint.inputs.options import UsageError

@@ -6,12 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.front_ends import BRIDGE, FRONT_ENDS
 from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.judging.configuration import variant_of
 from mfsdp_lint.judging.verdict import Verdict, bench

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cache
 
 from mfsdp_lint.conditions.truth import Truth, junction
 from mfsdp_lint.core.front_ends import BRIDGE, FRONT_ENDS, FrontEnd
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.versions.ranges import HEAD, VersionError, VersionRange, numbers, parse_range
 from mfsdp_lint.versions.target import RELEASES, Target
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from mfsdp_lint.conditions.applicability import EVERYWHERE, Applicability, Site
+from mfsdp_lint.core.records import dataclass
 
 T = TypeVar("T")
 

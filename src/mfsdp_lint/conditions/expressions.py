@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeGuard
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.byversion import ByVersion
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
 
 

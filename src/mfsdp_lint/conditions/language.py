@@ -28,7 +28,6 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import cast
 
 from mfsdp_lint.conditions.applicability import Site
@@ -46,9 +45,10 @@ from mfsdp_lint.conditions.expressions import (
     arithmetic,
     as_list,
 )
-from mfsdp_lint.conditions.nodes import Comparison, Constant, Junction, Node, Not, Term, Test
+from mfsdp_lint.conditions.nodes import Comparison, Constant, Junction, Node, Not, Rooted, Term, Test
 from mfsdp_lint.conditions.truth import Truth
 from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain, same
 
 SECTIONS = ("peft", "comm_overlap", "mixed_precision")
@@ -59,13 +59,34 @@ class ConditionError(ValueError):
     """A text that is not a condition."""
 
 
-@dataclass(frozen=True, slots=True)
 class Condition:
-    """A parsed condition and the text it was parsed from; `in_full` is the same without the names of terms."""
+    """A condition: its text, and what it means, which may be worked out when it is first asked."""
 
-    text: str
-    root: Node
-    in_full: str = field(default="", compare=False)
+    __slots__ = ("_in_full", "_root", "text")
+
+    def __init__(self, text: str, root: Node | Callable[[], Node], in_full: str | Callable[[], str] = "") -> None:
+        self.text = text
+        self._root = root
+        self._in_full = in_full
+
+    @property
+    def root(self) -> Node:
+        """The question that it asks."""
+        if callable(self._root):
+            self._root = self._root()
+        return self._root
+
+    @property
+    def in_full(self) -> str:
+        """Its text without the names of terms."""
+        if callable(self._in_full):
+            self._in_full = self._in_full()
+        return self._in_full
+
+    @property
+    def first(self) -> Condition:
+        """Its first arm, which has to hold for all of it to."""
+        return Condition(first_arm(self.text), lambda: _first(self.root))
 
     def truth(self, variant: Variant) -> Truth:
         """Whether it holds for these settings; None where it is not decided."""
@@ -77,14 +98,16 @@ class Condition:
 
     def at(self, site: Site) -> Condition:
         """The same at one site, which is what can be judged."""
-        return Condition(self.text, self.root.at(site), self.in_full)
+        return Condition(self.text, lambda: self.root.at(site), lambda: self.in_full)
 
     def paths(self) -> frozenset[str]:
         """The settings in it."""
         return frozenset(path for path, _ in self.root.landmarks())
 
 
-Terms = Mapping[str, ByVersion[Condition] | ByVersion[Expression]]
+Meaning = ByVersion[Condition] | ByVersion[Expression]
+
+Terms = Mapping[str, Meaning]
 """By name: a condition, or a value."""
 
 
@@ -93,6 +116,21 @@ def parse(text: str, terms: Terms) -> Condition:
     if text in ("always", "never"):
         return Condition(text, Constant(text == "always"), text)
     return Condition(text, _Parser(text, terms).node(_tree(text)), _in_full(text, terms))
+
+
+def deferred(text: str, terms: Terms) -> Condition:
+    """The same for a text that is known to be right: it is parsed when it is first asked about."""
+    return Condition(text, lambda: parse(text, terms).root, lambda: _in_full(text, terms))
+
+
+def first_arm(text: str) -> str:
+    """Of a condition with `and` the text before the first one."""
+    tree = _tree(text)
+    return ast.unparse(tree.values[0]) if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And) else text
+
+
+def _first(root: Node) -> Node:
+    return root.arms[0] if isinstance(root, Junction) and not root.decisive else root
 
 
 def _in_full(text: str, terms: Terms) -> str:
@@ -147,8 +185,8 @@ class _Parser:
             raise self.error(tree, f"{name} is neither a term nor a setting")
         if not all(isinstance(one, Condition) for _, one in meaning.entries):
             raise self.error(tree, f"{name} is a value; compare it with something")
-        conditions = cast(ByVersion[Condition], meaning)
-        return Term(name, ByVersion(tuple((versions, condition.root) for versions, condition in conditions.entries)))
+        conditions = cast(ByVersion[Rooted], meaning)
+        return Term(name, conditions)
 
     def comparison(self, tree: ast.Compare, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Node:
         match op:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import product
 from typing import Protocol
 
@@ -17,10 +16,19 @@ from mfsdp_lint.conditions.byversion import ByVersion
 from mfsdp_lint.conditions.expressions import Expression
 from mfsdp_lint.conditions.truth import Truth, agreed, junction, opposite
 from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import NotNone, Plain, possible
 
 _MOST_COMBINATIONS = 1000
 """Of values that a comparison of several settings tries; with more it is undecided."""
+
+
+class Rooted(Protocol):
+    """What means a piece of a condition."""
+
+    @property
+    def root(self) -> Node:
+        """The piece."""
 
 
 class Node(Protocol):
@@ -183,7 +191,7 @@ class Term:
     """A condition with a name, which may differ from version to version."""
 
     name: str
-    meaning: ByVersion[Node]
+    meaning: ByVersion[Rooted]
 
     def truth(self, variant: Variant) -> Truth:
         raise self._error()
@@ -195,7 +203,7 @@ class Term:
         raise self._error()
 
     def at(self, site: Site) -> Node:
-        meanings = tuple(Constant(None) if one is None else one.at(site) for one in self.meaning.possible(site))
+        meanings = tuple(Constant(None) if one is None else one.root.at(site) for one in self.meaning.possible(site))
         return meanings[0] if len(meanings) == 1 else Either(meanings)
 
     def _error(self) -> ValueError:

@@ -6,8 +6,9 @@ A front-end is data. Whoever treats front-ends differently asks for what they ha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from mfsdp_lint.core.records import dataclass
 
 Component = Literal["bridge", "core"]
 """What Megatron is released as: Megatron-Bridge, and megatron-core (Megatron-LM with it)."""

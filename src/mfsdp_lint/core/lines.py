@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.core.records import dataclass, field
 
 if TYPE_CHECKING:
     import ast

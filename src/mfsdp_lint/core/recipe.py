@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import UNKNOWN, Plain, Value, join, spell
 
 How = Literal["assigned", "argument", "default", "upstream", "override", "environment", "unfollowed", "startup"]

@@ -6,7 +6,8 @@ Four states, never a guess. Rules judge them in three-valued logic; reports prin
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from mfsdp_lint.core.records import dataclass
 
 Scalar = None | bool | int | float | str
 """A plain value. Enum members and dtypes are their dotted name as text ("torch.bfloat16", "full_iteration")."""

@@ -6,8 +6,8 @@ The first place that says something of a version counts. A range goes on to late
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.detect.found import Found
 from mfsdp_lint.detect.images import in_images
 from mfsdp_lint.detect.imports import in_imports

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.proxy import base_of

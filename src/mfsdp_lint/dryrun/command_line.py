@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.detect import with_core
 from mfsdp_lint.detect.places import Places

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Confirmation, Finding
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.command_line import tree_at
 from mfsdp_lint.dryrun.device import Device
 from mfsdp_lint.dryrun.introspection import inconclusive

@@ -14,9 +14,9 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.options import UsageError
 
 WORKER = Path(__file__).with_name("worker")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from mfsdp_lint.conditions.language import Condition
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, OneOf
 from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.rules.check import Violation

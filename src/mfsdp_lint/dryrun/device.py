@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from mfsdp_lint.core.records import dataclass
 
 Tier = Literal["introspect", "cpu", "gpu"]
 Trains = Literal["cpu", "gpu"]

@@ -6,11 +6,11 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.dryrun.containment import MEMORY, contained
 from mfsdp_lint.dryrun.outcome import Failure, failure_from

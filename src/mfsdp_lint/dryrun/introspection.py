@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from mfsdp_lint.core.finding import Confirmation
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.dryrun import seen
 from mfsdp_lint.dryrun.control import controls_of, pinned
 from mfsdp_lint.dryrun.matching import is_of

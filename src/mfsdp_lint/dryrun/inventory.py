@@ -8,9 +8,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.containment import WORKER
 from mfsdp_lint.dryrun.device import A_CLUSTER, CPU, Device, Tier
 from mfsdp_lint.inputs.options import UsageError

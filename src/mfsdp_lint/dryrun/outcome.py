@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from mfsdp_lint.core.records import dataclass, field
 
 PlainSettings = Mapping[str, Any]
 """PlainSettings as JSON has them: dotted paths and plain values."""

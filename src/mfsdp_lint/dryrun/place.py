@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass, field
 from typing import Literal
 
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.dryrun.containment import MEMORY
 from mfsdp_lint.dryrun.device import A_CLUSTER, CPU, Device
 from mfsdp_lint.dryrun.inventory import Installed

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Unknown
 from mfsdp_lint.dryrun.stand_ins import stand_ins
 from mfsdp_lint.judging.configuration import variant_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.dryrun.proxy_settings import (

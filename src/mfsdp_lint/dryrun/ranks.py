@@ -7,10 +7,10 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.dryrun.containment import MEMORY, WORKER, Contained, contained
 from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.launchers import AGENT, Launcher, srun_line

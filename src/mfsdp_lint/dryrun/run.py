@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from typing import Literal
 
 from mfsdp_lint.core.finding import Confirmation
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.dryrun import introspection, trials
 from mfsdp_lint.dryrun.batch import Batch, Key
 from mfsdp_lint.dryrun.command_line import Tree, command_lines

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.core.finding import Confirmation
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.dryrun import seen
 from mfsdp_lint.dryrun.batch import Batch, Key
 from mfsdp_lint.dryrun.comparison import (

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.command_line import Tree
 from mfsdp_lint.dryrun.device import Tier
 from mfsdp_lint.dryrun.introspection import Refusal

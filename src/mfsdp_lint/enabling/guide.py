@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from mfsdp_lint.conditions.applicability import Applicability, Site, parse_appli
 from mfsdp_lint.conditions.language import Condition, parse
 from mfsdp_lint.core.plaindata import read_yaml
 from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain, is_known_as
 from mfsdp_lint.rules.model import Text
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.apply import Fixed
 from mfsdp_lint.fixes.patch import make_patch
 from mfsdp_lint.inputs.sources import Sources

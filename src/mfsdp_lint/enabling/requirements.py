@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, Known, Plain, same, spell
 from mfsdp_lint.enabling.guide import Asked, Guide
 from mfsdp_lint.fixes.requests import Need

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.recipe import Callers, Recipe, Variant
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain, is_known_as
 from mfsdp_lint.enabling.guide import Asked, guide
 from mfsdp_lint.enabling.outcome import Enabling

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress as suppress_error
-from dataclasses import dataclass, field, replace
 
 from mfsdp_lint.core.finding import AffectedRecipe, Finding, fingerprint
 from mfsdp_lint.core.recipe import Recipe, Span, Unfollowed
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.engine.read import Question, Read, read
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable

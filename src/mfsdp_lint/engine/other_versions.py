@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import replace
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.front_ends import Component
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.read import Question
 from mfsdp_lint.results.held_versions import holds_for, in_order, named

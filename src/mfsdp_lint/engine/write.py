@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.apply import Fixed
 from mfsdp_lint.fixes.prove import Proved
 from mfsdp_lint.inputs.sources import Sources, Unreadable

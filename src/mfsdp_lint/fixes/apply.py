@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from mfsdp_lint.core.finding import Edit, IsLinted
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.fixes.judged import Evaluate, Judged, Widen
 from mfsdp_lint.fixes.placements import Texts
 from mfsdp_lint.fixes.plan import Plan, plan

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import libcst as cst
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.items import Items
 from mfsdp_lint.fixes.statements import PythonFile, Statement
 

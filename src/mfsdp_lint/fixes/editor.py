@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import Plain
 
 

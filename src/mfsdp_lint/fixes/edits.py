@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.core.records import dataclass, field
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 

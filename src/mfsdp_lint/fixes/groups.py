@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
 
 from mfsdp_lint.core.finding import Edit, Fix
+from mfsdp_lint.core.records import replace
 
 
 def grouped(fixes: Mapping[str, Fix]) -> dict[str, Fix]:

@@ -7,8 +7,8 @@ back are (start, end, new text) triples.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.edits import Text
 
 Change = tuple[int, int, str]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.requests import FixRequest
 from mfsdp_lint.fixes.ways import Breaks, Broken
 

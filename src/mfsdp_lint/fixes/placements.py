@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
 from mfsdp_lint.core.finding import Edit, IsLinted
 from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import Known, Value
 from mfsdp_lint.fixes.editor import ABSENT, Assignments, Editable, Old, Switch
 from mfsdp_lint.fixes.editors import open_for_edit

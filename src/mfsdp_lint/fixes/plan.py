@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from mfsdp_lint.core.finding import Edit, IsLinted
 from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import UNKNOWN, Known, Plain, Value, is_known_as
 from mfsdp_lint.fixes.editor import ABSENT, Absent
 from mfsdp_lint.fixes.edits import OverlapError, merge

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.blame import Comparison
 from mfsdp_lint.fixes.editors import open_for_edit
 from mfsdp_lint.fixes.edits import OverlapError, apply_all, merge

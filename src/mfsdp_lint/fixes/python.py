@@ -10,10 +10,10 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import assigning, conditions, items, said, spelling, written
 from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, Switch

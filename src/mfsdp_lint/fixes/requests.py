@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from mfsdp_lint.core.finding import Edit, Safety, Severity
 from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import Plain
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.spelling import usual_quote
 from mfsdp_lint.fixes.statements import PythonFile, Scope, Statement, walk_scope
 

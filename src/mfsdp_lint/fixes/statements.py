@@ -9,9 +9,9 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.edits import LINE_END, Text
 
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef

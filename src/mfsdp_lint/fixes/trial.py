@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.fixes.judged import Judged
 
 

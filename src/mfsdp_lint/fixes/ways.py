@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Severity
 from mfsdp_lint.core.recipe import CALLED, Recipe, Variant
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known, OneOf, Plain, Value, same
 
 Way = tuple[str, str, tuple[str, ...], int]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 import yaml
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import items
 from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, Switch

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.finding import Finding, Suppression
 from mfsdp_lint.core.lines import Lines, split_lines
 from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.sources import Problem
 
 _MARK = re.compile(r"#\s*mfsdp:\s*(?P<body>[^#\r\n]*)")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.core.recipe import How, Origin, Recipe, Span
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import NONE, Known, Value
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.readers.overrides import ENVIRONMENT, Override

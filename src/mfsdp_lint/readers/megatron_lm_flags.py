@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import product
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Origin, Setting, Span
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value, join, possible
 from mfsdp_lint.vocabulary import table
 from mfsdp_lint.vocabulary.entry import Versions

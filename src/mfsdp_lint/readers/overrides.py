@@ -7,9 +7,9 @@ piece of whatever text says it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Settings, Undeclared, Variant
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Value
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Sources

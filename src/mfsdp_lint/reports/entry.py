@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from textwrap import fill
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Value, describe, spell
 from mfsdp_lint.vocabulary.entry import Entry
 from mfsdp_lint.vocabulary.flags import Flag

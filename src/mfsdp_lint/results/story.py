@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Variant
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, UNKNOWN, Value
 from mfsdp_lint.readers.overrides import ENVIRONMENT
 from mfsdp_lint.startup.resolve import Change, resolve

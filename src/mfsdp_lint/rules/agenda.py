@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.conditions.nodes import Junction, Node
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.rules.model import Case, Rule, Sees
 from mfsdp_lint.rules.views import Views
 
@@ -43,19 +44,34 @@ def _hold(clauses: Sequence[Clause], sees: Sees, views: Views) -> bool:
     return not changed or all(clause.condition.truth(views.of(sees)) for clause in changed)
 
 
-@dataclass(frozen=True, slots=True)
 class Gate:
-    """A clause that several questions begin with, and the views in which they ask it."""
+    """A clause that several rules begin with, and the views in which they ask it.
 
-    clause: Clause
-    sees: tuple[Sees, ...]
-    questions: tuple[RuleQuestion, ...]
+    What they ask behind it is only worked out for a variant that gets there.
+    """
+
+    __slots__ = ("_questions", "clause", "rules", "sees", "site")
+
+    def __init__(self, rules: Sequence[Rule], site: Site) -> None:
+        self.rules = rules
+        self.site = site
+        self.clause = _clause(rules[0].gate.at(site).root, rules[0].gate.text)
+        self.sees = tuple(dict.fromkeys(sees for rule in rules for sees in rule.views))
+        self._questions: tuple[RuleQuestion, ...] | None = None
 
     def open(self, views: Views) -> bool:
         """Whether any question behind it may have an answer."""
         if not all(views.as_written(self.clause.paths, sees) for sees in self.sees):
             return True
         return bool(self.clause.condition.truth(views.written))
+
+    @property
+    def questions(self) -> tuple[RuleQuestion, ...]:
+        """Those of the rules that say something at the site."""
+        if self._questions is None:
+            here = (rule.at(self.site.target, self.site.front_end) for rule in self.rules)
+            self._questions = tuple(_question(rule) for rule in here if rule is not None)
+        return self._questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,30 +107,24 @@ def agenda(rules: Sequence[Rule], site: Site) -> Agenda:
 
 
 def _agenda(rules: Sequence[Rule], site: Site) -> Agenda:
-    gates: dict[Node, list[RuleQuestion]] = {}
+    gates: dict[tuple[str, str], list[Rule]] = {}
     beside: dict[str, list[Rule]] = {"writes": [], "text": []}
     for rule in rules:
-        here = rule.at(site.target, site.front_end)
-        if here is None:
-            continue
-        if here.judges in beside:
+        if rule.judges == "settings":
+            # A term means the same in all files of one folder.
+            gates.setdefault((rule.gate.text, os.path.dirname(rule.file)), []).append(rule)
+        elif here := rule.at(site.target, site.front_end):
             beside[here.judges].append(here)
-            continue
-        applies = _arms(here.applies)
-        question = RuleQuestion(
-            here, tuple((case, (*applies, *(_arms(case.when) if case.when else ()))) for case in here.cases)
-        )
-        gates.setdefault(applies[0].condition.root, []).append(question)
     return Agenda(
-        tuple(_gate(root, questions) for root, questions in gates.items()),
-        tuple(beside["writes"]),
-        tuple(beside["text"]),
+        tuple(Gate(behind, site) for behind in gates.values()), tuple(beside["writes"]), tuple(beside["text"])
     )
 
 
-def _gate(root: Node, questions: Sequence[RuleQuestion]) -> Gate:
-    sees = dict.fromkeys(case.sees for question in questions for case, _ in question.cases)
-    return Gate(_clause(root, ""), tuple(sees), tuple(questions))
+def _question(rule: Rule) -> RuleQuestion:
+    applies = _arms(rule.applies)
+    return RuleQuestion(
+        rule, tuple((case, (*applies, *(_arms(case.when) if case.when else ()))) for case in rule.cases)
+    )
 
 
 def _arms(condition: Condition) -> tuple[Clause, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain, is_known_as
 from mfsdp_lint.inputs.faults import Faults, contained
 from mfsdp_lint.inputs.sources import Sources

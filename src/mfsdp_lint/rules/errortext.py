@@ -7,9 +7,9 @@ text that a configuration does not tell (a path, a list). Other braces are upstr
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known
 
 _HOLE = re.compile(r"\{(\*|\w+(?:\.\w+)+)\}")

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast, get_args
 from mfsdp_lint.conditions.applicability import Applicability, parse_applicability
 from mfsdp_lint.conditions.byversion import ByVersion
 from mfsdp_lint.conditions.expressions import Expression
-from mfsdp_lint.conditions.language import SECTIONS, Condition, ConditionError, Terms, parse, parse_value
+from mfsdp_lint.conditions.language import SECTIONS, Condition, ConditionError, Terms, deferred, parse, parse_value
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.readers import registry
 from mfsdp_lint.rules.errortext import ErrorText
@@ -30,15 +30,16 @@ class RuleError(ValueError):
 class Fields:
     """The fields of one mapping; each is taken once, and what nobody took is an error."""
 
-    def __init__(self, data: Mapping[str, object], where: str) -> None:
+    def __init__(self, data: Mapping[str, object], where: str, checked: bool) -> None:
         self.data = dict(data)
         self.where = where
+        self.checked = checked
 
     @classmethod
-    def of(cls, data: object, where: str) -> Fields:
+    def of(cls, data: object, where: str, checked: bool = False) -> Fields:
         if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):
             raise RuleError(f"{where}: expected a mapping with text keys")
-        return cls(data, where)
+        return cls(data, where, checked)
 
     def __contains__(self, key: str) -> bool:
         return key in self.data
@@ -152,13 +153,13 @@ class Fields:
 
     def fields(self, key: str) -> Fields | None:
         value = self.data.pop(key, None)
-        return None if value is None else Fields.of(value, f"{self.where}: {key}")
+        return None if value is None else Fields.of(value, f"{self.where}: {key}", self.checked)
 
     def list_of_fields(self, key: str) -> list[Fields]:
         value = self.data.pop(key, [])
         if not isinstance(value, list):
             raise self.error(key, "expected a list")
-        return [Fields.of(item, f"{self.where}: {key}[{index}]") for index, item in enumerate(value)]
+        return [Fields.of(item, f"{self.where}: {key}[{index}]", self.checked) for index, item in enumerate(value)]
 
     def one_or_more(self, key: str) -> list[Fields]:
         """Fields, or a list of them; none where there is nothing."""
@@ -188,6 +189,8 @@ class Fields:
             raise self.error(key, str(problem)) from None
 
     def _condition(self, key: str, text: str, terms: Terms) -> Condition:
+        if self.checked:
+            return deferred(text, terms)
         try:
             return parse(text, terms)
         except ConditionError as problem:

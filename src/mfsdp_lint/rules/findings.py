@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.core.finding import SEVERITIES, AffectedRecipe, Finding, IsLinted, Note, Safety, Severity, fingerprint
 from mfsdp_lint.core.recipe import Origin, Recipe, Span
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, OneOf, Value, describe
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.rules.check import Violation, violations

@@ -6,15 +6,14 @@ The data is what `rules/*.yaml` says, field for field; model.py tells what the f
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, cast
 
 from mfsdp_lint.conditions.byversion import ByVersion
-from mfsdp_lint.conditions.expressions import Expression
-from mfsdp_lint.conditions.language import Condition, Terms
+from mfsdp_lint.conditions.language import Meaning, Terms
 from mfsdp_lint.core.finding import Severity, Stage
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.rules.fields import SETTING, Fields, RuleError
 from mfsdp_lint.rules.model import (
     Blame,
@@ -45,20 +44,47 @@ def read_terms(data: object, file: str, known: Terms = MappingProxyType({})) -> 
 
     They come on top of those that are known already, of which none can mean something else.
     """
-    terms: dict[str, ByVersion[Condition] | ByVersion[Expression]] = dict(known)
+    terms: dict[str, Meaning] = dict(known)
     for name, fields in Fields.of(data, file).items():
         if name in known:
             raise RuleError(f"{file}: {name}: the tool has a term of that name")
-        term = Fields.of(fields, f"{file}: {name}")
-        term.text("meaning")
-        terms[name] = term.values("value", terms) if "value" in term else term.conditions("condition", terms)
-        term.done()
+        terms[name] = _term(fields, f"{file}: {name}", terms)
     return terms
 
 
-def read_rule(data: object, file: str, terms: Terms) -> Rule:
-    """One rule. Raises RuleError for an unknown field, a missing one, or a value that is not of its kind."""
-    fields = Fields.of(data, file)
+class CheckedTerms(Mapping[str, Meaning]):
+    """Terms that are known to be right, each of which is read when it is first asked for."""
+
+    def __init__(self, data: Mapping[str, object]) -> None:
+        self._data = data
+        self._known: dict[str, Meaning] = {}
+
+    def __getitem__(self, name: str) -> Meaning:
+        if name not in self._known:
+            self._known[name] = _term(self._data[name], name, self, checked=True)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+
+def _term(fields: object, where: str, terms: Terms, *, checked: bool = False) -> Meaning:
+    term = Fields.of(fields, where, checked)
+    term.text("meaning")
+    meaning = term.values("value", terms) if "value" in term else term.conditions("condition", terms)
+    term.done()
+    return meaning
+
+
+def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -> Rule:
+    """One rule. Raises RuleError for an unknown field, a missing one, or a value that is not of its kind.
+
+    The conditions of one that was `checked` before are parsed when they are first asked.
+    """
+    fields = Fields.of(data, file, checked)
     message, consequence = fields.text("message", ""), fields.text("consequence", "")
     sees = fields.choice("sees", Sees) if "sees" in fields else None
     judges = fields.choice("judges", Judges, "settings")
@@ -110,7 +136,7 @@ def _confirming(fields: Fields, key: str, terms: Terms) -> _Confirming:
     """A tier of the dry run; the same with what it takes, `{tier: …}`; or `{none: why there is none}`."""
     if not isinstance(fields.data.get(key), Mapping):
         return _Confirming(fields.choice(key, Confirm, "none"))
-    inner = Fields.of(fields.data.pop(key), f"{fields.where}: {key}")
+    inner = Fields.of(fields.data.pop(key), f"{fields.where}: {key}", fields.checked)
     if "none" in inner:
         found = _Confirming(unconfirmed=inner.text("none"))
     else:

@@ -1,4 +1,4 @@
-"""Where the rules come from: `rules/*.yaml` in a checkout, one compiled data file in an installed wheel."""
+"""Where the rules come from: the tool's data file, which is made of `rules/*.yaml`, and folders of a team's own."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.conditions.language import Terms
-from mfsdp_lint.core.plaindata import read_json, read_yaml
+from mfsdp_lint.core.plaindata import read_yaml
+from mfsdp_lint.core.store import RULES, Folder, store
 from mfsdp_lint.rules.fields import RuleError
-from mfsdp_lint.rules.form import read_rule, read_terms
+from mfsdp_lint.rules.form import CheckedTerms, read_rule, read_terms
 from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.rules.stored import StoredRule
 from mfsdp_lint.rules.strength import groups, stronger
 
 TERMS_FILE = "terms.yaml"
-COMPILED = Path(__file__).with_name("compiled.json")
-CHECKOUT = Path(__file__).resolve().parents[3] / "rules"
+CHECKOUT = Path(RULES)
 
 
 @cache
@@ -25,8 +26,24 @@ def load_rules(folder: Path | None = None) -> tuple[Rule, ...]:
 
     Raises RuleError for a file that does not have the form, and OSError where there is nothing to read.
     """
-    files = raw_rules(folder)
+    return _stored() if folder is None else rules_of(edited_rules(folder))
+
+
+def rules_of(files: Mapping[str, Any]) -> tuple[Rule, ...]:
+    """The same of the plain data of files, by file name."""
     return _together(_rules(files, read_terms(files[TERMS_FILE], TERMS_FILE)))
+
+
+def _stored() -> tuple[Rule, ...]:
+    """The tool's own rules, which were checked when its data file was made."""
+    data = store()
+    terms = CheckedTerms(data[f"rules/{TERMS_FILE}"])
+
+    def stored(head: Mapping[str, Any]) -> Rule:
+        file = head["file"]
+        return StoredRule.of(head, terms, lambda: read_rule(data[f"rules/{file}"], file, terms, checked=True))
+
+    return tuple(map(stored, data["rules"]))
 
 
 def extended_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
@@ -34,7 +51,7 @@ def extended_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
     found = list(load_rules())
     terms = read_terms(raw_rules()[TERMS_FILE], TERMS_FILE)
     for folder in folders:
-        files = {str(folder / file): data for file, data in raw_rules(folder).items()}
+        files = {str(folder / file): data for file, data in edited_rules(folder).items()}
         own = str(folder / TERMS_FILE)
         found += _rules(files, read_terms(files[own], own, terms) if own in files else terms)
     return _together(found)
@@ -50,13 +67,14 @@ def _together(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(found)
 
 
-def raw_rules(folder: Path | None = None) -> Mapping[str, Any]:
-    """The rule files as plain data, by file name. YAML is only imported where there is no compiled file to read."""
-    if folder is None and not (CHECKOUT / TERMS_FILE).is_file():
-        data: Mapping[str, Any] = read_json(COMPILED)
-        return data
-    paths = sorted((folder or CHECKOUT).glob("*.yaml"))
-    return {path.name: _read_yaml(path) for path in paths}
+def raw_rules() -> Mapping[str, Any]:
+    """The tool's own rule files as plain data, by file name, each read when it is asked for."""
+    return Folder(store(), "rules")
+
+
+def edited_rules(folder: Path) -> Mapping[str, Any]:
+    """The rule files of a folder as plain data, by file name."""
+    return {path.name: _read_yaml(path) for path in sorted(folder.glob("*.yaml"))}
 
 
 def _read_yaml(path: Path) -> Any:

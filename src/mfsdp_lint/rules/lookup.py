@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.rules.model import Rule
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
 from mfsdp_lint.conditions.applicability import Applicability, Site
@@ -13,6 +12,7 @@ from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known, Plain, describe
 from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.versions.target import Target
@@ -237,6 +237,16 @@ class Rule:
     weaker_than: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
     file: str = ""
+
+    @property
+    def gate(self) -> Condition:
+        """What has to hold for the rule to say anything, as far as that is soon asked."""
+        return self.applies.first
+
+    @property
+    def views(self) -> tuple[Sees, ...]:
+        """Which settings its cases look at."""
+        return tuple(dict.fromkeys(case.sees for case in self.cases))
 
     def at(self, target: Target, front_end: FrontEnd = BRIDGE) -> Rule | None:
         """The same as it reads there: its cases, its terms as they are meant. None where it says nothing there."""

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines, split_lines
 from mfsdp_lint.core.recipe import Span, Variant
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.registry import kind_of

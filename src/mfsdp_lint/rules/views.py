@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.rules.model import Sees
 from mfsdp_lint.startup.resolve import WORLD_SIZE, Resolution, resolve

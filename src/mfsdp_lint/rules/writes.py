@@ -14,11 +14,11 @@ What a rule file can say of the assignment at hand are settings of their own, in
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from mfsdp_lint.core.finding import IsLinted
 from mfsdp_lint.core.recipe import Origin, Setting, Settings, Undeclared, Variant
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import Known, Plain, Value, describe
 from mfsdp_lint.rules.model import Case, Rule, Written

@@ -8,9 +8,9 @@ models/gpt/model_config.py). What these two do is found by trying them on a part
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_of, lookup
@@ -26,7 +26,7 @@ PART, OWN, REFUSED = "part", "own", "refused"
 
 DECLARED, ADDED, ABSENT = "declared_probe", "added_probe", "absent_probe"
 PROBE = f"""
-from dataclasses import dataclass
+from mfsdp_lint.core.records import dataclass
 
 @dataclass
 class Probe:

@@ -65,9 +65,9 @@ import json
 import zlib
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.snapshots.archive import Archive, pack
 from mfsdp_lint.snapshots.sharing import Sharing, read
 

@@ -9,11 +9,11 @@ step would set is one of both where nobody knows whether it is taken, so that no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Settings, Span, Variant
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, Value, join, possible, same
 from mfsdp_lint.startup.steps import OBJECT, Phase, Place, Step, rare, startup

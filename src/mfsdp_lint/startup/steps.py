@@ -28,16 +28,17 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from mfsdp_lint.conditions.applicability import Site, parse_applicability
 from mfsdp_lint.conditions.expressions import Expression, Undefined
-from mfsdp_lint.conditions.language import Condition, ConditionError, parse, parse_value
+from mfsdp_lint.conditions.language import Condition, ConditionError, deferred, parse, parse_value
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
-from mfsdp_lint.core.plaindata import read_json, read_yaml
+from mfsdp_lint.core.plaindata import read_yaml
+from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.core.values import UNKNOWN, Known, NotNone, Plain, Value, join, possible
 from mfsdp_lint.versions.ranges import HEAD, numbers
 from mfsdp_lint.versions.target import Target
@@ -54,7 +55,6 @@ OBJECT = "object"
 
 ROOT = Path(__file__).parent
 SOURCE = ROOT / "startup.yaml"
-COMPILED = ROOT / "startup.json"
 TABLES = ROOT / "startup-tables.json"
 
 _EVIDENCE = re.compile(r"(bridge|megatron-lm) (\S+):(\d+)")
@@ -183,7 +183,15 @@ class Step:
 @cache
 def startup(target: Target, front_end: FrontEnd = BRIDGE) -> tuple[Step, ...]:
     """What start-up does, in its order, at a target."""
-    return tuple(_steps(raw_steps().get(front_end.name, []), _Here(Site(target, front_end)), None))
+    return steps_of(raw_steps(), Folder(store(), "startup-tables"), Site(target, front_end), checked=True)
+
+
+def steps_of(
+    raw: Mapping[str, Any], tables: Mapping[str, Any], site: Site, *, checked: bool = False
+) -> tuple[Step, ...]:
+    """The same of plain data. Raises StartupError if it has not the form; conditions that are `checked` already are
+    parsed when they are asked."""
+    return tuple(_steps(raw.get(site.front_end.name, []), _Here(site, tables, checked), None))
 
 
 @cache
@@ -197,10 +205,22 @@ class _Here:
     """The site that steps are read for, and the generated tables of its version."""
 
     site: Site
+    every_table: Mapping[str, Any]
+    checked: bool
+    _tables: dict[str, Any] = field(default_factory=dict)
 
     def tables(self, kind: str, section: str) -> Any:
-        tables = _tables()
-        return tables[nearest(self.site.target.bridge, tuple(tables))][kind][section]
+        if not self._tables:
+            self._tables.update(self.every_table[nearest(self.site.target.bridge, tuple(self.every_table))])
+        return self._tables[kind][section]
+
+    def condition(self, text: str, name: str) -> Condition:
+        if self.checked:
+            return deferred(text, {})
+        try:
+            return parse(text, {})
+        except ConditionError as problem:
+            raise StartupError(f"{name}: {problem}") from None
 
 
 def _steps(data: list[Mapping[str, Any]], here: _Here, above: Step | None) -> Iterator[Step]:
@@ -219,7 +239,7 @@ def _steps(data: list[Mapping[str, Any]], here: _Here, above: Step | None) -> It
             *_rows(fields, here),
             *((path, _source(value, path)) for path, value in fields.pop("set", {}).items()),
         ]
-        step = Step(name, phase, None if when is None else _condition(when, name), (), (), place, applies is None)
+        step = Step(name, phase, None if when is None else here.condition(when, name), (), (), place, applies is None)
         inner = [*_copies(fields, here, step), *_steps(fields.pop("steps", []), here, step)]
         spread = (fields.pop("spread"), fields.pop("into")) if "spread" in fields else None
         if fields:
@@ -250,7 +270,7 @@ def _copies(fields: dict[str, Any], here: _Here, above: Step) -> Iterator[Step]:
             yield Step(above.name, above.phase, None, tuple(writes), (), above.place)
             continue
         for path, source in writes:
-            given = _condition(f"{source.path} is not None", above.name)
+            given = here.condition(f"{source.path} is not None", above.name)
             yield Step(above.name, above.phase, given, ((path, source),), (), above.place)
 
 
@@ -271,13 +291,6 @@ def _source(value: Any, path: str) -> Source:
             raise StartupError(f"{path}: {value} is no value")
         case _:
             return Constant(Known(value))
-
-
-def _condition(text: str, name: str) -> Condition:
-    try:
-        return parse(text, {})
-    except ConditionError as problem:
-        raise StartupError(f"{name}: {problem}") from None
 
 
 def _place(evidence: Mapping[str, str], site: Site) -> Place | None:
@@ -311,12 +324,11 @@ def nearest(version: str, known: tuple[str, ...]) -> str:
     return max(older, key=numbers) if older else min(line or known, key=numbers)
 
 
-@cache
 def raw_steps() -> Mapping[str, Any]:
-    """The steps as plain data, by front-end. YAML is only imported where there is no compiled file to read."""
-    return cast(Mapping[str, Any], read_yaml(SOURCE) if SOURCE.is_file() else read_json(COMPILED))
+    """The steps as plain data, by front-end, and the `rare` fields; each is read when it is asked for."""
+    return Folder(store(), "startup")
 
 
-@cache
-def _tables() -> Mapping[str, Any]:
-    return cast(Mapping[str, Any], read_json(TABLES))
+def edited_steps() -> Mapping[str, Any]:
+    """The same as it stands in the checkout."""
+    return cast(Mapping[str, Any], read_yaml(SOURCE))

@@ -1,55 +1,65 @@
-"""Rules, vocabulary and the steps of start-up as one data file each, for the wheel.
+"""Rules, terms, start-up and vocabulary as one data file (core/store.py); what is not right in them is told here.
 
-A checkout reads the YAML files themselves; hatch_build.py calls `compiled` when a wheel is built.
+hatch_build.py calls `compiled` for a wheel, and a run in a checkout whenever something has been edited.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.core.plaindata import write_json
+from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.core import store
+from mfsdp_lint.core.plaindata import read_json
 from mfsdp_lint.rules import load as rules
+from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.startup import steps
 from mfsdp_lint.versions.target import DEFAULT_TARGET
 from mfsdp_lint.vocabulary import load as vocabulary
 from mfsdp_lint.vocabulary.tables import Table
 
 
-def compiled(rule_folder: Path | None, scratch: Path) -> dict[Path, Path]:
-    """Writes every data file below `scratch`; says where each of them belongs in the package.
+def compiled(digest: str | None = None) -> bytes:
+    """The data file of this checkout. Raises RuleError, StartupError or VocabularyError if something is not right."""
+    return store.written(dict(pieces()), digest or store.digest(store.sources()))
 
-    `rule_folder` holds the rules (default: the checkout's). Raises RuleError, StartupError or VocabularyError if
-    something in the data is not right.
-    """
-    made = {
-        rules.COMPILED: rules_data(rule_folder),
-        steps.COMPILED: startup_data(),
-        vocabulary.COMPILED: vocabulary_data(),
+
+def pieces() -> Iterator[tuple[str, Any]]:
+    """Everything that the tool knows but the snapshots, by the names under which it is asked for."""
+    yield from _rules(rules.edited_rules(Path(store.RULES)))
+    yield from _startup()
+    yield from _vocabulary()
+
+
+def _rules(files: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    yield "rules", [_head(rule) for rule in rules.rules_of(files)]
+    yield from ((f"rules/{name}", data) for name, data in files.items())
+
+
+def _head(rule: Rule) -> dict[str, Any]:
+    """What every run asks of every rule."""
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "judges": rule.judges,
+        "preset": rule.preset,
+        "groups": rule.groups,
+        "weaker_than": rule.weaker_than,
+        "file": rule.file,
+        "gate": rule.gate.text,
+        "views": rule.views,
     }
-    places = {}
-    for place, data in made.items():
-        file = scratch / place.parent.name / place.name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_json(file, data)
-        places[file] = place
-    return places
 
 
-def rules_data(folder: Path | None = None) -> Any:
-    """The rules of a folder (default: the checkout's). Raises RuleError if one is not right."""
-    rules.load_rules(folder)
-    return rules.raw_rules(folder)
+def _startup() -> Iterator[tuple[str, Any]]:
+    raw, tables = steps.edited_steps(), read_json(steps.TABLES)
+    steps.steps_of(raw, tables, Site(DEFAULT_TARGET))
+    yield from ((f"startup/{name}", data) for name, data in raw.items())
+    yield from ((f"startup-tables/{version}", table) for version, table in tables.items())
 
 
-def startup_data() -> Any:
-    """The steps of start-up. Raises StartupError if one is not right."""
-    steps.startup(DEFAULT_TARGET)
-    return steps.raw_steps()
-
-
-def vocabulary_data() -> Any:
-    """The whole vocabulary. Raises VocabularyError if an entry is not right."""
-    raw = vocabulary.raw_data()
+def _vocabulary() -> Iterator[tuple[str, Any]]:
+    raw = vocabulary.edited_data()
     _ = Table(raw).entries
-    return raw
+    yield from ((f"vocabulary/{name}", data) for name, data in raw.items())

@@ -7,7 +7,7 @@ neither speaks of (a release candidate, a build for one model) is not here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from mfsdp_lint.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

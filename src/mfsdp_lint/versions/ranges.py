@@ -10,8 +10,9 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
+
+from mfsdp_lint.core.records import dataclass
 
 Numbers = tuple[float, ...]
 

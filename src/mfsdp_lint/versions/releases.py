@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.versions.ranges import HEAD
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.versions.ranges import HEAD, Numbers, VersionError, numbers, parse_range
 from mfsdp_lint.versions.releases import (
     CORE_HEAD,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.vocabulary.sections import COMMAND_LINE_SECTIONS
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.vocabulary.entry import Entry
 from mfsdp_lint.vocabulary.tables import ENVIRONMENT, Table
 

@@ -1,4 +1,4 @@
-"""Where the vocabulary comes from: YAML and JSON in a checkout, one compiled data file in an installed wheel."""
+"""Where the vocabulary comes from: the tool's data file, which is made of YAML and JSON."""
 
 from __future__ import annotations
 
@@ -7,28 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.core.plaindata import read_json, read_yaml
+from mfsdp_lint.core.store import Folder, store
 
 HERE = Path(__file__).parent
 SETTINGS_FILE = HERE / "settings.yaml"
 DEFAULTS_FILE = HERE / "data" / "defaults.json"
 FLAGS_FILE = HERE / "data" / "flags.json"
-COMPILED = HERE / "compiled.json"
 
 
-def raw_data(folder: Path = HERE) -> Mapping[str, Any]:
-    """The reviewed and the generated facts as plain data. YAML is only imported where nothing is compiled.
+def raw_data() -> Mapping[str, Any]:
+    """The reviewed and the generated facts as plain data: `settings`, `defaults` and `flags`, read when asked for.
 
     Raises OSError where there is nothing to read.
     """
-    settings = folder / SETTINGS_FILE.name
-    if not settings.is_file():
-        compiled: Mapping[str, Any] = read_json(folder / COMPILED.name)
-        return compiled
-    return {
-        "settings": reviewed(settings),
-        "defaults": read_json(folder / "data" / DEFAULTS_FILE.name),
-        "flags": read_json(folder / "data" / FLAGS_FILE.name),
-    }
+    return Folder(store(), "vocabulary")
+
+
+def edited_data() -> Mapping[str, Any]:
+    """The same as it stands in the checkout."""
+    return {"settings": reviewed(), "defaults": read_json(DEFAULTS_FILE), "flags": read_json(FLAGS_FILE)}
 
 
 def reviewed(path: Path = SETTINGS_FILE) -> Mapping[str, Mapping[str, Any]]:

@@ -6,12 +6,12 @@ Mappings are merged key by key, everything else replaces what was there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import yaml
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin, Setting, Span
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.readers.yaml.nodes import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence, compose_documents
 

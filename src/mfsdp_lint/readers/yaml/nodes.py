@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 from yaml import events
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs.sources import Unreadable
 
 MAX_DEPTH = 100

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.yaml import model_args, overrides
 from mfsdp_lint.readers.yaml.document import Document
 from mfsdp_lint.readers.yaml.nodes import Mapping, compose_documents

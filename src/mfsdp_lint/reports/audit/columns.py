@@ -7,11 +7,11 @@ run. `*` marks what the program's own command line may change.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 
 from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import NONE, Known, NotNone, OneOf, Plain, Value, possible, spell
 
 OFF = "–"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from mfsdp_lint.core.recipe import Origin, Recipe
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.reports.audit.columns import CHANGEABLE, COLUMNS, NOT_KNOWN, OFF, RUNS, Column, plain_column
 from mfsdp_lint.reports.settings import chosen
 from mfsdp_lint.results.printable import count, printable, width

@@ -1,0 +1,142 @@
+"""The tool's own data in one file that is read in pieces: rules, terms, start-up, vocabulary. Plain data, nothing else.
+
+The first line says where each piece is; the rest are the pieces, as JSON, one a line. A wheel carries the file. In a
+checkout the first run makes it of the files that people edit, and so does every run that finds one of them changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FILE = os.path.join(PACKAGE, "compiled.jsonl")
+RULES = os.path.join(os.path.dirname(os.path.dirname(PACKAGE)), "rules")
+"""The rules of a checkout; a wheel has no such folder beside it."""
+
+_BESIDE = (
+    "startup/startup.yaml",
+    "startup/startup-tables.json",
+    "vocabulary/settings.yaml",
+    "vocabulary/data/defaults.json",
+    "vocabulary/data/flags.json",
+    "core/store.py",
+    "tools/compile.py",
+)
+"""What the data is made of beside the rules, and by."""
+
+_MAKER = "mfsdp_lint.tools.compile"
+
+
+class Store(Mapping[str, Any]):
+    """The pieces by name, each read when it is asked for."""
+
+    def __init__(self, content: bytes) -> None:
+        end = content.index(b"\n")
+        head = json.loads(content[:end])
+        self.digest: str = head["digest"]
+        self._places: Mapping[str, tuple[int, int]] = head["pieces"]
+        self._content = content
+        self._start = end + 1
+
+    def __getitem__(self, name: str) -> Any:
+        start, end = self._places[name]
+        return json.loads(self._content[self._start + start : self._start + end])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+class Folder(Mapping[str, Any]):
+    """The pieces of a store whose names begin with a folder's, by the rest of the name."""
+
+    def __init__(self, store: Mapping[str, Any], folder: str) -> None:
+        self._store = store
+        self._folder = folder
+
+    def __getitem__(self, name: str) -> Any:
+        return self._store[f"{self._folder}/{name}"]
+
+    def __iter__(self) -> Iterator[str]:
+        start = f"{self._folder}/"
+        return (name[len(start) :] for name in self._store if name.startswith(start))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@cache
+def store() -> Store:
+    """The tool's own data. Raises OSError where an installation lacks it, RuleError and the like in a checkout where it
+    is not right."""
+    kept = _kept()
+    if not os.path.isdir(RULES):
+        if kept is None:
+            raise FileNotFoundError(f"{FILE}: the installation is not complete")
+        return kept
+    now = digest(sources())
+    if kept is not None and kept.digest == now:
+        return kept
+    content: bytes = import_module(_MAKER).compiled(now)
+    _keep(content)
+    return Store(content)
+
+
+def sources() -> dict[str, str]:
+    """The files that the data is made of, and by, by a name for each."""
+    rules = sorted(name for name in os.listdir(RULES) if name.endswith(".yaml"))
+    return {f"rules/{name}": os.path.join(RULES, name) for name in rules} | {
+        name: os.path.join(PACKAGE, name) for name in _BESIDE
+    }
+
+
+def digest(files: Mapping[str, str]) -> str:
+    """What changes with any byte of any of the files, and with their names."""
+    from hashlib import blake2b
+
+    found = blake2b(digest_size=16)
+    for name, path in files.items():
+        with open(path, "rb") as stream:
+            content = stream.read()
+        found.update(f"{name} {len(content)}\n".encode())
+        found.update(content)
+    return found.hexdigest()
+
+
+def written(pieces: Mapping[str, Any], digest: str) -> bytes:
+    """The file that holds these pieces."""
+    lines, places, start = [], {}, 0
+    for name, data in pieces.items():
+        line = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+        lines.append(line)
+        places[name] = (start, start + len(line))
+        start += len(line) + 1
+    head = json.dumps({"digest": digest, "pieces": places}, separators=(",", ":")).encode()
+    return b"\n".join([head, *lines, b""])
+
+
+def _kept() -> Store | None:
+    """The file, if there is one that can be read."""
+    try:
+        with open(FILE, "rb") as stream:
+            return Store(stream.read())
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _keep(content: bytes) -> None:
+    """For the next run. One that runs at the same time sees the old file or the new one."""
+    beside = f"{FILE}.{os.getpid()}"
+    try:
+        with open(beside, "wb") as stream:
+            stream.write(content)
+        os.replace(beside, FILE)
+    except OSError:  # a checkout that cannot be written: the next run makes it again
+        return
