@@ -1,6 +1,7 @@
-"""Who reads a configuration and starts the run: Megatron-Bridge, Megatron-LM's own command line.
+"""Who reads a configuration and starts the run: Megatron-Bridge, Megatron-LM's command line, a framework on top.
 
-A front-end is data. Whoever treats front-ends differently asks for what they have, and not which one it is.
+A front-end is data. Whoever treats front-ends differently asks for what they have, and not which one it is. The
+frameworks are in `front_ends/`, a file each.
 """
 
 from __future__ import annotations
@@ -19,11 +20,22 @@ class FrontEnd:
 
     `name` is how people and rules write it. `released_with` is the component whose version says how it behaves.
     `takes_flags` says that its settings are flags: its parser says what they are where nobody writes them.
+
+    A framework on top of another front-end `runs` that one's code: what is said of that one holds for it as well. Where
+    it does not go through that one's start-up (`starts_up`), it is spared its validation and the changes that come with
+    it; `spared` are further rules about code that it replaces with its own.
     """
 
     name: str
     released_with: Component
     takes_flags: bool = False
+    runs: str = ""
+    starts_up: bool = True
+    spared: frozenset[str] = frozenset()
+
+    def is_a(self, name: str) -> bool:
+        """Whether what is said of the front-end of this name holds for it."""
+        return name in (self.name, self.runs)
 
     def __str__(self) -> str:
         return self.name
@@ -33,16 +45,8 @@ BRIDGE = FrontEnd("bridge", "bridge")
 MEGATRON_LM = FrontEnd("megatron-lm", "core", takes_flags=True)
 
 FRONT_ENDS: Mapping[str, FrontEnd] = {each.name: each for each in (BRIDGE, MEGATRON_LM)}
-"""Every front-end by its name."""
+"""Those that rules speak of, by name."""
 
 
 class UnknownFrontEnd(ValueError):
     """A name that no front-end has."""
-
-
-def front_end(name: str) -> FrontEnd:
-    """The front-end of a name. Raises UnknownFrontEnd."""
-    found = FRONT_ENDS.get(name)
-    if found is None:
-        raise UnknownFrontEnd(f"{name!r} is no front-end; known are {', '.join(FRONT_ENDS)}")
-    return found

@@ -182,8 +182,11 @@ class Step:
 
 @cache
 def startup(target: Target, front_end: FrontEnd = BRIDGE) -> tuple[Step, ...]:
-    """What start-up does, in its order, at a target."""
-    return tuple(_steps(raw_steps().get(front_end.name, []), _Here(Site(target, front_end)), None))
+    """What start-up does, in its order, at a target. Nothing where the front-end does not go through it."""
+    if not front_end.starts_up:
+        return ()
+    steps = raw_steps().get(front_end.runs or front_end.name, [])
+    return tuple(_steps(steps, _Here(Site(target, front_end)), None))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Rules, vocabulary and the steps of start-up as one data file each, for the wheel.
+"""Rules, vocabulary, the steps of start-up and front-ends as one data file each, for the wheel.
 
 A checkout reads the YAML files themselves; hatch_build.py calls `compiled` when a wheel is built.
 """
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.core.plaindata import write_json
+from mfsdp_lint.front_ends import load as front_ends
 from mfsdp_lint.rules import load as rules
 from mfsdp_lint.startup import steps
 from mfsdp_lint.versions.target import DEFAULT_TARGET
@@ -19,13 +20,14 @@ from mfsdp_lint.vocabulary.tables import Table
 def compiled(rule_folder: Path | None, scratch: Path) -> dict[Path, Path]:
     """Writes every data file below `scratch`; says where each of them belongs in the package.
 
-    `rule_folder` holds the rules (default: the checkout's). Raises RuleError, StartupError or VocabularyError if
-    something in the data is not right.
+    `rule_folder` holds the rules (default: the checkout's). Raises RuleError, StartupError, VocabularyError or
+    ProfileError if something in the data is not right.
     """
     made = {
         rules.COMPILED: rules_data(rule_folder),
         steps.COMPILED: startup_data(),
         vocabulary.COMPILED: vocabulary_data(),
+        front_ends.COMPILED: front_end_data(),
     }
     places = {}
     for place, data in made.items():
@@ -53,3 +55,9 @@ def vocabulary_data() -> Any:
     raw = vocabulary.raw_data()
     _ = Table(raw).entries
     return raw
+
+
+def front_end_data() -> Any:
+    """The frameworks on top of Megatron. Raises ProfileError if one is not right."""
+    front_ends.profiles()
+    return front_ends.raw_profiles()

@@ -1,0 +1,41 @@
+"""Where the profiles come from: a YAML file each in a checkout, one compiled data file in an installed wheel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mfsdp_lint.core.front_ends import FRONT_ENDS, FrontEnd, UnknownFrontEnd
+from mfsdp_lint.core.plaindata import read_json, read_yaml
+from mfsdp_lint.front_ends.profile import Profile, read_profile
+
+HERE = Path(__file__).parent / "data"
+COMPILED = Path(__file__).parent / "compiled.json"
+
+
+def raw_profiles() -> Sequence[Mapping[str, Any]]:
+    """The profiles as plain data. YAML is only imported where nothing is compiled."""
+    files = sorted(HERE.glob("*.yaml"))
+    data: Sequence[Mapping[str, Any]] = [read_yaml(file) for file in files] if files else read_json(COMPILED)
+    return data
+
+
+@cache
+def profiles() -> tuple[Profile, ...]:
+    """Every front-end that is a framework on top of another. Raises ProfileError."""
+    return tuple(read_profile(data) for data in raw_profiles())
+
+
+def every_front_end() -> Mapping[str, FrontEnd]:
+    """Every front-end by its name."""
+    return {**FRONT_ENDS, **{profile.front_end.name: profile.front_end for profile in profiles()}}
+
+
+def front_end(name: str) -> FrontEnd:
+    """The front-end of a name. Raises UnknownFrontEnd."""
+    found = every_front_end().get(name)
+    if found is None:
+        raise UnknownFrontEnd(f"{name!r} is no front-end; known are {', '.join(every_front_end())}")
+    return found
