@@ -119,11 +119,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One front-end: `mention` finds texts that may be its files, `compose` names how they are put together."""
+    """One front-end: `mention` finds texts that may be its files, `known_by` are the keys of which they have one.
+
+    `compose` names how they are put together.
+    """
 
     front_end: FrontEnd
     source: str
     mention: re.Pattern[str]
+    known_by: tuple[tuple[str, ...], ...]
     compose: str
     places: tuple[Place, ...]
 
@@ -143,6 +147,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
             ),
             fields.pop("source"),
             re.compile(fields.pop("mention")),
+            tuple(tuple(key.split(".")) for key in fields.pop("known_by")),
             fields.pop("compose", "alone"),
             tuple(_place(each) for each in fields.pop("recipes")),
         )

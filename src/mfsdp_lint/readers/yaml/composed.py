@@ -79,6 +79,9 @@ class Section:
 
 Tree = Leaf | Section
 
+MANDATORY = "???"
+"""OmegaConf's word for a value that others have to give: it changes nothing that they gave."""
+
 MISSING = Section(open=True)
 """A file that is not there."""
 
@@ -115,6 +118,8 @@ def merge(base: Section, over: Section) -> Section:
 def _laid_over(old: Tree | None, new: Tree) -> Tree:
     if isinstance(new, Section):
         return merge(old, new) if isinstance(old, Section) else new
+    if new.text == MANDATORY and old is not None:
+        return old
     if isinstance(old, Leaf):
         return replace(new, origin=replace(new.origin, earlier=old.origin, order=old.origin.order + 1))
     return new

@@ -21,8 +21,14 @@ KEYS = "|".join(sorted(SECTIONS))
 """A document of this shape has one of them, as a pattern."""
 
 
+_COMPOSED = "defaults"
+"""What names the files below this one: Bridge merges one file alone, and refuses keys that are none of its sections."""
+
+
 def is_one(root: Mapping) -> bool:
-    """Whether a document writes to a section."""
+    """Whether a document writes to a section, and to a configuration of Bridge."""
+    if any(isinstance(key, Scalar) and key.text == _COMPOSED for key, _ in root.entries):
+        return False
     for key, value in root.entries:
         if isinstance(key, Scalar):
             section, dot, _ = key.text.partition(".")

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
 from mfsdp_lint.core.settings import WrittenSettings
-from mfsdp_lint.core.values import NONE, UNKNOWN, Value, possible, same
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value, possible, same
 from mfsdp_lint.front_ends.profile import Made, Place, Profile
 from mfsdp_lint.readers.megatron_lm_flags import default_settings
 from mfsdp_lint.readers.yaml.composed import Key, Leaf, Section
 from mfsdp_lint.vocabulary import table
 from mfsdp_lint.vocabulary.entry import Versions
-from mfsdp_lint.vocabulary.tables import opposite
+from mfsdp_lint.vocabulary.tables import ENVIRONMENT, opposite
 
 Settings = dict[str, Setting]
 
@@ -78,6 +78,8 @@ def _by_line(place: Place, section: Section, versions: Versions) -> Iterator[tup
     for key, leaf in section.leaves():
         for target in place.sets(key):
             value = target.value(leaf.value)
+            if target.setting.startswith(ENVIRONMENT) and isinstance(value, Known):
+                value = Known(str(value.value)) if value != NONE else UNKNOWN
             yield target.setting, Setting(target.setting, value, leaf.origin)
 
 

@@ -67,18 +67,19 @@ def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET, files: 
     if not may_be_one(text):
         return []
     roots = compose_documents(path, text)
-    recipes = _of_a_framework(path, text, versions, files or Files(Sources({path: text}))) if len(roots) == 1 else []
-    return recipes or list(_by_itself(Document(path, Lines(text)), roots, versions))
+    recipes = _of_a_framework(path, text, versions, files or Files(Sources({path: text}))) if len(roots) == 1 else None
+    return list(_by_itself(Document(path, Lines(text)), roots, versions)) if recipes is None else recipes
 
 
-def _of_a_framework(path: str, text: str, versions: Versions, files: Files) -> list[Recipe]:
+def _of_a_framework(path: str, text: str, versions: Versions, files: Files) -> list[Recipe] | None:
+    """The recipes of a framework's configuration; None where it is no framework's."""
     root = files.tree(path)
     for profile in profiles() if root else ():
         if root and profile.mention.search(text):
-            recipes = recipes_of(profile, path, COMPOSE[profile.compose](path, root, files), versions)
-            if recipes:
-                return recipes
-    return []
+            whole = COMPOSE[profile.compose](path, root, files)
+            if any(whole.get(*key) for key in profile.known_by):
+                return recipes_of(profile, path, whole, versions)
+    return None
 
 
 def _by_itself(document: Document, roots: Sequence[Node], versions: Versions) -> Iterator[Recipe]:
