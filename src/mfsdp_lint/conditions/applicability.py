@@ -55,7 +55,7 @@ class Site:
             case "bridge":
                 return self.target.bridge
             case "core":
-                core = self.target.core
+                core = self.front_end.core or self.target.core
                 return HEAD if numbers(core) >= _HEAD_CORE else core
             case "te":
                 return self.target.te

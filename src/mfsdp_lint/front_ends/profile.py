@@ -2,7 +2,7 @@
 
 name: primus                       what people call it
 source: AMD-AGI/Primus fd1eeabb    where its facts were read
-released_with: core                the next five as in core.front_ends.FrontEnd
+released_with: core                the next six as in core.front_ends.FrontEnd
 takes_flags: true
 runs: megatron-lm
 starts_up: true
@@ -144,6 +144,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
                 fields.pop("runs", ""),
                 fields.pop("starts_up", True),
                 frozenset(fields.pop("spared", ())),
+                fields.pop("core", ""),
             ),
             fields.pop("source"),
             re.compile(fields.pop("mention")),

@@ -289,7 +289,7 @@ def _place(evidence: Mapping[str, str], site: Site) -> Place | None:
         return None
     lines = {version.removeprefix("core "): line for version, line in evidence.items()}
     bridge = site.front_end.released_with == "bridge"
-    version = nearest(site.target.bridge if bridge else site.target.core, tuple(lines))
+    version = nearest(site.target.bridge if bridge else site.front_end.core or site.target.core, tuple(lines))
     match = _EVIDENCE.fullmatch(lines[version])
     if match is None:
         raise StartupError(f"expected `bridge PATH:LINE` or `megatron-lm PATH:LINE`, not {lines[version]!r}")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value, possible, same
 from mfsdp_lint.front_ends.profile import Made, Place, Profile
-from mfsdp_lint.readers.megatron_lm_flags import default_settings
+from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
 from mfsdp_lint.readers.yaml.composed import Key, Leaf, Section
 from mfsdp_lint.vocabulary import table
 from mfsdp_lint.vocabulary.entry import Versions
@@ -23,6 +24,7 @@ OWN = "own."
 
 def recipes_of(profile: Profile, path: str, root: Section, versions: Versions) -> list[Recipe]:
     """One recipe for every place of the profile that the configuration has."""
+    versions = _Pinned(versions.bridge, profile.front_end.core or versions.core)
     found = [
         (key, place, section) for place in profile.places for key, section in places_in(root, place) if section.entries
     ]
@@ -30,6 +32,14 @@ def recipes_of(profile: Profile, path: str, root: Section, versions: Versions) -
         _recipe(profile, path, section, settings_at(profile, place, section, versions), key if len(found) > 1 else ())
         for key, place, section in found
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pinned:
+    """The versions that a framework runs with."""
+
+    bridge: str
+    core: str
 
 
 def places_in(root: Section, place: Place) -> Iterator[tuple[Key, Section]]:
@@ -73,6 +83,28 @@ def _by_attribute(place: Place, section: Section, versions: Versions) -> Iterato
             yield entry.path, Setting(entry.path, value, leaf.origin)
 
 
+def _by_flag(place: Place, section: Section, versions: Versions) -> Iterator[tuple[str, Setting]]:
+    """The keys are Megatron-LM's flags, with `_` for `-`; what the parser does not know is somebody else's."""
+    known = table()
+    words = [
+        word
+        for key, leaf in section.leaves()
+        if known.flag(name := f"--{key[-1].replace('_', '-')}", versions.core)
+        for word in _words(name, leaf)
+    ]
+    yield from settings_from_flags(words, versions).settings.items()
+
+
+def _words(name: str, leaf: Leaf) -> Iterator[Word]:
+    """What a key becomes on the command line: `true` is the flag alone, a list is the flag for each of its items."""
+    span, focus = leaf.origin.span, leaf.origin.point
+    known = leaf.value.value if isinstance(leaf.value, Known) else None
+    for item in known if isinstance(known, list) else [known]:
+        yield Word(Known(name), span, says=focus)
+        if item is not True or isinstance(known, list):
+            yield Word(Known(str(item)) if isinstance(leaf.value, Known) else leaf.value, focus)
+
+
 def _by_line(place: Place, section: Section, versions: Versions) -> Iterator[tuple[str, Setting]]:
     """The profile says what each key sets."""
     for key, leaf in section.leaves():
@@ -83,7 +115,7 @@ def _by_line(place: Place, section: Section, versions: Versions) -> Iterator[tup
             yield target.setting, Setting(target.setting, value, leaf.origin)
 
 
-_named = {"attributes": _by_attribute, "settings": _by_line}
+_named = {"attributes": _by_attribute, "flags": _by_flag, "settings": _by_line}
 
 
 def _with(settings: Settings, own: Settings, made: Made, here: Origin, *, closed: bool) -> Settings:
