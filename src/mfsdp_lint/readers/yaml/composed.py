@@ -20,11 +20,15 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """Anything that is no mapping. `text` is what a text or float is written as, for whoever reads it differently."""
+    """Anything that is no mapping.
+
+    `text` is what a text or float is written as, for whoever reads it differently; `items` are those of a list.
+    """
 
     value: Value
     origin: Origin
     text: str | None = None
+    items: tuple[Tree, ...] | None = None
 
     def with_value(self, value: Value, **changes: object) -> Leaf:
         """The same with another value, and a changed origin."""
@@ -90,18 +94,34 @@ def tree_of(document: Document, node: nodes.Mapping, depth: int = 0) -> Section:
     """What a mapping of one document says, merge keys and aliases written out."""
     entries: dict[str, Tree] = {}
     for name, values in document.effective(node).items():
-        target = document.follow(values[-1])
-        span, focus = document.places(values[-1])
-        origin = Origin(span, "assigned", focus)
-        if isinstance(target, nodes.Mapping) and target.tag == "map" and depth < MAX_DEPTH:
-            entries[name] = replace(tree_of(document, target, depth + 1), origin=origin)
-        elif target is None:  # an alias of what it is part of, or of too much
-            entries[name] = replace(MISSING, origin=origin)
-        else:
-            value = document.value(target)
-            text = target.text if isinstance(target, nodes.Scalar) and target.tag in ("str", "float") else None
-            entries[name] = Leaf(value, replace(origin, value=value), text)
+        entries[name] = _tree(document, values[-1], depth)
     return Section(entries)
+
+
+def _tree(document: Document, node: nodes.Node, depth: int) -> Tree:
+    target = document.follow(node)
+    span, focus = document.places(node)
+    origin = Origin(span, "assigned", focus)
+    if target is None or depth >= MAX_DEPTH:  # an alias of what it is part of, or of too much
+        return replace(MISSING, origin=origin)
+    if isinstance(target, nodes.Mapping) and target.tag == "map":
+        return replace(tree_of(document, target, depth + 1), origin=origin)
+    value = document.value(target)
+    text = target.text if isinstance(target, nodes.Scalar) and target.tag in ("str", "float") else None
+    items = None
+    if isinstance(target, nodes.Sequence) and target.tag == "seq":
+        items = tuple(_tree(document, item, depth + 1) for item in target.items)
+    return Leaf(value, replace(origin, value=value), text, items)
+
+
+def plain(tree: Tree) -> Known | None:
+    """A tree as a plain value; None where a part of it is unknown."""
+    if isinstance(tree, Leaf):
+        return tree.value if isinstance(tree.value, Known) else None
+    if tree.open:
+        return None
+    found = {name: plain(each) for name, each in tree.entries.items()}
+    return None if None in found.values() else Known({name: each.value for name, each in found.items() if each})
 
 
 def merge(base: Section, over: Section) -> Section:

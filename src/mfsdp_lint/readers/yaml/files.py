@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from functools import lru_cache
 
 from mfsdp_lint.core.lines import Lines
@@ -40,6 +41,11 @@ class Files:
     def exists(self, path: str) -> bool:
         """Whether there is such a file."""
         return self._sources.exists(path)
+
+    def head(self, path: str) -> str:
+        """The lines `# @NAME VALUE` that a file begins with."""
+        found = re.match(r"(?:[ \t]*(?:#\s*@[^\n]*)?\n)*", self._sources.text_or_none(path) or "")
+        return found.group() if found else ""
 
     def _read(self, path: str) -> Section | None:
         text = self._sources.text_or_none(path) if self._sources.exists(path) else None

@@ -13,7 +13,7 @@ from dataclasses import replace
 from mfsdp_lint.core.recipe import Origin, Source
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.readers.yaml.composed import Key, Leaf, Section, Tree
+from mfsdp_lint.readers.yaml.composed import Key, Leaf, Section, Tree, plain
 from mfsdp_lint.readers.yaml.document import read_value
 
 Resolver = Callable[..., Plain]
@@ -53,6 +53,11 @@ class _Resolution:
 
     def leaf(self, key: Key, leaf: Leaf) -> Tree:
         """What a leaf stands for, which may be a whole section."""
+        if leaf.items is not None and not isinstance(leaf.value, Known):
+            items = tuple(self.tree((*key, str(place)), item) for place, item in enumerate(leaf.items))
+            known = [plain(item) for item in items]
+            value = NOT_NONE if None in known else Known([each.value for each in known if each])
+            return replace(leaf.with_value(value), items=items)
         if leaf.text is None or "${" not in leaf.text:
             return leaf
         if key in self.open or len(self.open) > _DEEPEST:
@@ -120,8 +125,9 @@ class _Resolution:
             found = self.at(key, texts[0])
             if found is not None or self.root.open or len(texts) == 1:
                 return found or unknown
-            return leaf.with_value(self.argument(key, leaf, texts[1]))
-        values = [self.argument(key, leaf, text) for text in texts]
+            return self.argument(key, leaf, texts[1])
+        arguments = [self.argument(key, leaf, text) for text in texts]
+        values = [each.value if isinstance(each, Leaf) else UNKNOWN for each in arguments]
         known = [value.value for value in values if isinstance(value, Known)]
         if name == "oc.env" and len(values) == 2 and isinstance(values[0], Known) and len(known) == 2:
             default = Known(None if known[1] is None else str(known[1]))
@@ -136,11 +142,8 @@ class _Resolution:
         except (TypeError, ValueError, ArithmeticError):
             return unknown
 
-    def argument(self, key: Key, leaf: Leaf, text: str) -> Value:
-        if "${" not in text:
-            return _plain(text)
-        found = self.filled(key, leaf, text)
-        return found.value if isinstance(found, Leaf) else UNKNOWN
+    def argument(self, key: Key, leaf: Leaf, text: str) -> Tree:
+        return self.filled(key, leaf, text) if "${" in text else leaf.with_value(_plain(text))
 
 
 def _from(source: Origin, own: Origin) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from mfsdp_lint.readers.yaml.compose import inheritance, primus
+from mfsdp_lint.readers.yaml.compose import hydra, inheritance, primus
 from mfsdp_lint.readers.yaml.composed import Section
 from mfsdp_lint.readers.yaml.files import Files
 
@@ -17,5 +17,10 @@ def alone(path: str, root: Section, files: Files) -> Section:
     return root
 
 
-COMPOSE: Mapping[str, Compose] = {"alone": alone, "inheritance": inheritance.compose, "primus": primus.compose}
+COMPOSE: Mapping[str, Compose] = {
+    "alone": alone,
+    "hydra": hydra.compose,
+    "inheritance": inheritance.compose,
+    "primus": primus.compose,
+}
 """By the name that a profile has for it."""
