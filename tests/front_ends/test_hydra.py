@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ def known(whole: Section) -> dict[str, Plain]:
     return {".".join(key): leaf.value.value for key, leaf in whole.leaves() if isinstance(leaf.value, Known)}
 
 
-CASES = {
+CASES: Mapping[str, tuple[Any, ...]] = {
     "a group is put into its package": ("- db: mysql\n", {"db.name": "mysql", "db.port": 3306}),
     "a file of its own name comes last, where it is not named": ("- db: mysql\n", {"db.port": 1}, "db: {port: 1}\n"),
     "a file of its own is where it is named": ("- _self_\n- db: mysql\n", {"db.port": 3306}, "db: {port: 1}\n"),
