@@ -152,7 +152,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
             fields.pop("compose", "alone"),
             tuple(_place(each) for each in fields.pop("recipes")),
         )
-    except (KeyError, re.error, ConditionError) as error:
+    except (KeyError, TypeError, AttributeError, re.error, ConditionError) as error:
         raise ProfileError(f"{data.get('name')}: {error}") from None
     if fields:
         raise ProfileError(f"{profile.front_end}: unknown field {next(iter(fields))!r}")
