@@ -23,8 +23,8 @@ class FrontEnd:
 
     A framework on top of another front-end `runs` that one's code: what is said of that one holds for it as well. Where
     it does not go through that one's start-up (`starts_up`), it is spared its validation and the changes that come with
-    it; `spared` are further rules about code that it replaces with its own. `core` is the only version of megatron-core
-    that it runs with, if it is tied to one.
+    it, but for the rules that it `enforces` itself; `spared` are further rules about code that it replaces. `core` is
+    the only version of megatron-core that it runs with, if it is tied to one.
     """
 
     name: str
@@ -33,6 +33,7 @@ class FrontEnd:
     runs: str = ""
     starts_up: bool = True
     spared: frozenset[str] = frozenset()
+    enforces: frozenset[str] = frozenset()
     core: str = ""
 
     def is_a(self, name: str) -> bool:

@@ -63,7 +63,7 @@ def by_line(place: Place) -> Naming:
 def namings() -> tuple[Naming, ...]:
     """Every notation, that of Megatron-Bridge first."""
     places = [place for profile in profiles() for place in profile.places]
-    return by_path, by_attribute, *(by_line(place) for place in places if place.named == "settings")
+    return by_path, by_attribute, *(by_line(place) for place in places if place.lines)
 
 
 def at_the_end_of(words: tuple[str, ...], setting: str) -> Iterator[tuple[Naming, Key]]:

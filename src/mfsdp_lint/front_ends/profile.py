@@ -137,15 +137,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
     fields = dict(data)
     try:
         profile = Profile(
-            FrontEnd(
-                fields.pop("name"),
-                fields.pop("released_with"),
-                fields.pop("takes_flags", False),
-                fields.pop("runs", ""),
-                fields.pop("starts_up", True),
-                frozenset(fields.pop("spared", ())),
-                fields.pop("core", ""),
-            ),
+            _front_end(fields),
             fields.pop("source"),
             re.compile(fields.pop("mention")),
             tuple(tuple(key.split(".")) for key in fields.pop("known_by")),
@@ -159,12 +151,25 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
     return profile
 
 
+def _front_end(fields: dict[str, Any]) -> FrontEnd:
+    return FrontEnd(
+        fields.pop("name"),
+        fields.pop("released_with"),
+        takes_flags=fields.pop("takes_flags", False),
+        runs=fields.pop("runs", ""),
+        starts_up=fields.pop("starts_up", True),
+        spared=frozenset(fields.pop("spared", ())),
+        enforces=frozenset(fields.pop("enforces", ())),
+        core=fields.pop("core", ""),
+    )
+
+
 def _place(data: Mapping[str, Any]) -> Place:
     named = data.get("named", "settings")
     if named not in get_args(Named):
         raise ProfileError(f"settings are not named by {named!r}")
     return Place(
-        at=tuple(data["at"].split(".")),
+        at=tuple(part for part in data["at"].split(".") if part),
         where=tuple((tuple(key.split(".")), tuple(_list(value))) for key, value in data.get("where", {}).items()),
         named=named,
         lines=tuple(_line(key, meant) for key, meant in data.get("settings", {}).items()),

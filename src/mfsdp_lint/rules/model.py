@@ -225,7 +225,8 @@ class Rule:
             return None
         here = (case.at(site) for case in self.cases if case.versions.truth(site))
         # Whoever does not go through the validation is not stopped by it.
-        cases = tuple(case for case in here if front_end.starts_up or case.enforcer != "validation")
+        validated = front_end.starts_up or self.code in front_end.enforces
+        cases = tuple(case for case in here if validated or case.enforcer != "validation")
         if not cases:
             return None
         fixes = tuple(fix.at(site) for fix in self.fixes if fix.versions.truth(site))

@@ -61,7 +61,8 @@ def _stands(section: Section, key: Key, wanted: tuple[object, ...]) -> bool:
 def settings_at(profile: Profile, place: Place, section: Section, versions: Versions) -> Settings:
     """What a section comes to: what is written there, what is left to defaults, what the framework makes."""
     here = Origin(section.origin.span, "default") if section.origin else Origin(Span("", 1, 1, 1, 1), "default")
-    written = dict(_named[place.named](place, section, versions))
+    written = dict(_named[place.named](section, versions)) if place.named in _named else {}
+    written |= _by_line(place, section)
     settings = written
     if profile.front_end.takes_flags and not section.open:
         settings = {each.path: each for each in default_settings(versions, here)} | written
@@ -71,7 +72,7 @@ def settings_at(profile: Profile, place: Place, section: Section, versions: Vers
     return settings
 
 
-def _by_attribute(place: Place, section: Section, versions: Versions) -> Iterator[tuple[str, Setting]]:
+def _by_attribute(section: Section, versions: Versions) -> Iterator[tuple[str, Setting]]:
     """The keys are names in Megatron-LM's parsed arguments; what the parser does not know is passed over."""
     known = table()
     attributes = known.attributes(versions.core)
@@ -83,7 +84,7 @@ def _by_attribute(place: Place, section: Section, versions: Versions) -> Iterato
             yield entry.path, Setting(entry.path, value, leaf.origin)
 
 
-def _by_flag(place: Place, section: Section, versions: Versions) -> Iterator[tuple[str, Setting]]:
+def _by_flag(section: Section, versions: Versions) -> Iterator[tuple[str, Setting]]:
     """The keys are Megatron-LM's flags, with `_` for `-`; what the parser does not know is somebody else's."""
     known = table()
     words = [
@@ -105,7 +106,7 @@ def _words(name: str, leaf: Leaf) -> Iterator[Word]:
             yield Word(Known(str(item)) if isinstance(leaf.value, Known) else leaf.value, focus)
 
 
-def _by_line(place: Place, section: Section, versions: Versions) -> Iterator[tuple[str, Setting]]:
+def _by_line(place: Place, section: Section) -> Iterator[tuple[str, Setting]]:
     """The profile says what each key sets."""
     for key, leaf in section.leaves():
         for target in place.sets(key):
@@ -115,7 +116,7 @@ def _by_line(place: Place, section: Section, versions: Versions) -> Iterator[tup
             yield target.setting, Setting(target.setting, value, leaf.origin)
 
 
-_named = {"attributes": _by_attribute, "flags": _by_flag, "settings": _by_line}
+_named = {"attributes": _by_attribute, "flags": _by_flag}
 
 
 def _with(settings: Settings, own: Settings, made: Made, here: Origin, *, closed: bool) -> Settings:
