@@ -28,6 +28,12 @@ def profiles() -> tuple[Profile, ...]:
     return tuple(read_profile(data) for data in raw_profiles())
 
 
+@cache
+def pins() -> Mapping[str, Mapping[str, str]]:
+    """Commits between releases that frameworks are tied to: the releases around each, by component."""
+    return {commit: versions for raw in raw_profiles() for commit, versions in raw.get("pins", {}).items()}
+
+
 def every_front_end() -> Mapping[str, FrontEnd]:
     """Every front-end by its name."""
     return {**FRONT_ENDS, **{profile.front_end.name: profile.front_end for profile in profiles()}}

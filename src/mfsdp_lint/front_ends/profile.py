@@ -121,7 +121,7 @@ class Place:
 class Profile:
     """One front-end: `mention` finds texts that may be its files, `known_by` are the keys of which they have one.
 
-    `compose` names how they are put together.
+    `compose` names how they are put together, `reasons` say of rules why it is spared them, or enforces them.
     """
 
     front_end: FrontEnd
@@ -130,11 +130,13 @@ class Profile:
     known_by: tuple[tuple[str, ...], ...]
     compose: str
     places: tuple[Place, ...]
+    reasons: tuple[tuple[str, str], ...] = ()
 
 
 def read_profile(data: Mapping[str, Any]) -> Profile:
     """A profile as its data file has it. Raises ProfileError."""
     fields = dict(data)
+    reasons = [*(fields.get("spared") or {}).items(), *(fields.get("enforces") or {}).items()]
     try:
         profile = Profile(
             _front_end(fields),
@@ -143,9 +145,11 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
             tuple(tuple(key.split(".")) for key in fields.pop("known_by")),
             fields.pop("compose", "alone"),
             tuple(_place(each) for each in fields.pop("recipes")),
+            tuple(reasons),
         )
     except (KeyError, TypeError, AttributeError, re.error, ConditionError) as error:
         raise ProfileError(f"{data.get('name')}: {error}") from None
+    fields.pop("pins", None)
     if fields:
         raise ProfileError(f"{profile.front_end}: unknown field {next(iter(fields))!r}")
     return profile
