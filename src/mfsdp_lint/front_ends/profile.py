@@ -161,7 +161,7 @@ def _front_end(fields: dict[str, Any]) -> FrontEnd:
         fields.pop("released_with"),
         takes_flags=fields.pop("takes_flags", False),
         runs=fields.pop("runs", ""),
-        starts_up=fields.pop("starts_up", True),
+        skips=frozenset(fields.pop("skips", ())),
         spared=frozenset(fields.pop("spared", ())),
         enforces=frozenset(fields.pop("enforces", ())),
         core=fields.pop("core", ""),

@@ -224,9 +224,7 @@ class Rule:
         if self.code in front_end.spared or not self.versions.truth(site):
             return None
         here = (case.at(site) for case in self.cases if case.versions.truth(site))
-        # Whoever does not go through the validation is not stopped by it.
-        validated = front_end.starts_up or self.code in front_end.enforces
-        cases = tuple(case for case in here if validated or case.enforcer != "validation")
+        cases = tuple(case for case in here if front_end.checks(self.code, case.enforcer))
         if not cases:
             return None
         fixes = tuple(fix.at(site) for fix in self.fixes if fix.versions.truth(site))
