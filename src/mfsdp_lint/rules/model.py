@@ -251,9 +251,10 @@ class Rule:
     def at(self, target: Target, front_end: FrontEnd = BRIDGE) -> Rule | None:
         """The same as it reads there: its cases, its terms as they are meant. None where it says nothing there."""
         site = Site(target, front_end)
-        if not self.versions.truth(site):
+        if self.code in front_end.spared or not self.versions.truth(site):
             return None
-        cases = tuple(case.at(site) for case in self.cases if case.versions.truth(site))
+        here = (case.at(site) for case in self.cases if case.versions.truth(site))
+        cases = tuple(case for case in here if front_end.checks(self.code, case.enforcer))
         if not cases:
             return None
         fixes = tuple(fix.at(site) for fix in self.fixes if fix.versions.truth(site))
