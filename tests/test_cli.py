@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint import __version__
-from mfsdp_lint.cli import main
+from mfsdp_lint.cli import COMMANDS, main
 from mfsdp_lint.engine import run
 
 WRONG_FORMAT = "ddp:\n  use_megatron_fsdp: true\ncheckpoint:\n  ckpt_format: torch_dist\n  save: /results\n"
@@ -273,3 +273,24 @@ def test_a_reader_that_goes_away_gets_no_traceback(write: Write) -> None:
         process.stdout.read(1)
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+def test_the_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"\n  {name} " in said for name in COMMANDS)
+
+
+def test_a_misspelt_command_is_no_path(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audti", "."]) == 2
+    said = "mfsdp-lint: error: audti: no such file or directory; did you mean audit?\n"
+    assert capsys.readouterr() == ("", said)
+
+
+def test_what_is_there_is_a_path_whatever_it_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "audits").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["audits"]) == 0
+    assert "0 files" in capsys.readouterr().out

@@ -28,7 +28,17 @@ if TYPE_CHECKING:
             """Does the work; returns the exit code, raises UsageError for a user's mistake."""
 
 
-COMMANDS = ("audit", "check", "dry-run", "enable", "explain", "judge", "rules", "snapshot", "why")
+COMMANDS = {
+    "check": "find and fix mistakes in recipes (what happens without a command)",
+    "audit": "show the effective configuration of every recipe, with the origin of each value",
+    "why": "show how one setting of a recipe came to its value",
+    "explain": "explain a rule, a setting or a flag",
+    "rules": "list the rules, or try their examples with the real Megatron",
+    "enable": "turn Megatron-FSDP on in a recipe, with everything that it needs",
+    "judge": "judge configurations that are given as JSON",
+    "dry-run": "try recipes with the real Megatron on two ranks",
+    "snapshot": "make what is known of an upstream release",
+}
 """Every command; each is the module of that name, with `_` for `-`, under `mfsdp_lint.commands`."""
 
 ABOUT_A_WORD = ("explain",)
@@ -90,9 +100,12 @@ def _run(arguments: list[str]) -> int:
     _never_fail_to_print()
     process.own()
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else DEFAULT_COMMAND
+    if name == DEFAULT_COMMAND and arguments and (meant := _misspelt(arguments[0])):
+        print(f"mfsdp-lint: error: {arguments[0]}: no such file or directory; did you mean {meant}?", file=sys.stderr)
+        return USAGE
     command: Command = import_module(f"mfsdp_lint.commands.{name.replace('-', '_')}")
     prog = "mfsdp-lint" if name == DEFAULT_COMMAND else f"mfsdp-lint {name}"
-    parser = parser_for(prog, command.SUMMARY)
+    parser = parser_for(prog, command.SUMMARY, _every_command() if name == DEFAULT_COMMAND else "")
     command.add_arguments(parser)
     try:
         code = command.main(parser.parse_args(word_first(arguments) if name in ABOUT_A_WORD else arguments))
@@ -103,6 +116,22 @@ def _run(arguments: list[str]) -> int:
         return USAGE
     except SystemExit as exit:  # how argparse ends --help and --version
         return int(exit.code or 0)
+
+
+def _misspelt(word: str) -> str | None:
+    """The command that a first argument means which is neither a command nor a path."""
+    if not word.isascii() or not word.replace("-", "").isalpha() or word.startswith("-") or os.path.lexists(word):
+        return None
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, COMMANDS, n=1, cutoff=0.7)), None)
+
+
+def _every_command() -> str:
+    """For the help: the commands, a line each."""
+    lines = [f"  {name:10}{summary}" for name, summary in COMMANDS.items()]
+    example = "  mfsdp-lint --fix recipes/     mfsdp-lint why recipes/llama.py::pretrain ckpt_format"
+    return "\n".join(["commands (each has its own --help):", *lines, "", "examples:", example])
 
 
 def _never_fail_to_print() -> None:

@@ -25,7 +25,13 @@ class Parser(argparse.ArgumentParser):
 
 def parser_for(prog: str, summary: str, epilog: str = "") -> Parser:
     """The parser of one command, with what every command has."""
-    parser = Parser(prog=prog, description=summary, epilog=epilog, allow_abbrev=False)
+    parser = Parser(
+        prog=prog,
+        description=summary,
+        epilog=epilog,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter,
+    )
     parser.add_argument("-V", "--version", action="version", version=f"mfsdp-lint {__version__}")
     return parser
 
