@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from mfsdp_lint.rules.form import RuleError, read_rule
-from mfsdp_lint.rules.load import CHECKOUT, load_rules
+from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.tools.edited import CHECKOUT
 
 RULE = """
 code: TEAM001

@@ -218,6 +218,7 @@ class _StandardFields:
             said[each.name] = dataclasses.field(**options)
         plain: Any = dataclasses.make_dataclass(cls.__name__, [(name, "object", each) for name, each in said.items()])
         found: dict[str, Any] = plain.__dataclass_fields__
+        cls.__dataclass_fields__ = found
         return found
 
 

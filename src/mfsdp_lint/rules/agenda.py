@@ -12,36 +12,52 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.rules.model import Case, Rule, Sees
 from mfsdp_lint.rules.views import Views
 
+_NOTHING: frozenset[str] = frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:
     """One arm of what has to hold, and the settings in it."""
 
-    condition: Condition
+    node: Node
     paths: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class RuleQuestion:
-    """A rule about settings, and for each of its cases the clauses that have to hold."""
+    """A rule about settings: the clauses that have to hold for all of its cases, and those of each case."""
 
     rule: Rule
+    applies: tuple[Clause, ...]
     cases: tuple[tuple[Case, tuple[Clause, ...]], ...]
 
     def answer(self, views: Views) -> Case | None:
         """The case in which the rule is broken, if one is."""
-        return next((case for case, clauses in self.cases if _hold(clauses, case.sees, views)), None)
+        applies: dict[Sees, bool] = {}
+        for case, clauses in self.cases:
+            sees = case.sees
+            if sees not in applies:
+                applies[sees] = _hold(self.applies, sees, views)
+            if applies[sees] and _hold(clauses, sees, views):
+                return case
+        return None
 
 
 def _hold(clauses: Sequence[Clause], sees: Sees, views: Views) -> bool:
     """Whether all of them hold. Those that start-up has no say in are asked first, for it takes time to work out."""
+    written, changeable = views.written, _NOTHING if sees == "written" else views.changeable
     changed = []
     for clause in clauses:
-        if not views.as_written(clause.paths, sees):
-            changed.append(clause)
-        elif not clause.condition.truth(views.written):
+        if not changeable.isdisjoint(clause.paths):
+            changed.append(clause.node)
+        elif not clause.node.truth(written):
             return False
-    return not changed or all(clause.condition.truth(views.of(sees)) for clause in changed)
+    if changed:
+        seen = views.of(sees)
+        for node in changed:
+            if not node.truth(seen):
+                return False
+    return True
 
 
 class Gate:
@@ -55,15 +71,17 @@ class Gate:
     def __init__(self, rules: Sequence[Rule], site: Site) -> None:
         self.rules = rules
         self.site = site
-        self.clause = _clause(rules[0].gate.at(site).root, rules[0].gate.text)
+        self.clause = _clause(rules[0].gate.at(site).root)
         self.sees = tuple(dict.fromkeys(sees for rule in rules for sees in rule.views))
         self._questions: tuple[RuleQuestion, ...] | None = None
 
     def open(self, views: Views) -> bool:
         """Whether any question behind it may have an answer."""
-        if not all(views.as_written(self.clause.paths, sees) for sees in self.sees):
-            return True
-        return bool(self.clause.condition.truth(views.written))
+        if self._questions == ():
+            return False
+        if views.changeable.isdisjoint(self.clause.paths):
+            return bool(self.clause.node.truth(views.written))
+        return any(self.clause.node.truth(views.of(sees)) for sees in self.sees)
 
     @property
     def questions(self) -> tuple[RuleQuestion, ...]:
@@ -121,18 +139,14 @@ def _agenda(rules: Sequence[Rule], site: Site) -> Agenda:
 
 
 def _question(rule: Rule) -> RuleQuestion:
-    applies = _arms(rule.applies)
-    return RuleQuestion(
-        rule, tuple((case, (*applies, *(_arms(case.when) if case.when else ()))) for case in rule.cases)
-    )
+    cases = tuple((case, _arms(case.when) if case.when else ()) for case in rule.cases)
+    return RuleQuestion(rule, _arms(rule.applies), cases)
 
 
 def _arms(condition: Condition) -> tuple[Clause, ...]:
     root = condition.root
-    arms = root.arms if isinstance(root, Junction) and not root.decisive else (root,)
-    return tuple(_clause(arm, condition.text) for arm in arms)
+    return tuple(map(_clause, root.arms if isinstance(root, Junction) and not root.decisive else (root,)))
 
 
-def _clause(root: Node, text: str) -> Clause:
-    condition = Condition(text, root)
-    return Clause(condition, condition.paths())
+def _clause(root: Node) -> Clause:
+    return Clause(root, frozenset(path for path, _ in root.landmarks()))

@@ -6,7 +6,8 @@ The data is what `rules/*.yaml` says, field for field; model.py tells what the f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args
 
@@ -28,6 +29,7 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.readers import registry
 from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.rules.model import (
+    Backing,
     Blame,
     Case,
     Confirm,
@@ -103,9 +105,10 @@ def _term(fields: object, where: str, terms: Terms, *, checked: bool = False) ->
 def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -> Rule:
     """One rule. Raises RuleError for an unknown field, a missing one, or a value that is not of its kind.
 
-    The conditions of one that was `checked` before are parsed when they are first asked.
+    The conditions of one that was `checked` before are parsed when they are first asked, and so is what backs it.
     """
     fields = _Fields.of(data, file, checked)
+    backing = _backing(fields)
     message, consequence = fields.text("message", ""), fields.text("consequence", "")
     sees = fields.choice("sees", Sees) if "sees" in fields else None
     judges = fields.choice("judges", Judges, "settings")
@@ -124,7 +127,6 @@ def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -
         cases=tuple(_case(case, terms, message, consequence, sees, confirm) for case in fields.list_of_fields("cases")),
         blame=_blame(fields.fields("blame"), terms),
         versions=fields.range("versions").of_a_rule(),
-        evidence=_evidence(fields.fields("evidence")),
         fixes=tuple(_fix(each, terms, finds) for each in fields.one_or_more("fix")),
         control=fields.settings("control"),
         intended=fields.settings("intended"),
@@ -133,13 +135,21 @@ def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -
         preset=fields.choice("preset", Preset) if "preset" in fields else None,
         groups=fields.texts("groups", _GROUP),
         weaker_than=fields.texts("weaker_than"),
-        examples=tuple(_examples(fields.fields("examples"))),
+        backing=backing,
         file=file,
     )
     fields.done()
     if not rule.cases:
         raise RuleError(f"{file}: cases: at least one is needed")
     return rule
+
+
+def _backing(fields: _Fields) -> Callable[[], Backing]:
+    evidence, examples = fields.fields("evidence"), fields.fields("examples")
+    read = cache(lambda: Backing(_evidence(evidence), tuple(_examples(examples))))
+    if not fields.checked:
+        read()
+    return read
 
 
 def _case(fields: _Fields, terms: Terms, message: str, consequence: str, sees: Sees | None, confirm: Confirm) -> Case:
@@ -282,6 +292,8 @@ class _Fields:
         template = self.text(key, default)
         if not template:
             raise self.error(key, "is missing")
+        if self.checked:
+            return Text(template)
         for found in _BRACE.finditer(template):
             if not SETTING.fullmatch(found[1]):
                 raise self.error(key, f"{found[0]!r} names no setting")
@@ -430,6 +442,6 @@ class _Fields:
             raise self.error(key, str(problem)) from None
 
     def _chosen(self, key: str, text: str, literal: object) -> Any:
-        if text not in get_args(literal):
+        if not self.checked and text not in get_args(literal):
             raise self.error(key, f"{text!r} is none of {', '.join(get_args(literal))}")
         return text
