@@ -17,7 +17,7 @@ from mfsdp_lint.conditions.expressions import Expression
 from mfsdp_lint.conditions.truth import Truth, agreed
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import Known, NotNone, Plain, possible
+from mfsdp_lint.core.values import Known, NotNone, OneOf, Plain, possible
 
 _MOST_COMBINATIONS = 1000
 """Of values that a comparison of several settings tries; with more it is undecided."""
@@ -82,10 +82,9 @@ class Test:
         value = variant.settings.value(self.path)
         if type(value) is Known:  # nearly all are
             return self.ask(value.value)
-        options = possible(value)
-        if options is None:
-            return self.when_set if isinstance(value, NotNone) else None
-        return agreed(self.ask(option) for option in options)
+        if isinstance(value, OneOf):
+            return agreed(self.ask(option) for option in value.values)
+        return self.when_set if isinstance(value, NotNone) else None
 
     def deciding(self, variant: Variant) -> Iterator[str]:
         yield self.path

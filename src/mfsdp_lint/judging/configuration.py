@@ -30,7 +30,6 @@ _OF_INFERENCE = frozenset({"model.inference_cuda_graph_scope"})
 """Fields of the model that training leaves unset, but start-up looks at."""
 
 _SCALARS = frozenset({bool, str, int, float, type(None)})
-_MISSING: Any = object()
 _DEEPEST = 8
 _MOST_ITEMS = 10_000
 
@@ -72,35 +71,34 @@ def _sections(paths: tuple[str, ...]) -> frozenset[str]:
 class GivenSettings(Settings):
     """Settings by path, which nobody is known to have written. A scalar stands for itself until it is asked for."""
 
-    __slots__ = ("_partial_environment", "_values")
+    __slots__ = ("_given", "_known", "_partial_environment")
 
-    def __init__(self, values: dict[str, Value | Scalar], partial_environment: bool) -> None:
-        self._values = values
+    def __init__(self, given: Mapping[str, Value | Scalar], partial_environment: bool) -> None:
+        self._given = given
+        self._known: dict[str, Value] = {}
         self._partial_environment = partial_environment
 
     def value(self, path: str) -> Value:
-        found = self._given(path)
-        if found is not None:
-            return found
+        known = self._known.get(path)
+        if known is None:
+            known = self._known[path] = self._value(path)
+        return known
+
+    def get(self, path: str) -> Setting | None:
+        return Setting(path, self.value(path)) if path in self._given else None
+
+    def _value(self, path: str) -> Value:
+        if path in self._given:
+            given = self._given[path]
+            return Known(given) if type(given) in _SCALARS else given  # type: ignore[arg-type, return-value]
         if path.startswith(ENVIRONMENT):
             return UNKNOWN if self._partial_environment else NONE
         if path in _OF_INFERENCE:
             return NONE
-        twin = _TWINS.get(path)
-        return (twin and self._given(twin)) or UNKNOWN
-
-    def get(self, path: str) -> Setting | None:
-        value = self._given(path)
-        return None if value is None else Setting(path, value)
-
-    def _given(self, path: str) -> Value | None:
-        found = self._values.get(path, _MISSING)
-        if type(found) in _SCALARS:
-            found = self._values[path] = Known(found)
-        return None if found is _MISSING else found
+        return self.value(_TWINS[path]) if path in _TWINS else UNKNOWN
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        return iter(self._given)
 
 
 def _parts(configuration: object) -> Mapping[Any, object]:

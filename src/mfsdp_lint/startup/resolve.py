@@ -15,7 +15,7 @@ from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Settings, Span, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer
-from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, Unknown, Value, join, possible, same
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, OneOf, Unknown, Value, join, possible, same
 from mfsdp_lint.startup.steps import OBJECT, Phase, Place, Step, rare, startup
 from mfsdp_lint.versions.target import Target
 
@@ -287,9 +287,9 @@ def _origin(written: Origin | None, changes: Iterable[Change]) -> Origin | None:
 
 def _equal(left: Value, right: Value) -> bool:
     """Equality of what is known, in which True is not 1."""
-    if type(left) is Known and type(right) is Known:
+    if isinstance(left, Known) and isinstance(right, Known):
         return same(left.value, right.value)
-    one, other = possible(left), possible(right)
-    if one is None or other is None:
-        return left == right
+    if not (isinstance(left, OneOf) and isinstance(right, OneOf)):
+        return type(left) is type(right)
+    one, other = left.values, right.values
     return len(one) == len(other) and all(any(same(value, option) for option in other) for value in one)
