@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from mfsdp_lint.engine import run as running
-from mfsdp_lint.engine.run import Outcome
+from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.reports import concise
 from mfsdp_lint.rules.load import load_rules
@@ -101,7 +102,9 @@ def test_a_fix_changes_nothing_for_a_version_that_has_no_finding(lint: Lint) -> 
     assert "torch_dcp" in Path("run.yaml").read_text(encoding="utf-8")
     Path("again.yaml").write_text(Path("run.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     options = Options(paths=("again.yaml",), target_bridge=">=0.3,<0.6", output_format="concise")
-    assert running.run(options).summary.fixable == 0
+    assert running.run(replace(options, show_fixes=True)).summary.fixable == 0
+    unproved = running.run(options).summary
+    assert (unproved.fixable, unproved.fixable_at_most) == (1, True)
 
 
 def test_a_fix_that_one_version_would_report_is_none(lint: Lint) -> None:

@@ -13,7 +13,9 @@ import pytest
 
 from mfsdp_lint.cli import main
 from mfsdp_lint.engine import write as writing
+from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.fixes.apply import Fixed
+from mfsdp_lint.fixes.blame import Comparison
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.inputs.writing import replace_file
 
@@ -108,8 +110,8 @@ def test_a_figure_is_the_same_in_every_format_and_what_fix_then_does(
     here: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     said = []
-    for arguments in (["--output-format", "full"], ["--output-format", "concise"], ["--output-format", "github"]):
-        assert main(arguments) == 1
+    for name in ("full", "concise", "github"):
+        assert main(["--output-format", name, "--show-fixes"]) == 1
         said.append(capfd.readouterr().out.rpartition("\n2 files")[2])
     assert main(["--diff"]) == 1
     said.append(capfd.readouterr().err.removeprefix("2 files"))
@@ -117,6 +119,23 @@ def test_a_figure_is_the_same_in_every_format_and_what_fix_then_does(
     assert "2 findings (2 errors); 2 fixable with --fix; " in said[0]
     assert main(["--fix"]) == 0
     assert "0 findings; 2 fixed; " in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [["--output-format", "concise"], ["--no-show-fixes"]])
+def test_what_nobody_sees_is_not_proved_and_not_promised(
+    arguments: list[str], here: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Repair, "proved", lambda *_, **__: pytest.fail("a proof that nobody sees"))
+    assert main(arguments) == 1
+    assert "2 findings (2 errors); up to 2 fixable with --fix; " in capfd.readouterr().out
+
+
+def test_what_fixing_could_not_do_is_not_hoped_for_afterwards(
+    here: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Comparison, "judge", lambda _, trial: trial.blame.update(dict.fromkeys(trial.chosen, "no")))
+    assert main(["--fix", "--output-format", "concise"]) == 1
+    assert "2 findings (2 errors); judged against " in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

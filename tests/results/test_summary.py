@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mfsdp_lint.results.summary import Summary, summarise, summary_line
 from mfsdp_lint.versions.target import Target, resolve_target
 from tests.reports.samples import FORMAT, SUPPRESSED, TARGET, UNSHARDED
@@ -16,6 +18,15 @@ def test_findings_are_counted_by_severity_and_by_what_can_be_fixed() -> None:
 def test_unsafe_fixes_that_were_asked_for_are_not_held_back() -> None:
     summary = summarise([FORMAT, UNSHARDED], [TARGET], files=1, recipes=1, unsafe_fixes=True)
     assert (summary.fixable, summary.held_back) == (2, 0)
+
+
+def test_what_nobody_proved_is_as_many_as_there_may_be() -> None:
+    hoped = replace(FORMAT, fix=None, fix_proved=False)
+    line = summary_line(summarise([hoped, UNSHARDED], [TARGET], files=1, recipes=1))
+    assert "; up to 1 fixable with --fix; 1 held back as unsafe (--unsafe-fixes); " in line
+    assert "; up to 2 fixable with --fix; " in summary_line(
+        summarise([hoped, UNSHARDED], [TARGET], files=1, recipes=1, unsafe_fixes=True)
+    )
 
 
 def test_the_line_says_all_of_it() -> None:

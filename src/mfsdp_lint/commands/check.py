@@ -8,7 +8,8 @@ import sys
 from typing import Any
 
 from mfsdp_lint.commands.arguments import add_what_is_read, comma_separated, options_from, tell_unfollowed
-from mfsdp_lint.engine.run import Outcome, run
+from mfsdp_lint.engine import cache
+from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.inputs.options import GROUPINGS, OUTPUT_FORMATS, PRESETS, Options
 from mfsdp_lint.reports import applied
 
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     fixing = parser.add_argument_group("fixing")
     fixing.add_argument("--fix", action=switch, help="apply the safe fixes")
     fixing.add_argument("--fix-only", action=switch, help="apply them, and say nothing of what remains")
-    fixing.add_argument("--show-fixes", action=switch, help="list every fix that is applied: place, rule, settings")
+    fixing.add_argument("--show-fixes", action=switch, help="prove the fixes, and list those that are applied")
     fixing.add_argument("--unsafe-fixes", action=switch, help="count, show and apply unsafe fixes as well")
     fixing.add_argument("--diff", action=switch, help="print what --fix would do as a patch, and write nothing")
     judged = parser.add_argument_group("what is judged")
@@ -42,15 +43,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--group-by", choices=GROUPINGS, help="recipe: what is wrong with each, and what must change")
     output.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
     output.add_argument("--no-color", action="store_true", help="as does the environment variable NO_COLOR")
+    output.add_argument("--cache", action=switch, help="keep what a run comes to, and use it while nothing changes")
+    output.add_argument("--cache-dir", metavar="DIR", help=f"where (default: {cache.FOLDER} in the project)")
     output.add_argument("--config", metavar="FILE", help="read [tool.mfsdp-lint] from FILE")
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Runs and prints; the exit code is that of `exit_code`. Raises UsageError."""
     options = options_from(vars(arguments))
-    outcome = run(options)
+    outcome = cache.run(options)
     if options.diff:
-        _print_patch(outcome, show_fixes=options.show_fixes)
+        _print_patch(outcome, show_fixes=bool(options.show_fixes))
     else:
         color = not arguments.no_color and _terminal_shows_color()
         sys.stdout.write(_rendered(outcome, options, color=color))

@@ -107,7 +107,8 @@ class Finding:
     ("megatron-bridge 0.4.2"), where more than one was asked about; `enforced_by` who stops the run (validation,
     dataclass, wrapper, nobody). `related` are the other settings involved, each where *it* was set.
     `fingerprint` depends on the rule and the cause, not on the recipes that share it. `confirmation` is there where a
-    dry run was asked for. `no_fix` says why there is no `fix`.
+    dry run was asked for. `no_fix` says why there is no `fix`; `fix_proved` is false where `fixable` is not more than a
+    hope, because nobody would have seen the proof.
     """
 
     code: str
@@ -128,6 +129,7 @@ class Finding:
     fixable: Safety | None = None
     fix: Fix | None = None
     no_fix: str = ""
+    fix_proved: bool = True
     confirmation: Confirmation | None = None
 
     @property

@@ -218,7 +218,8 @@ class _StandardFields:
             said[each.name] = dataclasses.field(**options)
         plain: Any = dataclasses.make_dataclass(cls.__name__, [(name, "object", each) for name, each in said.items()])
         found: dict[str, Any] = plain.__dataclass_fields__
-        cls.__dataclass_fields__ = found
+        record: Any = next(each for each in cls.__mro__ if _FIELDS in each.__dict__)
+        record.__dataclass_fields__ = found  # asked for once for each record that is written to the cache
         return found
 
 

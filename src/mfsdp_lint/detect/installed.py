@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 
 from mfsdp_lint.detect.found import Found, from_package
 from mfsdp_lint.detect.places import Places, join
 from mfsdp_lint.detect.tree import in_tree
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.installations import active_environments, own_packages
 
 ENVIRONMENTS = (".venv", "venv", "env")
 OURS = "mfsdp_lint-"
@@ -22,10 +22,9 @@ def in_site_packages(places: Places) -> Iterator[Found]:
         for environment in ENVIRONMENTS:
             folders.update(dict.fromkeys(_site_packages(join(folder, environment))))
     folders.update(dict.fromkeys(places.search_path))
-    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
-        if active := os.environ.get(variable):
-            folders.update(dict.fromkeys(_site_packages(active)))
-    folders.update(dict.fromkeys(_own()))
+    for environment in active_environments():
+        folders.update(dict.fromkeys(_site_packages(environment)))
+    folders.update(dict.fromkeys(own_packages()))
     for folder in folders:
         found = list(_distributions(places, folder))
         if _is_where_megatron_runs(places, folder, found):
@@ -37,30 +36,20 @@ def _is_where_megatron_runs(places: Places, folder: str, found: list[Found]) -> 
     megatron-core of its dry run, and torch alone is everywhere."""
     if any(each.bridge for each in found):
         return True
-    return any(each.core for each in found) and not any(name.startswith(OURS) for name in places.names(folder))
+    return any(each.core for each in found) and not places.names(folder, f"{OURS}*")
 
 
 def _site_packages(environment: str) -> Iterator[str]:
     """The site-packages of a virtual or conda environment, wherever its platform puts them."""
     windows = join(environment, "Lib/site-packages")
-    if os.path.isdir(windows):
+    if disk.is_folder(windows):
         yield windows
     library = join(environment, "lib")
-    try:
-        versions = sorted(name for name in os.listdir(library) if name.startswith("python3"))
-    except OSError:
-        return
-    yield from (join(library, f"{version}/site-packages") for version in versions)
-
-
-def _own() -> Iterator[str]:
-    """Where the packages lie that are installed beside the tool, as in a training container."""
-    return (path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages"))
+    yield from (join(library, f"{name}/site-packages") for name in disk.Listing(library).matching("python3*"))
 
 
 def _distributions(places: Places, folder: str) -> Iterator[Found]:
-    for name in places.names(folder):
-        if name.endswith(".dist-info"):
-            distribution, _, version = name.removesuffix(".dist-info").partition("-")
-            if found := from_package(join(folder, name), distribution, version):
-                yield found
+    for name in places.names(folder, "*.dist-info"):
+        distribution, _, version = name.removesuffix(".dist-info").partition("-")
+        if found := from_package(join(folder, name), distribution, version):
+            yield found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 
 from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.inputs import disk
 
 LARGEST = 16 * 1024 * 1024
 """Bytes. A lock file of a large project has two million; what is larger than this is something else."""
@@ -22,36 +22,34 @@ class Places:
     folders: tuple[str, ...]
     search_path: tuple[str, ...] = ()
     remarks: list[str] = field(default_factory=list)
-    _listed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _listed: dict[str, disk.Listing] = field(default_factory=dict)
 
     def files(self, *patterns: str, below: Sequence[str] = ("",)) -> Iterator[str]:
         """The files of these names in every folder (or in its subfolders `below`), by folder, pattern and name."""
         for folder in self.folders:
             for inner in below:
                 where = os.path.join(folder, inner) if inner else folder
-                names = self.names(where)
                 for pattern in patterns:
-                    yield from (join(where, name) for name in names if fnmatchcase(name, pattern))
+                    yield from (join(where, name) for name in self.names(where, pattern))
 
-    def names(self, folder: str) -> tuple[str, ...]:
-        """The names in a folder, sorted; none where it cannot be listed."""
+    def names(self, folder: str, pattern: str) -> list[str]:
+        """The names in a folder that match a shell pattern, sorted; none where it cannot be listed."""
         if folder not in self._listed:
-            try:
-                self._listed[folder] = tuple(sorted(os.listdir(folder or os.curdir)))
-            except OSError:
-                self._listed[folder] = ()
-        return self._listed[folder]
+            self._listed[folder] = disk.Listing(folder)
+        return self._listed[folder].matching(pattern)
 
     def text(self, path: str) -> str:
         """The text of a file; empty, with a remark, where it cannot be read, and empty for what is no plain file."""
         try:
-            if not os.path.isfile(path) or os.path.getsize(path) > LARGEST:
-                return ""
-            with open(path, encoding="utf-8", errors="replace") as stream:
-                return stream.read()
+            content = disk.read(path, LARGEST + 1) if disk.is_file(path) else b""
+            return "" if len(content) > LARGEST else _text(content)
         except OSError as error:
             self.remarks.append(f"{path}: {error.strerror or error}: not asked for versions")
             return ""
+
+
+def _text(content: bytes) -> str:
+    return "\n".join(content.decode("utf-8", "replace").replace("\r\n", "\n").split("\r"))
 
 
 def places(paths: Sequence[str], search_path: Sequence[str] = ()) -> Places:
@@ -70,7 +68,7 @@ def _upwards(path: str) -> Iterator[str]:
 
     Where the path lies in a `megatron` package, the folder of that package counts as well.
     """
-    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    folder = path if disk.is_folder(path) else os.path.dirname(path)
     start = os.path.abspath(folder)
     chain = [start]
     while os.path.dirname(chain[-1]) != chain[-1]:
@@ -80,7 +78,7 @@ def _upwards(path: str) -> Iterator[str]:
     if package is not None:
         yield _shown(chain[package + 1])
     here = os.path.abspath(os.curdir)
-    root = next((i for i, each in enumerate(chain) if os.path.exists(os.path.join(each, ".git"))), None)
+    root = next((i for i, each in enumerate(chain) if disk.exists(os.path.join(each, ".git"))), None)
     if root is None and here in chain:
         root = chain.index(here)
     yield from (_shown(each) for each in chain[1 : (root or 0) + 1])

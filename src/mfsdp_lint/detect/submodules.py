@@ -10,6 +10,7 @@ from mfsdp_lint.detect.found import Found
 from mfsdp_lint.detect.places import Places, join
 from mfsdp_lint.detect.revisions import from_revision
 from mfsdp_lint.detect.tree import BRIDGE, CORE, PINNED_CORE, core_at, declared
+from mfsdp_lint.inputs import disk
 
 _SECTION = re.compile(r"^\s*\[submodule [^\]]*\]\s*$", re.MULTILINE)
 _ENTRY = re.compile(r"^\s*(path|url)\s*=\s*(.+?)\s*$", re.MULTILINE)
@@ -45,8 +46,7 @@ def _recorded(places: Places, gitmodules: str, entry: dict[str, str]) -> Found |
 def recorded_commit(repository: str, path: str) -> str | None:
     """The commit that a repository's index records for the submodule at `path` (index versions 2 and 3)."""
     try:
-        with open(os.path.join(_git_folder(repository), "index"), "rb") as stream:
-            index = stream.read()
+        index = disk.read(os.path.join(_git_folder(repository), "index"))
     except OSError:
         return None
     # An entry: ten 32-bit numbers, the seventh its mode, then the 20 bytes of its commit, 16 bits of flags of which
@@ -67,8 +67,7 @@ def recorded_commit(repository: str, path: str) -> str | None:
 def _git_folder(repository: str) -> str:
     """`.git`, or where the file of that name points (a worktree, or a submodule itself)."""
     folder = os.path.join(repository, ".git")
-    if os.path.isfile(folder):
-        with open(folder, encoding="utf-8", errors="replace") as stream:
-            pointed = stream.read().partition("gitdir:")[2].strip()
+    if disk.is_file(folder):
+        pointed = disk.read(folder).decode("utf-8", "replace").partition("gitdir:")[2].strip()
         return os.path.join(repository, pointed)
     return folder

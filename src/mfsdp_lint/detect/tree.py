@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.detect.found import Found
 from mfsdp_lint.detect.places import Places, join
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.versions.ranges import VersionError, numbers
 
 BRIDGE = ("src/megatron/bridge/package_info.py", "megatron/bridge/package_info.py")
@@ -86,7 +87,7 @@ def declared(text: str) -> str | None:
 
 def _lines(places: Places, core: str) -> list[tuple[int, int]]:
     """The lines of megatron-core that agree with all probes; all of them where its features are not at hand."""
-    if not os.path.isdir(os.path.join(core, "distributed")):
+    if not disk.is_folder(os.path.join(core, "distributed")):
         return []
     has = {probe: _has(places, core, probe) for probe in PROBES}
     return [line for line in LINES if all(has[probe] == (probe.since <= line < probe.before) for probe in PROBES)]
@@ -94,4 +95,4 @@ def _lines(places: Places, core: str) -> list[tuple[int, int]]:
 
 def _has(places: Places, core: str, probe: Probe) -> bool:
     path = os.path.join(core, *probe.path.split("/"))
-    return probe.text in places.text(path) if probe.text else os.path.exists(path)
+    return probe.text in places.text(path) if probe.text else disk.exists(path)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.addresses import Address, ask
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
@@ -75,7 +75,7 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
     importing = {reader.type.name for reader in registry.READERS if reader.type.imports}
     modules = (file.path for file in asked.files if file.kind in importing)
     try:
-        detected = detect([path for path in named if os.path.exists(path)], options, modules)
+        detected = detect([path for path in named if disk.exists(path)], options, modules)
     except UnknownVersion as error:
         asked_by = "" if options.target_from == AS_ASKED else f"{options.target_from}: "
         raise UsageError(f"{asked_by}{error}") from None

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from mfsdp_lint.core.finding import SEVERITIES, Fix
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain
+from mfsdp_lint.engine.fixable import is_asked_for
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.fixes.apply import Fixed, fix_project, rounds
 from mfsdp_lint.fixes.judged import Judged
 from mfsdp_lint.fixes.requests import FixRequest, Need
 from mfsdp_lint.fixes.ways import Broken
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.importers import TooMany, importers
 from mfsdp_lint.inputs.sources import NOT_CHECKED
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.check import Violation, violations_of
 from mfsdp_lint.rules.findings import Cause
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+def repair_of(judgement: Judgement, judge: Judge, codes: Collection[str]) -> Repair:
+    """The repair of a judgement that may be by a selection of the rules."""
+    if judge.rules != judge.every_rule:
+        judge = replace(judge, rules=judge.every_rule)
+        judgement = judge(judgement.sources, judgement)
+    return Repair(judgement, judge, codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +46,18 @@ class Repair:
     judge: Judge
     codes: Collection[str]
 
-    def proved(self, *, unsafe_too: bool = False) -> tuple[dict[str, Fix], dict[str, str]]:
+    def proved(
+        self, *, unsafe_too: bool = False, refused: Mapping[str, str] = NOTHING
+    ) -> tuple[dict[str, Fix], dict[str, str]]:
         """Fixes by fingerprint, and why others have none.
 
         Safe ones are proved among themselves, unsafe ones together with the safe ones; with `unsafe_too` all are proved
-        together. Those that hold once others have been made have no edits yet.
+        together. Those that hold once others have been made have no edits yet. `refused` says by fingerprint why some
+        are known to have no fix: by themselves they are not tried again.
         """
         fixes: dict[str, Fix] = {}
-        reasons: dict[str, str] = {}
-        asked: set[str] = set()
+        reasons = dict(refused)
+        asked = set(refused)
         for unsafe in (True,) if unsafe_too else (False, True):
             before = self.judged(self.judgement, unsafe)
             if asked.issuperset(request.key for request in before.requests):
@@ -94,15 +109,11 @@ class Repair:
 
     def _requests(self, judgement: Judgement, unsafe: bool) -> Iterator[FixRequest]:
         for cause in judgement.causes:
-            finding = cause.finding
-            if finding.code not in self.codes or finding.suppressed is not None:
-                continue
-            # Files that nobody asked for are looked at, too, once a fix may touch what they use.
-            if not self.judge.is_linted(finding.span.path):
-                continue
-            if cause.safety == "safe" or (unsafe and cause.safety == "unsafe"):
+            if is_asked_for(cause, self.judge, self.codes) and (unsafe or cause.safety == "safe"):
+                finding = cause.finding
                 needs = (*_needs(cause), *_pieces(cause, judgement.recipes))
                 mistake = _mistake(cause.violations[0])
+                assert cause.safety is not None
                 yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs)
 
 
@@ -143,14 +154,14 @@ class _Project:
         """What these texts came to, with everybody who uses the `edited` files from here on."""
         question = self._repair.judge.question
         known = () if self._users is None else self._users.question.files
-        read = {os.path.realpath(file.path) for file in (*question.files, *known)}
+        read = {disk.real(file.path) for file in (*question.files, *known)}
         modules = [path for path in sorted(edited) if kind_of(path) == "python"]
         try:
             users = [*modules, *importers(modules)]
         except TooMany:
             # Nobody knows who else uses them, so that nothing is proved.
             return replace(before, unprovable=True)
-        new = [File(path, "python") for path in users if os.path.realpath(path) not in read]
+        new = [File(path, "python") for path in users if disk.real(path) not in read]
         if not new:
             return before
         theirs = replace(question, files=(*known, *new), addresses=(), named=(), beside=question.every_file)

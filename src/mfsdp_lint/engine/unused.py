@@ -15,6 +15,7 @@ from mfsdp_lint.core.finding import Finding, fingerprint
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.engine.judge import FILE_CODES, UNUSED_COMMENT, Judge, Judgement
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.suppression import Comment
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.views import Views
@@ -29,9 +30,9 @@ def unused_suppressions(
     """
     if judge.question.command_line.overrides:
         return  # the file has other launches
-    folders = [os.path.join(os.path.realpath(path), "") for path in paths if os.path.isdir(path)]
+    folders = [os.path.join(disk.real(path), "") for path in paths if disk.is_folder(path)]
     for comment in judgement.unused:
-        if not any(os.path.realpath(comment.span.path).startswith(folder) for folder in folders):
+        if not any(disk.real(comment.span.path).startswith(folder) for folder in folders):
             continue
         asked = _Asked(comment, judgement, judge)
         reasons = [reason for code in comment.codes or ("",) if (reason := asked.reason(code, rules))]

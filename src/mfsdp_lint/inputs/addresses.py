@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import File, discover
 from mfsdp_lint.inputs.filetypes import FileTypes
 from mfsdp_lint.inputs.options import UsageError
@@ -62,16 +63,16 @@ def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = (),
     addresses = {str(address): address for address in (_address(text, types) for text in texts if is_address(text))}
     if not addresses:
         return Asked(tuple(found.files), (), tuple(found.problems))
-    spelled = {os.path.realpath(file.path): file.path for file in found.files}
+    spelled = {disk.real(file.path): file.path for file in found.files}
     named = discover({address.path for address in addresses.values()}, types)
-    kinds = {os.path.realpath(file.path): file.kind for file in named.files}
+    kinds = {disk.real(file.path): file.kind for file in named.files}
     kept = [
-        Address(spelled.get(os.path.realpath(each.path), each.path), each.function, each.positional, each.keywords)
+        Address(spelled.get(disk.real(each.path), each.path), each.function, each.positional, each.keywords)
         for each in addresses.values()
-        if os.path.realpath(each.path) in kinds
+        if disk.real(each.path) in kinds
     ]
-    alone = dict.fromkeys(each.path for each in kept if os.path.realpath(each.path) not in spelled)
-    also = tuple(File(path, kinds[os.path.realpath(path)]) for path in alone)
+    alone = dict.fromkeys(each.path for each in kept if disk.real(each.path) not in spelled)
+    also = tuple(File(path, kinds[disk.real(path)]) for path in alone)
     return Asked(tuple(found.files), tuple(kept), (*found.problems, *named.problems), also)
 
 
@@ -82,8 +83,7 @@ def expand(arguments: Iterable[str]) -> Iterable[str]:
             yield argument
             continue
         try:
-            with open(argument[1:], encoding="utf-8") as stream:
-                lines = [line.strip() for line in stream]
+            lines = [line.strip() for line in disk.read(argument[1:]).decode("utf-8").splitlines()]
         except UnicodeDecodeError:
             raise UsageError(f"{argument}: not UTF-8") from None
         except (OSError, ValueError) as error:
@@ -113,13 +113,13 @@ def _address(text: str, types: FileTypes) -> Address:
 
 def is_address(text: str) -> bool:
     """Whether an argument names a function. The name of a file may have the separator in it."""
-    return SEPARATOR in text and not os.path.lexists(text)
+    return SEPARATOR in text and not (disk.exists(text) or disk.is_link(text))
 
 
 def _parts(text: str) -> tuple[str, str]:
     """The path, and what is called there; where several paths are possible, the first that is there."""
     ends = [match.start() for match in re.finditer(SEPARATOR, text)]
-    end = next((end for end in ends if os.path.isfile(text[:end])), ends[0])
+    end = next((end for end in ends if disk.is_file(text[:end])), ends[0])
     return text[:end].replace(os.sep, "/"), text[end + len(SEPARATOR) :]
 
 

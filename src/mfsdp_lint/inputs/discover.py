@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.filetypes import FileTypes
 from mfsdp_lint.inputs.ignored import Ignored
 from mfsdp_lint.inputs.sources import Problem, reason
@@ -74,19 +75,20 @@ class _Walk:
         self, types: FileTypes, paths: Sequence[str], exclude: tuple[str, ...], ignored: Ignored | None
     ) -> None:
         self.types = types
-        self.roots = {os.path.realpath(path) for path in paths if "\0" not in path}
+        self.roots = {disk.real(path) for path in paths if "\0" not in path}
         self.exclude = exclude
         self.ignored = ignored
         self.found: dict[str, tuple[bool, int, str]] = {}
         """By real path: through a link?, length, and the path; the smallest is kept."""
         self.problems: set[Problem] = set()
+        self.reals: dict[str, str] = {}
 
     def argument(self, path: str) -> None:
         shown = path.replace(os.sep, "/")
         try:
-            mode = os.stat(path).st_mode
+            mode = disk.mode(path)
         except (OSError, ValueError) as error:
-            dangling = isinstance(error, OSError) and os.path.islink(path)
+            dangling = isinstance(error, OSError) and disk.is_link(path)
             kind: Literal["usage", "unreadable"] = "usage"
             if dangling or isinstance(error, PermissionError):
                 kind = "unreadable"
@@ -100,23 +102,30 @@ class _Walk:
         elif not stat.S_ISREG(mode):
             self.problems.add(Problem(shown, 1, 1, "not a regular file"))
         else:
-            self.file(shown, linked=os.path.islink(path))
+            self.file(shown, linked=disk.is_link(path))
 
     def file(self, path: str, linked: bool) -> None:
-        real = os.path.realpath(path)
+        # Many files share a folder, and following each part of its path takes a while.
+        folder, name = os.path.split(path)
+        real = disk.real(path) if linked else os.path.join(self.real(folder), name)
         best = (linked, len(path), path)
         self.found[real] = min(self.found.get(real, best), best)
 
+    def real(self, folder: str) -> str:
+        if folder not in self.reals:
+            self.reals[folder] = disk.real(folder or ".")
+        return self.reals[folder]
+
     def directory(self, root: str) -> None:
         """All below `root`. Directories behind links come last, so that what has a real path here gets that one."""
-        linked = os.path.islink(root)
+        linked = disk.is_link(root)
         if self.ignored:
             self.ignored.walk(root)
         visited: set[str] = set()
         now, later = [root], list[str]()
         while now:
             directory = now.pop()
-            real = os.path.realpath(directory or ".")
+            real = self.real(directory)
             if real not in visited:
                 visited.add(real)
                 for path, is_link in self.entries(directory, linked, named=directory == root):
@@ -130,8 +139,7 @@ class _Walk:
     def entries(self, directory: str, linked: bool, named: bool) -> Iterator[tuple[str, bool]]:
         """Takes the files of a directory, and yields its subdirectories and whether each is a link."""
         try:
-            with os.scandir(directory or ".") as scan:
-                entries = sorted(scan, key=lambda entry: entry.name)
+            entries = disk.entries(directory)
         except OSError as error:
             self.problems.add(Problem(directory or ".", 1, 1, reason(directory, error)))
             return
@@ -143,29 +151,26 @@ class _Walk:
             path = f"{directory.rstrip('/')}/{entry.name}" if directory else entry.name
             if self.excluded(path):
                 continue
-            is_link = entry.is_symlink()
-            if is_link and self.leads_out(path):
+            if entry.is_link and self.leads_out(path):
                 continue
-            try:
-                mode = entry.stat().st_mode
-            except OSError as error:
+            if entry.error is not None:
                 if self.types.of(path):
-                    self.problems.add(Problem(path, 1, 1, reason(path, error)))
+                    self.problems.add(Problem(path, 1, 1, reason(path, entry.error)))
                 continue
-            is_directory = stat.S_ISDIR(mode)
-            if is_skipped(entry.name) if is_directory else not (self.types.of(path) and stat.S_ISREG(mode)):
+            is_directory = entry.kind == "folder"
+            if is_skipped(entry.name) if is_directory else not (self.types.of(path) and entry.kind == "file"):
                 continue
             if self.ignored and self.ignored(directory, entry.name, is_directory):
                 continue
             if is_directory:
-                yield path, is_link
+                yield path, entry.is_link
             else:
-                self.file(path, linked or is_link)
+                self.file(path, linked or entry.is_link)
 
     def leads_out(self, link: str) -> bool:
         """Whether a link ends somewhere that nobody asked for; one that ends nowhere is told elsewhere."""
-        there = os.path.realpath(link)
-        if there in self.roots or not os.path.exists(there):
+        there = disk.real(link)
+        if there in self.roots or not disk.exists(there):
             return False
         above = os.path.dirname(there)
         while above not in self.roots:

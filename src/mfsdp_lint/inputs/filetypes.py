@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.inputs import disk
 
 HEAD = 4096
 """Bytes of a file that are looked at where its name does not decide."""
@@ -64,9 +65,7 @@ class FileTypes:
 def _head(path: str) -> str:
     """The beginning of a file; nothing where it cannot be read."""
     try:
-        if not os.path.isfile(path):  # opening a pipe would wait
-            return ""
-        with open(path, "rb") as file:
-            return file.read(HEAD).decode("utf-8", "replace")
+        # Opening a pipe would wait.
+        return disk.read(path, HEAD).decode("utf-8", "replace") if disk.is_file(path) else ""
     except (OSError, ValueError):
         return ""

@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mfsdp_lint.inputs import disk
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -37,7 +39,7 @@ class Ignored:
         """What counts in a folder, the farthest first."""
         if folder not in self._known:
             above = os.path.dirname(folder)
-            is_root = above == folder or os.path.lexists(os.path.join(folder, ".git"))
+            is_root = above == folder or disk.exists(os.path.join(folder, ".git"))
             self._known[folder] = (*(() if is_root else self._patterns(above)), *_own(folder))
         return self._known[folder]
 
@@ -46,8 +48,7 @@ def _own(folder: str) -> Sequence[Patterns]:
     found = []
     for name in FILES:
         try:
-            with open(os.path.join(folder, name), encoding="utf-8", errors="surrogateescape") as file:
-                lines = file.read().splitlines()
+            lines = disk.read(os.path.join(folder, name)).decode("utf-8", "surrogateescape").splitlines()
         except OSError:
             continue
         from pathspec import GitIgnoreSpec

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import is_skipped
 
 MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
@@ -46,7 +47,7 @@ def importers(paths: Collection[str]) -> list[str]:
 
     Hidden folders, those that nobody writes by hand, and links are not entered. Raises TooMany.
     """
-    wanted = {os.path.realpath(path) for path in paths}
+    wanted = {disk.real(path) for path in paths}
     roots = {root for path in wanted if (root := _root(os.path.dirname(path)))}
     users: dict[str, set[tuple[Dotted, str]]] = {}
     for path in _python_files(roots):
@@ -69,7 +70,7 @@ def _root(folder: str) -> str | None:
         above.append(parent)
     for markers in (MARKERS[:1], MARKERS[1:]):
         for each in above:
-            if any(os.path.exists(os.path.join(each, marker)) for marker in markers):
+            if any(disk.exists(os.path.join(each, marker)) for marker in markers):
                 return each
     return folder
 
@@ -77,7 +78,7 @@ def _root(folder: str) -> str | None:
 def _python_files(roots: Iterable[str]) -> Iterator[str]:
     number = size = 0
     for root in sorted(roots):
-        for folder, folders, names in os.walk(root):
+        for folder, folders, names in disk.walk(root):
             if folder != root and "pyvenv.cfg" in names:
                 folders.clear()
                 continue
@@ -88,6 +89,7 @@ def _python_files(roots: Iterable[str]) -> Iterator[str]:
                     number += 1
                     size += bytes_
                     if number > MOST_FILES or size > MOST_BYTES:
+                        disk.is_not_all()
                         raise TooMany
                     yield path
 
@@ -104,8 +106,7 @@ def _bytes(path: str) -> int | None:
 def _imported(path: str) -> Iterator[Dotted]:
     """The modules that a file may import; what is named behind `from … import` may be one as well."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
+        text = disk.read(path).decode("utf-8", "replace")
     except OSError:
         return
     for found in _IMPORTS.finditer(text):

@@ -32,7 +32,8 @@ class UsageError(Exception):
 class Options:
     """`select` empty means every rule but those of a preset that is not asked for. `extend_rules` are folders of rules.
 
-    `fix_only` fixes, and says nothing of what remains; `show_fixes` lists what was fixed.
+    `fix_only` fixes, and says nothing of what remains. `show_fixes` proves the fixes that there could be, and lists
+    those that are made; None leaves the proofs to the format: only those that show edits need them.
     `diff` shows what `fix` would do and writes nothing, whatever `fix` says. `overrides` and `environment` are those of
     one launch, as `--set` and `--env` say them: never configured. `confirm` asks for a dry run of what is found, with
     the Python that `python` names and the source tree `megatron_lm`. The `target_*` are versions or ranges of them as
@@ -55,21 +56,32 @@ class Options:
     target_from: str = AS_ASKED
     fix: bool = False
     fix_only: bool = False
-    show_fixes: bool = False
+    show_fixes: bool | None = None
     unsafe_fixes: bool = False
     diff: bool = False
     output_format: OutputFormat = "full"
     group_by: GroupBy = "finding"
+    cache: bool = True
+    cache_dir: str | None = None
     overrides: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     confirm: bool = False
     python: str | None = None
     megatron_lm: str | None = None
 
+    @property
+    def fixes_are_seen(self) -> bool:
+        """Whether somebody sees what a proof comes to: the edits of each finding, or why there are none."""
+        if self.diff:
+            return False
+        if self.show_fixes is not None:
+            return self.show_fixes
+        return self.output_format == "json" or (self.output_format == "full" and self.group_by == "finding")
+
 
 _LISTS = ("select", "ignore", "exclude", "search_path", "extend_rules")
 _FOLDERS = ("search_path", "extend_rules")
-_SWITCHES = ("respect_gitignore", "fix", "fix_only", "show_fixes", "unsafe_fixes", "diff")
+_SWITCHES = ("respect_gitignore", "fix", "fix_only", "show_fixes", "unsafe_fixes", "diff", "cache")
 _OF_ONE_RUN = ("paths", "overrides", "environment", "target_from", "confirm", "python", "megatron_lm")
 _TARGETS = ("target_bridge", "target_core", "target_te", "target_torch", "target_gpu")
 _CONFIGURABLE = tuple(field.name for field in fields(Options) if field.name not in _OF_ONE_RUN)
@@ -155,6 +167,8 @@ def _checked_entry(key: str, value: object, file: str) -> tuple[str, Any]:
         return name, value
     if not isinstance(value, str):
         raise UsageError(f"{where}: expected a string, got {_spell(value)}")
+    if name == "cache_dir":
+        return name, _beside(file, value)
     if name == "preset" and value not in PRESETS:
         raise UsageError(f"{where}: expected one of {', '.join(PRESETS)}, got {_spell(value)}")
     if name == "output_format" and value not in OUTPUT_FORMATS:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.inputs import disk
 
 SIZE_LIMIT = 4 * 1024 * 1024
 """Bytes; a larger file is data, not a recipe, and is not read."""
@@ -145,7 +146,7 @@ class Sources:
 
     def exists(self, path: str) -> bool:
         """Whether there is such a file (not a directory), readable or not."""
-        return self._key(path) in self._overlay or os.path.isfile(path)
+        return self._key(path) in self._overlay or disk.is_file(path)
 
     def _key(self, path: str) -> str:
         key = self._keys.get(path)
@@ -155,11 +156,11 @@ class Sources:
 
     def _real(self, path: str) -> str:
         folder, name = os.path.split(path)
-        if name in ("", ".", "..") or os.path.islink(path):
-            return os.path.realpath(path)
+        if name in ("", ".", "..") or disk.is_link(path):
+            return disk.real(path)
         # Many files share a folder, and following each part of its path takes a while.
         if folder not in self._folders:
-            self._folders[folder] = os.path.realpath(folder)
+            self._folders[folder] = disk.real(folder)
         return os.path.join(self._folders[folder], name)
 
     def _decoded(self, path: str) -> _Decoded:
@@ -190,17 +191,13 @@ def reason(path: str, error: OSError | ValueError) -> str:
 
 def _read(path: str) -> bytes:
     try:
-        status = os.stat(path)
-        if stat.S_ISDIR(status.st_mode):
+        mode = disk.mode(path)
+        if stat.S_ISDIR(mode):
             raise Unreadable(path, 1, 1, "is a directory")
         # Opening a pipe would wait for a writer, and a device may never end.
-        if not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(mode):
             raise Unreadable(path, 1, 1, "not a regular file")
-        with open(path, "rb") as file:
-            # Making room for the largest file takes longer than reading the usual one.
-            data = file.read(min(status.st_size, SIZE_LIMIT) + 1)
-            if len(data) > status.st_size:
-                data += file.read(SIZE_LIMIT)  # it has grown, or does not say its size
+        data = disk.read(path, SIZE_LIMIT + 1)
     except (OSError, ValueError) as error:
         raise Unreadable(path, 1, 1, reason(path, error)) from None
     if len(data) > SIZE_LIMIT:

@@ -77,7 +77,8 @@ class _Page:
         head = self.paint("help", _HELP)
         flags = "--fix" if finding.fixable == "safe" else "--fix --unsafe-fixes"
         if finding.fix is None:
-            yield f"{head}: {flags} can repair this ({finding.fixable} fix)"
+            can = "can" if finding.fix_proved else "may"
+            yield f"{head}: {flags} {can} repair this ({finding.fixable} fix)"
         elif self.shown is not None:
             there = f"{self.shown.code} at {printable(self.shown.span.path)}:{self.shown.span.line}"
             yield f"{head}: what is changed for {there} removes this as well ({finding.fixable} fix: {flags})"

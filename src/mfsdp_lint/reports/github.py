@@ -114,9 +114,15 @@ def _row(finding: Finding) -> str:
         f"{finding.span.path}:{finding.span.line}",
         f"{finding.message} [{finding.confirmation.verdict}]" if finding.confirmation else finding.message,
         shorten(finding.recipes, 3),
-        finding.fixable or "",
+        _fix(finding),
     )
     return "| " + " | ".join(map(_cell, cells)) + " |\n"
+
+
+def _fix(finding: Finding) -> str:
+    if finding.fixable is None:
+        return ""
+    return finding.fixable if finding.fix_proved else f"perhaps ({finding.fixable})"
 
 
 def _cell(text: str) -> str:

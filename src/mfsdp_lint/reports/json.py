@@ -48,6 +48,8 @@ def render(
             "fixable": summary.fixable,
             "held_back": summary.held_back,
             "fixed": summary.fixed,
+            "fixable_at_most": summary.fixable_at_most,
+            "held_back_at_most": summary.held_back_at_most,
             "unfollowed": summary.unfollowed,
         },
     }

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import SEVERITIES, Safety, Severity
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import spell
-from mfsdp_lint.rules.check import Violation
-from mfsdp_lint.rules.findings import Cause
+
+if TYPE_CHECKING:
+    from mfsdp_lint.rules.check import Violation
+    from mfsdp_lint.rules.findings import Cause
 
 
 @dataclass(frozen=True, slots=True)

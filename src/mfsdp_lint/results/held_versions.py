@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import Component
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.rules.check import Violation
-from mfsdp_lint.rules.findings import Cause
 from mfsdp_lint.versions.ranges import numbers
 from mfsdp_lint.versions.releases import CORE_RELEASES, RELEASES
 from mfsdp_lint.versions.target import Target
+
+if TYPE_CHECKING:  # reports of what is known already need no rules
+    from mfsdp_lint.rules.check import Violation
+    from mfsdp_lint.rules.findings import Cause
 
 BRIDGE, CORE = "megatron-bridge", "megatron-core"
 _ORDER = {

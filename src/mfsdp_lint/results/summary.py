@@ -17,7 +17,8 @@ class Summary:
     """Suppressed findings count only under `suppressed`.
 
     `fixable` is what `--fix` would remove as the run was asked (unsafe fixes only where they were asked for),
-    `held_back` what only `--unsafe-fixes` would, `fixed` what this run has removed. `also` are the other versions of
+    `held_back` what only `--unsafe-fixes` would, `fixed` what this run has removed. Where they were
+    not all proved, `fixable_at_most` and `held_back_at_most` say so. `also` are the other versions of
     a range, of which `target` is the newest. `unfollowed` counts code of which there is no recipe though there should
     be.
     """
@@ -32,6 +33,8 @@ class Summary:
     fixable: int = 0
     held_back: int = 0
     fixed: int = 0
+    fixable_at_most: bool = False
+    held_back_at_most: bool = False
     also: tuple[Target, ...] = ()
     unfollowed: int = 0
 
@@ -55,6 +58,7 @@ def summarise(
     shown = [finding for finding in findings if finding.suppressed is None]
     severities = Counter(finding.severity for finding in shown)
     fixable = Counter(finding.fixable for finding in shown)
+    proved = {safety: all(each.fix_proved for each in shown if each.fixable == safety) for safety in ("safe", "unsafe")}
     return Summary(
         target=targets[0],
         also=tuple(targets[1:]),
@@ -67,6 +71,8 @@ def summarise(
         fixable=fixable["safe"] + (fixable["unsafe"] if unsafe_fixes else 0),
         held_back=0 if unsafe_fixes else fixable["unsafe"],
         fixed=fixed,
+        fixable_at_most=not proved["safe"] or (unsafe_fixes and not proved["unsafe"]),
+        held_back_at_most=not unsafe_fixes and not proved["unsafe"],
         unfollowed=unfollowed,
     )
 
@@ -103,9 +109,11 @@ def _results(summary: Summary) -> list[str]:
     if summary.fixed:
         results.append(f"{summary.fixed} fixed")
     if summary.fixable:
-        results.append(f"{summary.fixable} fixable with --fix")
+        at_most = "up to " if summary.fixable_at_most else ""
+        results.append(f"{at_most}{summary.fixable} fixable with --fix")
     if summary.held_back:
-        results.append(f"{summary.held_back} held back as unsafe (--unsafe-fixes)")
+        at_most = "up to " if summary.held_back_at_most else ""
+        results.append(f"{at_most}{summary.held_back} held back as unsafe (--unsafe-fixes)")
     if summary.unfollowed:
         results.append(f"{count(summary.unfollowed, 'recipe')} could not be followed (--show-unfollowed)")
     if summary.suppressed:

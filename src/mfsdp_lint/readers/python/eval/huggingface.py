@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.python.eval.architectures import architecture
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import lookup
@@ -218,9 +219,8 @@ def _class_name(machine: Machine, node: ast.expr, cls: ClassObject) -> str:
 
 
 def _python_files(folder: str) -> Iterator[str]:
-    for above, folders, files in os.walk(folder):
-        folders.sort()
-        yield from (os.path.join(above, name) for name in sorted(files) if name.endswith(".py"))
+    for above, _, files in disk.walk(folder):
+        yield from (os.path.join(above, name) for name in files if name.endswith(".py"))
 
 
 def _text(machine: Machine, path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
@@ -69,7 +70,7 @@ def _has_name(machine: Machine, node: ast.ImportFrom, name: str, module: Module)
         target = relative_target(module, node.level, node.module)
         source = submodule(machine.finder, module, target, node.module or "")
         if source is None:
-            return os.path.isdir(target) and (name == "*" or _is_module(machine, module, target, name))
+            return disk.is_folder(target) and (name == "*" or _is_module(machine, module, target, name))
         return _module_has(machine, source, name) or _is_module(machine, module, target, name)
     full = node.module or ""
     source = machine.finder.resolve(full, module.path)

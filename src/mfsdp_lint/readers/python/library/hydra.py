@@ -9,6 +9,7 @@ import os
 import re
 from typing import Any
 
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.library.config_trees import make_tree, merge
@@ -211,7 +212,7 @@ class _Files:
         """Whether a folder of options has this path."""
         places = located(self.machine, f"{self.folder}/{path}", self.module)
         return any(
-            os.path.basename(place) in self.machine.finder.entries(os.path.dirname(place)) and os.path.isdir(place)
+            os.path.basename(place) in self.machine.finder.entries(os.path.dirname(place)) and disk.is_folder(place)
             for place in places
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.state.folders import located, spelled
@@ -32,6 +33,6 @@ def _add_folder(machine: Machine, folder: Object, frame: Frame) -> None:
     text = text_of_path(machine.settle(folder))
     if text is None:
         return
-    places = [place for place in located(machine, text, frame.module) if os.path.isdir(place)]
+    places = [place for place in located(machine, text, frame.module) if disk.is_folder(place)]
     if len(places) == 1:
         machine.finder.add_root(os.path.dirname(frame.module.path), spelled(places[0], frame.module))

@@ -11,6 +11,7 @@ import os
 import posixpath
 import re
 
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import PROJECT_MARKERS
@@ -89,8 +90,8 @@ def _has_marker(machine: Machine, folder: str) -> bool:
 
 
 def _in_tree(machine: Machine, path: str, here: str) -> bool:
-    top = os.path.realpath(_tree_above(machine, here)[-1])
-    return os.path.commonpath([top, os.path.realpath(path)]) == top if "\0" not in path else False
+    top = disk.real(_tree_above(machine, here)[-1])
+    return os.path.commonpath([top, disk.real(path)]) == top if "\0" not in path else False
 
 
 def spelled(path: str, module: Module) -> str:

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.readers.python.state.outline import outline
 from mfsdp_lint.readers.python.values.modules import Module
@@ -69,7 +70,7 @@ class ModuleFinder:
         self._added: dict[str, list[str]] = {}
         self._tops: dict[tuple[str, str], tuple[str, ...]] = {}
         self._found: dict[tuple[str, str], str | None] = {}
-        self._entries: dict[str, frozenset[str]] = {}
+        self._entries: dict[str, disk.Listing] = {}
         self.folders: dict[str, int] = {}
         """The folders that programs speak of, numbered (see folders.py)."""
         self.texts: dict[str, str] = {}
@@ -162,13 +163,10 @@ class ModuleFinder:
             return os.path.normpath(os.path.join(folder, f"{last}.py"))
         return None
 
-    def entries(self, folder: str) -> frozenset[str]:
+    def entries(self, folder: str) -> disk.Listing:
         """The names in a folder."""
         if folder not in self._entries:
-            try:
-                self._entries[folder] = frozenset(os.listdir(folder or "."))
-            except OSError:
-                self._entries[folder] = frozenset()
+            self._entries[folder] = disk.Listing(folder)
         return self._entries[folder]
 
     def roots(self, folder: str) -> tuple[str, ...]:

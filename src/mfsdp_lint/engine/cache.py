@@ -1,0 +1,208 @@
+"""What earlier runs came to, in files: a check of what nobody changed since takes no time.
+
+A run is known by what was asked and by the tool itself; what it came to counts for as long as every look at the disk
+that it took shows the same (inputs/disk.py). The files hold data alone. They may be deleted, damaged or written by
+several runs at once: what cannot be used is judged anew.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import blake2b
+
+from mfsdp_lint import __version__
+from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.recipe import Unfollowed
+from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.engine.outcome import Outcome
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.installations import active_environments, own_packages
+from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.results.by_recipe import RecipeState
+from mfsdp_lint.results.summary import Summary
+
+FOLDER = ".mfsdp_cache"
+"""Where runs are kept, in the root of the project that a run is started in."""
+
+MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+"""What the root of a project has."""
+
+VARIABLE = "MFSDP_LINT_CACHE_DIR"
+"""The variable of the environment that names another folder; empty: nothing is kept."""
+
+MOST_RUNS = 100
+"""Those that were used last."""
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_RULES = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "rules")
+"""The rules of a checkout, which an installation does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a run came to, and every look at the disk that led to it."""
+
+    looks: tuple[disk.Look, ...]
+    findings: tuple[Finding, ...]
+    summary: Summary
+    recipes: tuple[RecipeState, ...]
+    unfollowed: tuple[Unfollowed, ...]
+    problems: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+def run(options: Options) -> Outcome:
+    """Does what the options ask for, or knows from an earlier run what that comes to. Raises UsageError.
+
+    What changes files, or asks a dry run, is always done.
+    """
+    place = None
+    if options.cache and not (options.fix or options.fix_only or options.diff or options.confirm):
+        place = _place(options)
+    if place is None:
+        return _anew(options)
+    kept = _load(place)
+    if kept is not None and disk.shows_the_same(kept.looks):
+        with suppress(OSError):
+            os.utime(place)
+        return Outcome(
+            kept.findings,
+            kept.summary,
+            Sources(),
+            recipes=kept.recipes,
+            unfollowed=kept.unfollowed,
+            problems=kept.problems,
+            remarks=kept.remarks,
+        )
+    with disk.recorded() as record:
+        for folder in options.extend_rules:
+            _look_at_rules(folder)
+        outcome = _anew(options)
+    if record.complete:
+        _save(place, outcome, record)
+    return outcome
+
+
+def _anew(options: Options) -> Outcome:
+    from mfsdp_lint.engine.run import run as run_anew
+
+    return run_anew(options)
+
+
+def _look_at_rules(folder: str) -> None:
+    """Rules of a team are as much a part of a run as what it reads."""
+    for name in disk.Listing(folder).matching("*.yaml"):
+        with suppress(OSError):
+            disk.read(os.path.join(folder, name))
+
+
+def _place(options: Options) -> str | None:
+    """The file that keeps what these options come to here; None where nothing can be kept."""
+    folder = options.cache_dir or os.environ.get(VARIABLE)
+    if folder is None:
+        folder = os.path.join(_root(), FOLDER)
+    if not folder:
+        return None
+    try:
+        # Before the run looks around, so that it sees neither the folder appear nor what happens in it.
+        os.makedirs(folder, exist_ok=True)
+        disk.overlook(folder)
+        ignore = os.path.join(folder, ".gitignore")
+        if not os.path.exists(ignore):
+            with open(ignore, "w", encoding="utf-8") as file:
+                file.write("*\n")
+    except OSError:
+        return None
+    return os.path.join(folder, f"{_key(options)}.json")
+
+
+def _root() -> str:
+    """The nearest folder from here upwards that is the root of a project; here, where there is none."""
+    here = os.getcwd()
+    above = here
+    while not any(os.path.exists(os.path.join(above, marker)) for marker in MARKERS):
+        if os.path.dirname(above) == above:
+            return here
+        above = os.path.dirname(above)
+    return above
+
+
+def _key(options: Options) -> str:
+    """What tells one question from all others, whoever asks it: not the format that the answer is told in."""
+    asked = replace(options, output_format="full", show_fixes=options.fixes_are_seen, cache_dir=None)
+    parts = (__version__, *_own_files(), sys.version, os.getcwd(), repr(asked), *active_environments(), *own_packages())
+    return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=16).hexdigest()
+
+
+def _own_files() -> Iterator[str]:
+    """What tells one state of the tool from another of the same version: in a checkout all files, else one."""
+    if not os.path.isdir(_RULES):
+        yield str(os.stat(__file__).st_mtime_ns)
+        return
+    pending = [_PACKAGE, _RULES]
+    while pending:
+        with os.scandir(pending.pop()) as scan:
+            for entry in scan:
+                if entry.is_dir():
+                    if entry.name != "__pycache__":
+                        pending.append(entry.path)
+                else:
+                    status = entry.stat()
+                    yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"
+
+
+def _load(place: str) -> Kept | None:
+    try:
+        with open(place, "rb") as file:
+            data = file.read()
+    except OSError:
+        return None
+    import msgspec
+
+    # What is damaged, or of another shape, is not there.
+    with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+        return msgspec.json.decode(data, type=Kept)
+    return None
+
+
+def _save(place: str, outcome: Outcome, record: disk.Record) -> None:
+    kept = Kept(
+        tuple(record.looks.values()),
+        outcome.findings,
+        outcome.summary,
+        outcome.recipes,
+        outcome.unfollowed,
+        outcome.problems,
+        outcome.remarks,
+    )
+    import msgspec
+
+    # Names that are no text cannot be written, and a full disk is nobody's fault.
+    with suppress(OSError, ValueError, TypeError):
+        data = msgspec.json.encode(kept)
+        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(place))
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(data)
+            os.replace(temporary, place)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        _forget_the_oldest(os.path.dirname(place))
+
+
+def _forget_the_oldest(folder: str) -> None:
+    files = [os.path.join(folder, name) for name in os.listdir(folder) if not name.startswith(".")]
+    if len(files) > MOST_RUNS:
+        ages = {}
+        for path in files:
+            with suppress(OSError):
+                ages[path] = os.stat(path).st_mtime_ns
+        for path in sorted(ages, key=ages.__getitem__)[: len(files) - MOST_RUNS]:
+            with suppress(OSError):
+                os.unlink(path)

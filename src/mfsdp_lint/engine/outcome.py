@@ -1,0 +1,35 @@
+"""What a run comes to. Reports are made from it."""
+
+from __future__ import annotations
+
+from mfsdp_lint.core.finding import Applied, Finding
+from mfsdp_lint.core.recipe import Unfollowed
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.results.by_recipe import RecipeState
+from mfsdp_lint.results.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run comes to: the findings that remain, by place and code, and what was asked for but cannot be done.
+
+    `fixes` are those that were applied, or are in the patch. `recipes` is the same by recipe, where that was asked for.
+    `unfollowed` is code of which there is no recipe though there should be. `patch` is what `--diff` shows. `left` says
+    which files were to be written and were not. `sources` are the files as they are after the run.
+    """
+
+    findings: tuple[Finding, ...]
+    summary: Summary
+    sources: Sources
+    fixes: tuple[Applied, ...] = ()
+    recipes: tuple[RecipeState, ...] = ()
+    unfollowed: tuple[Unfollowed, ...] = ()
+    problems: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    patch: bytes = b""
+    left: tuple[str, ...] = ()
+
+    def text(self, path: str) -> str | None:
+        """The text of a file, for the reports; None where it cannot be read."""
+        return self.sources.text_or_none(path)

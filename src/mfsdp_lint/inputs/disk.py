@@ -1,0 +1,295 @@
+"""Every look at the disk, so that a later run can tell whether it would see the same.
+
+Whatever decides what a run comes to is looked at through here: what files hold, what folders hold, what is there at
+all. While a run is `recorded`, each look is kept with what it showed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
+from hashlib import blake2b
+from typing import Literal
+
+from mfsdp_lint.core.records import dataclass, field
+
+Kind = Literal["file", "folder", "other", ""]
+"""What a path leads to, through links; "" where it leads nowhere or may not be followed."""
+
+RACY = 2_000_000_000
+"""Nanoseconds: a file that changed so shortly before it was read may change again within the clock's grain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a file system says of a file's last change: size, times in nanoseconds, and its number."""
+
+    size: int
+    modified: int
+    changed: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look at a path: what was asked (see `_AGAIN`), what it showed, and what tells quickly that a file is the same.
+
+    `detail` is what was asked besides: the bytes that were read at most, a name or a pattern in a folder.
+    """
+
+    how: str
+    path: str
+    showed: str
+    detail: str = ""
+    stamp: Stamp | None = None
+
+
+@dataclass(slots=True)
+class Record:
+    """The looks of a run, by what was looked at. It is not `complete` where something else decided as well."""
+
+    looks: dict[tuple[str, str, str], Look] = field(default_factory=dict)
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A name in a folder, whether it is a link, and what it leads to. `error` says why that cannot be told."""
+
+    name: str
+    is_link: bool
+    kind: Kind
+    error: OSError | None = field(default=None, compare=False)
+
+
+_record: Record | None = None
+_overlooked: set[str] = set()
+
+
+@contextmanager
+def recorded() -> Iterator[Record]:
+    """Keeps every look that is taken meanwhile."""
+    global _record
+    outer, _record = _record, Record()
+    try:
+        yield _record
+    finally:
+        _record = outer
+
+
+def is_not_all() -> None:
+    """Says that something else decides what this run comes to, so that looking again does not tell whether it would be
+    the same."""
+    if _record is not None:
+        _record.complete = False
+
+
+def overlook(folder: str) -> None:
+    """Makes a folder of the tool's own look empty."""
+    _overlooked.add(os.path.abspath(folder))
+
+
+def shows_the_same(looks: Sequence[Look]) -> bool:
+    """Whether every look would show today what it showed then."""
+    return all(_is_unchanged(look) or _shown(look) == look.showed for look in looks)
+
+
+def read(path: str, most: int | None = None) -> bytes:
+    """What a file holds, up to `most` bytes of it if that is given. Raises OSError and ValueError."""
+    detail = "" if most is None else str(most)
+    try:
+        with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
+            stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+            if most is None:
+                data = file.read()
+            else:
+                # Making room for the largest file takes longer than reading the usual one.
+                data = file.read(min(status.st_size, most))
+                if len(data) == status.st_size < most:
+                    data += file.read(most - len(data))  # it has grown, or does not say its size
+    except (OSError, ValueError) as error:
+        _keep("read", path, _failure(error), detail)
+        raise
+    if _record is not None:
+        settled = max(stamp.modified, stamp.changed) + RACY < time.time_ns()
+        _keep("read", path, _digest(data), detail, stamp if settled else None)
+    return data
+
+
+class Listing:
+    """The names in a folder; none where it cannot be listed. Only what is asked of them counts as looked at."""
+
+    __slots__ = ("_folder", "_names")
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        try:
+            self._names = frozenset(os.listdir(folder or os.curdir))
+        except (OSError, ValueError):
+            self._names = frozenset()
+
+    def __contains__(self, name: str) -> bool:
+        found = name in self._names
+        _keep("holds", self._folder, str(found), name)
+        return found
+
+    def matching(self, pattern: str) -> list[str]:
+        """The names that match a shell pattern, sorted."""
+        found = sorted(name for name in self._names if fnmatchcase(name, pattern))
+        _keep("matching", self._folder, "\0".join(found), pattern)
+        return found
+
+
+def entries(folder: str) -> list[Entry]:
+    """What is in a folder, by name. Raises OSError."""
+    if _overlooked and os.path.abspath(folder) in _overlooked:
+        return []
+    try:
+        with os.scandir(folder or os.curdir) as scan:
+            found = sorted(map(_entry, scan), key=lambda entry: entry.name)
+    except OSError as error:
+        _keep("entries", folder, _failure(error))
+        raise
+    if _record is not None:
+        told = "\0".join(f"{each.name}\0{each.is_link:d}{each.kind}" for each in found)
+        _keep("entries", folder, _digest(told.encode(errors="surrogateescape")))
+    return found
+
+
+def kind(path: str) -> Kind:
+    """What a path leads to, through links."""
+    try:
+        found = _kind_of(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        found = ""
+    _keep("kind", path, found)
+    return found
+
+
+def walk(root: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """A folder and those below it, each with the names of its folders and of its regular files; as `os.walk` does it.
+
+    No link is followed or named. Folders that are taken out of the list are not entered.
+    """
+    pending = [root]
+    while pending:
+        folder = pending.pop()
+        try:
+            found = [each for each in entries(folder) if not each.is_link]
+        except OSError:
+            continue
+        folders = [each.name for each in found if each.kind == "folder"]
+        yield folder, folders, [each.name for each in found if each.kind == "file"]
+        pending += [os.path.join(folder, name) for name in reversed(folders)]
+
+
+def is_file(path: str) -> bool:
+    """Whether a path leads to a regular file."""
+    return kind(path) == "file"
+
+
+def is_folder(path: str) -> bool:
+    """Whether a path leads to a folder."""
+    return kind(path) == "folder"
+
+
+def exists(path: str) -> bool:
+    """Whether a path leads anywhere."""
+    return kind(path) != ""
+
+
+def mode(path: str) -> int:
+    """What a path leads to, as `os.stat` has it. Raises OSError, and ValueError for an impossible path."""
+    try:
+        found = stat.S_IFMT(os.stat(path).st_mode)
+    except (OSError, ValueError) as error:
+        _keep("mode", path, _failure(error))
+        raise
+    _keep("mode", path, str(found))
+    return found
+
+
+def is_link(path: str) -> bool:
+    """Whether a path is a link itself."""
+    found = os.path.islink(path)
+    _keep("is_link", path, str(found))
+    return found
+
+
+def real(path: str) -> str:
+    """A path without links."""
+    found = os.path.realpath(path)
+    _keep("real", path, found)
+    return found
+
+
+def _keep(how: str, path: str, showed: str, detail: str = "", stamp: Stamp | None = None) -> None:
+    if _record is not None and (how, path, detail) not in _record.looks:
+        _record.looks[how, path, detail] = Look(how, path, showed, detail, stamp)
+
+
+def _is_unchanged(look: Look) -> bool:
+    """Whether the file system itself says so, without another look."""
+    if look.how == "holds":
+        return str(os.path.lexists(os.path.join(look.path, look.detail))) == look.showed
+    if look.stamp is None:
+        return False
+    try:
+        status = os.stat(look.path)
+    except (OSError, ValueError):
+        return False
+    return look.stamp == Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+_AGAIN: dict[str, Callable[[str, str], object]] = {
+    "read": lambda path, most: read(path, int(most) if most else None),
+    "holds": lambda folder, name: name in Listing(folder),
+    "matching": lambda folder, pattern: Listing(folder).matching(pattern),
+    "entries": lambda folder, _: entries(folder),
+    "kind": lambda path, _: kind(path),
+    "mode": lambda path, _: mode(path),
+    "is_link": lambda path, _: is_link(path),
+    "real": lambda path, _: real(path),
+}
+
+
+def _shown(look: Look) -> str:
+    """What a look shows today."""
+    with recorded() as record, suppress(OSError, ValueError):  # which is what it shows
+        _AGAIN[look.how](look.path, look.detail)
+    return next((each.showed for each in record.looks.values()), "")
+
+
+def _entry(found: os.DirEntry[str]) -> Entry:
+    is_link = found.is_symlink()
+    try:
+        return Entry(found.name, is_link, _kind_of(found.stat().st_mode) if is_link else _own_kind(found))
+    except OSError as error:
+        return Entry(found.name, is_link, "", error)
+
+
+def _own_kind(found: os.DirEntry[str]) -> Kind:
+    if found.is_dir():
+        return "folder"
+    return "file" if found.is_file() else "other"
+
+
+def _kind_of(mode: int) -> Kind:
+    if stat.S_ISDIR(mode):
+        return "folder"
+    return "file" if stat.S_ISREG(mode) else "other"
+
+
+def _failure(error: OSError | ValueError) -> str:
+    number = error.errno if isinstance(error, OSError) else None
+    return errno.errorcode.get(number, str(number)) if number is not None else "impossible"
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()

@@ -1,0 +1,178 @@
+"""Every look at the disk can be taken again, and no look is taken past the module that keeps them."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.inputs import disk
+
+PACKAGE = Path(disk.__file__).parents[1]
+
+DECIDING = ("detect", "inputs", "readers", "engine", "rules", "results")
+"""The packages whose looks decide what a run comes to."""
+
+OTHERS = {
+    "inputs/disk.py": "looks itself",
+    "inputs/writing.py": "writes, and --fix is always done",
+    "inputs/writers.py": "writes",
+    "inputs/importers.py": "asks for the size of what it reads next",
+    "inputs/options.py": "the configuration is read by every run, before anything is known of it",
+    "inputs/sources.py": "says why a file cannot be opened, and whether one may be written",
+    "engine/write.py": "writes",
+    "engine/cache.py": "looks after its own files",
+    "readers/python/eval/written.py": "a part of the tool",
+    "rules/load.py": "a part of the tool; a team's rules are looked at by engine/cache.py",
+    "rules/extend.py": "a team's rules are looked at by engine/cache.py",
+}
+"""Who may look by other means, and why."""
+
+LOOKS = {
+    *(f"os.path.{name}" for name in ("exists", "getsize", "isdir", "isfile", "islink", "lexists", "realpath")),
+    *(f"os.{name}" for name in ("listdir", "lstat", "open", "readlink", "scandir", "stat", "walk")),
+    "open",
+}
+METHODS = {"exists", "is_dir", "is_file", "iterdir", "read_bytes", "read_text", "rglob"}
+
+
+def _looks(path: Path) -> list[str]:
+    calls = [node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    names = {ast.unparse(each) for each in calls}
+    methods = {f".{each.attr}" for each in calls if isinstance(each, ast.Attribute) and each.attr in METHODS}
+    return sorted((names & LOOKS) | {each for each in methods if not _is_ours(each, names)})
+
+
+def _is_ours(method: str, names: set[str]) -> bool:
+    """Whether it is a method of `disk` or of the sources."""
+    mine = {name for name in names if name.endswith(method)}
+    return all(name.rpartition(".")[0].endswith(("disk", "sources")) for name in mine)
+
+
+MODULES = [
+    path.relative_to(PACKAGE).as_posix()
+    for package in DECIDING
+    for path in sorted((PACKAGE / package).rglob("*.py"))
+    if "written" not in path.parent.name
+]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_whoever_decides_a_run_looks_through_here(module: str) -> None:
+    found = _looks(PACKAGE / module)
+    assert not found or module in OTHERS
+
+
+def test_those_who_may_look_by_other_means_do() -> None:
+    assert all(_looks(PACKAGE / module) for module in OTHERS)
+
+
+@pytest.fixture
+def there(tmp_path: Path) -> Path:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file.py").write_text("x = 1\n")
+    (tmp_path / "link").symlink_to("file.py")
+    return tmp_path
+
+
+def _write(there: Path) -> None:
+    (there / "file.py").write_text("x = 2\n")
+
+
+def _remove(there: Path) -> None:
+    (there / "file.py").unlink()
+
+
+def _make_folder(there: Path) -> None:
+    (there / "file.py").unlink()
+    (there / "file.py").mkdir()
+
+
+def _add(there: Path) -> None:
+    (there / "other.py").write_text("")
+
+
+def _turn(there: Path) -> None:
+    (there / "link").unlink()
+    (there / "link").symlink_to("folder")
+
+
+def _is_no_link(there: Path) -> None:
+    (there / "link").unlink()
+    (there / "link").write_text("x = 1\n")
+
+
+Looking = Callable[[Path], object]
+
+SEEN: tuple[tuple[Looking, Looking], ...] = (
+    (lambda there: disk.read(str(there / "file.py")), _write),
+    (lambda there: disk.read(str(there / "file.py"), 5), _write),
+    (lambda there: disk.read(str(there / "file.py")), _remove),
+    (lambda there: "other.py" in disk.Listing(str(there)), _add),
+    (lambda there: "file.py" in disk.Listing(str(there)), _remove),
+    (lambda there: disk.Listing(str(there)).matching("*.py"), _add),
+    (lambda there: disk.entries(str(there)), _add),
+    (lambda there: disk.entries(str(there)), _make_folder),
+    (lambda there: disk.entries(str(there)), _turn),
+    (lambda there: disk.kind(str(there / "file.py")), _make_folder),
+    (lambda there: disk.mode(str(there / "file.py")), _make_folder),
+    (lambda there: disk.exists(str(there / "other.py")), _add),
+    (lambda there: disk.is_link(str(there / "link")), _is_no_link),
+    (lambda there: disk.real(str(there / "link")), _turn),
+)
+
+UNSEEN: tuple[tuple[Looking, Looking], ...] = (
+    (lambda there: "file.py" in disk.Listing(str(there)), _add),
+    (lambda there: disk.Listing(str(there)).matching("*.toml"), _add),
+    (lambda there: disk.read(str(there / "file.py"), 3), _write),
+    (lambda there: disk.exists(str(there / "file.py")), _write),
+    (lambda there: disk.entries(str(there)), _write),
+)
+
+
+@pytest.mark.parametrize(("look", "change"), SEEN)
+def test_a_change_shows(look: Looking, change: Looking, there: Path) -> None:
+    with disk.recorded() as record:
+        look(there)
+    looks = list(record.looks.values())
+    assert looks
+    assert disk.shows_the_same(looks)
+    change(there)
+    assert not disk.shows_the_same(looks)
+
+
+@pytest.mark.parametrize(("look", "change"), UNSEEN)
+def test_a_change_that_nobody_looked_at_does_not(look: Looking, change: Looking, there: Path) -> None:
+    with disk.recorded() as record:
+        look(there)
+    change(there)
+    assert disk.shows_the_same(list(record.looks.values()))
+
+
+@pytest.mark.parametrize(
+    "look", [disk.read, disk.mode, disk.entries], ids=lambda look: getattr(look, "__name__", "look")
+)
+def test_a_failure_is_a_look_as_well(look: Callable[[str], object], there: Path) -> None:
+    path = str(there / "later")
+    with disk.recorded() as record, pytest.raises(OSError, match="later"):
+        look(path)
+    looks = list(record.looks.values())
+    assert disk.shows_the_same(looks)
+    os.mkdir(path)
+    assert not disk.shows_the_same(looks)
+
+
+def test_what_no_look_tells_makes_the_record_incomplete(there: Path) -> None:
+    with disk.recorded() as record:
+        disk.is_not_all()
+    assert not record.complete
+
+
+def test_only_while_recorded_is_anything_kept(there: Path) -> None:
+    with disk.recorded() as outer, disk.recorded() as inner:
+        disk.exists(str(there))
+    disk.exists(str(there / "file.py"))
+    assert [len(inner.looks), len(outer.looks)] == [1, 0]
