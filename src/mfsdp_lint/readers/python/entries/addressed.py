@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.readers.python.entries.class_recipes import method

@@ -106,9 +106,13 @@ class TreeSettings(Settings):
         """The value alone, which is what most questions are about; unknown for what is not there."""
         found = self._values.get(path)
         if found is None:
-            with self._machine.knowing(self._facts):
-                found = self._value(path)
-            self._values[path] = found
+            # As `knowing` does, which makes a context manager each time: this is asked more often than all else.
+            at = self._machine.path
+            now, at.facts = at.facts, self._facts
+            try:
+                found = self._values[path] = self._value(path)
+            finally:
+                at.facts = now
         return found
 
     def _value(self, path: str) -> Value:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, place, trace

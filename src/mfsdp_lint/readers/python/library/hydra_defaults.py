@@ -8,9 +8,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.readers.python.values.places import Placed
 
 SELF = "_self_"

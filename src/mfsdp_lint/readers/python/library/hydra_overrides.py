@@ -6,9 +6,9 @@ After hydra-core 1.3.2, OverrideLexer.g4 and OverrideParser.g4.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.python.values.places import Placed
 
 _KEY = re.compile(r"(~|\+\+|\+)?((?:[A-Za-z_$][\w$-]*|\d+)(?:\.(?:[A-Za-z_$][\w$-]*|\d+))*)")
