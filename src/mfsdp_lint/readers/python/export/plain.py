@@ -25,6 +25,7 @@ from mfsdp_lint.readers.python.values.objects import (
     is_symbolic,
 )
 
+_SWITCH: dict[bool | None, Value] = {value: Known(value) for value in (None, True, False)}
 _FOLDER = re.compile(r"<DIR:\d+>")
 
 FUNCTIONS = {"torch.nn.functional.relu", "torch.nn.functional.sigmoid", "torch.nn.functional.silu"}
@@ -33,6 +34,8 @@ FUNCTIONS = {"torch.nn.functional.relu", "torch.nn.functional.sigmoid", "torch.n
 
 def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
     """What is known of a value, as recipes have it."""
+    if value is None or value is True or value is False:  # most fields are
+        return _SWITCH[value]
     value = machine.settle(value)
     if isinstance(value, (bytes, complex, type(...))):
         return NOT_NONE
