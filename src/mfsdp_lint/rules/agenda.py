@@ -23,24 +23,36 @@ class Clause:
     paths: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
 class RuleQuestion:
-    """A rule about settings: the clauses that have to hold for all of its cases, and those of each case."""
+    """A rule about settings: the clauses that have to hold for all of its cases, and those of each case.
 
-    rule: Rule
-    applies: tuple[Clause, ...]
-    cases: tuple[tuple[Case, tuple[Clause, ...]], ...]
+    The latter are only looked at where the former hold, which is seldom.
+    """
+
+    __slots__ = ("_applies", "_cases", "rule")
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self._applies = _arms(rule.applies)
+        self._cases: tuple[tuple[Clause, ...], ...] | None = None
 
     def answer(self, views: Views) -> Case | None:
         """The case in which the rule is broken, if one is."""
         applies: dict[Sees, bool] = {}
-        for case, clauses in self.cases:
+        for number, case in enumerate(self.rule.cases):
             sees = case.sees
             if sees not in applies:
-                applies[sees] = _hold(self.applies, sees, views)
-            if applies[sees] and _hold(clauses, sees, views):
+                applies[sees] = _hold(self._applies, sees, views)
+            if applies[sees] and _hold(self.cases[number], sees, views):
                 return case
         return None
+
+    @property
+    def cases(self) -> tuple[tuple[Clause, ...], ...]:
+        """What has to hold in each case on top."""
+        if self._cases is None:
+            self._cases = tuple(_arms(case.when) if case.when else () for case in self.rule.cases)
+        return self._cases
 
 
 def _hold(clauses: Sequence[Clause], sees: Sees, views: Views) -> bool:
@@ -88,7 +100,7 @@ class Gate:
         """Those of the rules that say something at the site."""
         if self._questions is None:
             here = (rule.at(self.site.target, self.site.front_end) for rule in self.rules)
-            self._questions = tuple(_question(rule) for rule in here if rule is not None)
+            self._questions = tuple(RuleQuestion(rule) for rule in here if rule is not None)
         return self._questions
 
 
@@ -136,11 +148,6 @@ def _agenda(rules: Sequence[Rule], site: Site) -> Agenda:
     return Agenda(
         tuple(Gate(behind, site) for behind in gates.values()), tuple(beside["writes"]), tuple(beside["text"])
     )
-
-
-def _question(rule: Rule) -> RuleQuestion:
-    cases = tuple((case, _arms(case.when) if case.when else ()) for case in rule.cases)
-    return RuleQuestion(rule, _arms(rule.applies), cases)
 
 
 def _arms(condition: Condition) -> tuple[Clause, ...]:
