@@ -34,6 +34,10 @@ class StoredRule(Rule):
             object.__setattr__(rule, name, value)
         return rule
 
+    def __new__(cls, *args: Any, **fields: Any) -> Any:
+        """With other fields (`replace`) it is a rule like any other."""
+        return Rule(*args, **fields)
+
     def __getattr__(self, name: str) -> Any:
         """A field that is not there yet."""
         if name.startswith("_"):

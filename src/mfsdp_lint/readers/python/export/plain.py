@@ -32,10 +32,15 @@ FUNCTIONS = {"torch.nn.functional.relu", "torch.nn.functional.sigmoid", "torch.n
 """Gates and activations that are known by the name they are used by; gelu's own is another (torch 2.13.0)."""
 
 
+def switch(value: Object) -> Value | None:
+    """None, True or False, which stand for themselves; None for anything else."""
+    return _SWITCH[value] if value is None or value is True or value is False else None
+
+
 def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
     """What is known of a value, as recipes have it."""
-    if value is None or value is True or value is False:  # most fields are
-        return _SWITCH[value]
+    if (plain := switch(value)) is not None:
+        return plain
     value = machine.settle(value)
     if isinstance(value, (bytes, complex, type(...))):
         return NOT_NONE
