@@ -4,19 +4,24 @@ DRYRUN := .venv-dryrun
 BIN    := $(VENV)/bin
 CACHE  := .cache
 BRIDGE := 0.3.1
+BENCH  := .venv-bench
+TREE   := $(CACHE)/megatron-bridge-$(BRIDGE)
+RECIPES := $(TREE)/megatron/bridge/recipes
 
 INSTALLED := $(VENV)/.installed
 CHECKS    := $(VENV)/.checks-installed
 MEGATRON  := $(DRYRUN)/.installed
+PEERS     := $(BENCH)/.installed
 UPSTREAM  := $(CACHE)/megatron-bridge-$(BRIDGE)/.unpacked
 
-.PHONY: help demo check test test-dry-run lint docs cache verify verified agreement upstream snapshot clean
+.PHONY: help demo check test test-dry-run lint docs cache verify verified agreement bench upstream snapshot clean
 
 help:
 	@echo "make demo   install the tool into $(VENV), lint examples/, show the fixes as a diff"
 	@echo "make check  ruff, mypy, and the tests that need neither torch nor Megatron: what a change of a rule needs"
 	@echo "make test   every check: these, and the dry run's tests with the real Megatron"
 	@echo "make cache  fetch the upstream recipes that the tests read into $(CACHE)/"
+	@echo "make bench [TREE=DIR RECIPES='DIR …']  measure every figure of speed beside its goal (benchmarks/RESULTS.md)"
 	@echo "make docs   make the rules' pages, their schema and what they cover anew from the rule files"
 	@echo "make agreement ORACLE=DIR  compare the recipes' configurations with what they really return"
 	@echo "make upstream VERSION=V SINCE=V BRIDGE_CLONE=DIR CORE_CLONE=DIR  make what is known of a release, show what it changes"
@@ -58,6 +63,10 @@ docs: $(CHECKS)
 
 cache: $(UPSTREAM)
 
+# Every figure of speed beside its goal. TREE is an upstream source tree, RECIPES are its folders of recipes.
+bench: $(INSTALLED) $(PEERS) $(UPSTREAM)
+	$(BIN)/python benchmarks/bench.py --repository $(TREE) --recipes $(RECIPES) --write
+
 # How far the configurations worked out here are those that the real recipes return, which ORACLE holds.
 agreement: $(CHECKS) $(UPSTREAM)
 	$(BIN)/python benchmarks/agreement.py --oracle $(ORACLE) --version $(BRIDGE) --tree $(CACHE)/megatron-bridge-$(BRIDGE)
@@ -73,6 +82,11 @@ $(INSTALLED): pyproject.toml hatch_build.py constraints.txt | $(BIN)/python
 $(CHECKS): pyproject.toml hatch_build.py constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,dev]'
 	@touch $@ $(INSTALLED)
+
+$(PEERS): benchmarks/peers.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --requirement $<
+	@touch $@
 
 # The tests read the recipes of the released wheel. It is unpacked, never imported.
 $(UPSTREAM): | $(BIN)/python
@@ -118,4 +132,4 @@ snapshot: $(CHECKS)
 		$(CACHE)/release-$(VERSION)/bridge $(CACHE)/release-$(VERSION)/core
 
 clean:
-	rm -rf $(VENV) $(DRYRUN) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(DRYRUN) $(BENCH) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -1,4 +1,4 @@
-"""Puts the rules, the vocabulary and the steps of start-up into the wheel as one data file, made by
+"""Puts the rules, the vocabulary, the steps of start-up and the front-ends into the wheel as one data file, made by
 `mfsdp_lint.tools.compile`.
 """
 

@@ -130,3 +130,12 @@ def test_an_unknown_word_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> N
 def test_help_is_still_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--help"]) == 0
     assert "usage: mfsdp-lint explain" in capsys.readouterr().out
+
+
+def test_a_framework_says_what_it_makes_of_its_files(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "automodel"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("automodel\n  runs the code of bridge, without its start-up validation; as of NVIDIA-NeMo/")
+    assert "settings  at distributed, where strategy: megatron_fsdp\n" in said
+    assert "ddp.data_parallel_sharding_strategy (0 = no_shard, 1 = optim, 2 = optim_grads, 3 =" in said
+    assert "makes      (nemo_automodel/components/distributed/megatron_fsdp.py:151)\n" in said

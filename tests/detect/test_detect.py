@@ -294,7 +294,21 @@ def test_a_submodule_that_is_checked_out_says_it_itself(project: Project) -> Non
     assert told(project(files)) == [("0.5.1", "0.18.2", info)]
 
 
-def test_a_submodule_at_another_commit_says_nothing(project: Project) -> None:
+def test_a_submodule_at_another_commit_is_told(project: Project) -> None:
     Path(".git").mkdir()
     Path(".git/index").write_bytes(index_with("3rdparty/mb", "0" * 40))
-    assert project({".gitmodules": GITMODULES}).targets[0].assumed
+    found = project({".gitmodules": GITMODULES})
+    assert found.targets[0].assumed
+    assert found.remarks == (
+        ".gitmodules, 3rdparty/mb at 0000000: no release that is known; "
+        "--target-bridge or --target-core says which to judge by",
+    )
+
+
+def test_a_commit_that_a_framework_is_tied_to_counts_as_the_releases_around_it(project: Project) -> None:
+    Path(".git").mkdir()
+    modules = '[submodule "lm"]\n\tpath = third_party/lm\n\turl = https://github.com/NVIDIA/Megatron-LM.git\n'
+    Path(".git/index").write_bytes(index_with("third_party/lm", "d3528a21301db2d12e92912b3ec025dc8a2ed4d6"))
+    found = project({".gitmodules": modules})
+    assert {target.core for target in found.targets} >= {"0.16.1", "0.17.1"}
+    assert {target.core.rpartition(".")[0] for target in found.targets} == {"0.16", "0.17"}

@@ -37,6 +37,14 @@ def test_where_a_launch_saves_is_its_own() -> None:
     assert "checkpoint.save" not in proxy_of({**FSDP, "checkpoint.save": "/results"}, 2).settings
 
 
+def test_what_a_trial_needs_is_kept_and_plain_ddp_does_without_it() -> None:
+    asked = {**FSDP, "ddp.fsdp_double_buffer": True, "model.moe_shared_expert_gate": True}
+    kept = proxy_of(asked, 2, keeps=("ddp.fsdp_double_buffer", "model.moe_shared_expert_gate"))
+    assert (kept.settings["ddp.fsdp_double_buffer"], kept.settings["model.moe_shared_expert_gate"]) == (True, True)
+    assert not {"ddp.fsdp_double_buffer", "model.moe_shared_expert_gate"} & set(kept.plain)
+    assert proxy_of(asked, 2).reduced == ("ddp.fsdp_double_buffer True → False",)
+
+
 def test_what_only_a_gpu_can_do_is_left_out_and_that_is_told() -> None:
     proxy = proxy_of({"mixed_precision": "bf16_with_fp8_mixed", "model.cpu_offloading": True, "ddp.nccl_ub": True}, 2)
     assert proxy.settings["mixed_precision"] == "bf16_mixed"

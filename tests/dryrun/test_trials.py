@@ -137,3 +137,17 @@ def test_what_need_not_show_in_a_few_steps_is_not_refuted_by_them() -> None:
 def test_a_gpu_without_memory_left_decides_nothing() -> None:
     full = failed("wrap", "OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB")
     assert verdicts(UNKNOWN_STRATEGY, lambda _: full, device=HOPPER)["MFSDP351"].verdict == "inconclusive"
+
+
+def test_what_is_loaded_is_saved_with_the_settings_that_the_rule_says() -> None:
+    foreign = {**FSDP, "checkpoint.load": "/models/llama3_8b/torch_dist"}  # MFSDP150
+    batch = Batch(launched("python", timeout=60))
+    tried = [each for each in subject(foreign).violations if each.rule.code == "MFSDP150"]
+    (trial,) = trials.plan(batch, foreign, tried, 2, JUDGE)
+    assert trial.bad is not None
+    assert trial.bad.load is not None
+    saver, loader = (batch._wanted[key] for key in (trial.bad.run, trial.bad.load))
+    assert (saver.save, loader.load) == (saver.name, saver.name)
+    formats = [each.settings["checkpoint.ckpt_format"] for each in (saver, loader)]
+    assert formats == ["torch_dist", "fsdp_dtensor"]
+    assert [each.settings["ddp.use_megatron_fsdp"] for each in (saver, loader)] == [False, True]

@@ -25,12 +25,12 @@ def fsdp(cfg):
     return cfg
 """
 RECIPE = """\
-from megatron.bridge.recipes.llama.llama3_8b import pretrain_config
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
 from helper import fsdp
 
 
 def recipe():
-    return fsdp(pretrain_config())
+    return fsdp(llama3_8b_pretrain_config())
 """
 TEAM_RULE = """\
 code: TEAM001
@@ -126,9 +126,9 @@ def _pin(here: Path) -> None:
 def _shadow(here: Path) -> None:
     package = here / "megatron" / "bridge" / "recipes" / "llama"
     package.mkdir(parents=True)
-    for folder in (package, *package.parents[:3]):
+    for folder in package.parents[:3]:
         (folder / "__init__.py").write_text("")
-    (package / "llama3_8b.py").write_text("def pretrain_config():\n    raise NotImplementedError\n")
+    (package / "__init__.py").write_text("def llama3_8b_pretrain_config():\n    raise NotImplementedError\n")
 
 
 def _remove(here: Path) -> None:
@@ -277,8 +277,8 @@ def test_a_folder_that_cannot_be_made_costs_time_alone(here: Path, told: Told) -
 def test_what_writes_is_always_done(here: Path, told: Told) -> None:
     told()
     fixed = told("--fix", "--unsafe-fixes")
-    assert " 1 fixed; " in fixed
-    assert told("--unsafe-fixes") == fixed.replace(" 1 fixed;", "")
+    assert " 2 fixed; " in fixed
+    assert told("--unsafe-fixes") == fixed.replace(" 2 fixed;", "")
     assert '"fsdp_dtensor"' in (here / "helper.py").read_text()
 
 

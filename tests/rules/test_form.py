@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from mfsdp_lint.conditions.language import parse
-from mfsdp_lint.rules.form import RuleError, read_rule
+from mfsdp_lint.rules.fields import RuleError
+from mfsdp_lint.rules.form import read_rule
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.tools.edited import CHECKOUT
@@ -77,6 +78,8 @@ def test_a_small_rule_is_enough() -> None:
         (rule_with("fix", "safe", value="maybe"), "fix: safe: maybe is neither a term nor a setting"),
         (rule_with("evidence", value={"0.3.1": "config.py"}), "evidence: 0.3.1: expected `bridge PATH:LINE`"),
         (rule_with("examples", value={"ugly": []}), "examples: unknown field 'ugly'"),
+        (rule_with("confirm", value={"shows": "seen.scaled"}), "confirm: tier: is missing"),
+        (rule_with("cases", 0, "confirm", value={"none": "no GPU"}), "confirm: why there is none is said once"),
     ],
 )
 def test_a_mistake_is_told_with_its_file_and_field(data: object, problem: str) -> None:
@@ -89,6 +92,19 @@ def test_a_case_is_decided_by_the_tier_of_its_rule_or_by_one_of_its_own() -> Non
     data = rule_with("confirm", value="cpu")
     data["cases"] = [{**data["cases"][0], "confirm": "gpu"}, *data["cases"]]
     assert [case.confirm for case in read_rule(data, "team.yaml", {}).cases] == ["gpu", "cpu"]
+
+
+def test_what_shows_a_case_and_what_that_takes_is_said_with_the_tier() -> None:
+    how = {
+        "tier": "cpu",
+        "shows": "seen.after.checkpoint.ckpt_format != checkpoint.ckpt_format",
+        "keeps": ["checkpoint.save_rng"],
+        "saved_with": {"checkpoint.ckpt_format": "torch_dist"},
+    }
+    (case,) = read_rule(rule_with("confirm", value=how), "team.yaml", {}).cases
+    assert (case.confirm, case.showing.keeps) == ("cpu", ("checkpoint.save_rng",))
+    assert case.showing.shows is not None
+    assert case.showing.saved_with == {"checkpoint.ckpt_format": "torch_dist"}
 
 
 def folder_of_rules(folder: Path, **files: str) -> Path:

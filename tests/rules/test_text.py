@@ -9,7 +9,8 @@ import pytest
 
 from mfsdp_lint.cli import main
 from mfsdp_lint.reports.rule import render
-from mfsdp_lint.rules.form import RuleError, read_rule
+from mfsdp_lint.rules.fields import RuleError
+from mfsdp_lint.rules.form import read_rule
 from mfsdp_lint.rules.load import extended_rules
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.tools.rule_pages import pages

@@ -7,6 +7,7 @@ import os
 import sys
 from typing import Any
 
+from mfsdp_lint import progress
 from mfsdp_lint.commands.arguments import add_what_is_read, comma_separated, options_from, tell_unfollowed
 from mfsdp_lint.engine import cache
 from mfsdp_lint.engine.outcome import Outcome
@@ -51,7 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Runs and prints; the exit code is that of `exit_code`. Raises UsageError."""
     options = options_from(vars(arguments))
-    outcome = cache.run(options)
+    with progress.shown():
+        outcome = cache.run(options)
     if options.diff:
         _print_patch(outcome, show_fixes=bool(options.show_fixes))
     else:

@@ -13,8 +13,8 @@ from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.dryrun.inventory import Installed, look
-from mfsdp_lint.dryrun.progress import progress
 from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.progress import progress
 from mfsdp_lint.versions.target import Target
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`mfsdp-lint explain WORD`: what a setting is, what a rule says, or which rule foresees an error."""
+"""`mfsdp-lint explain WORD`: what a setting or a front-end is, what a rule says, or which rule foresees an error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 SUMMARY = (
     "Explains a rule (by its code, its name, or the text of an error that a run ended with) or a setting (by its path, "
-    "its name, a flag of a command line, or an environment variable)."
+    "its name, a flag of a command line, or an environment variable) or a framework on top of Megatron (by its name)."
 )
 
 
@@ -31,15 +31,20 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def explained(word: str) -> str:
-    """What there is to say about a word: about the settings that are called so, else about the rules that it leads to.
+    """What there is to say about a word: about the settings or the framework of that name, else the rules it leads to.
 
     The name of a setting stands in many error texts, so that settings come first. Raises UsageError.
     """
+    from mfsdp_lint.front_ends.load import profiles
+    from mfsdp_lint.reports.front_end import render
     from mfsdp_lint.vocabulary import table
     from mfsdp_lint.vocabulary.find import find
 
     found = find(word, table())
-    return _settings(word, found) if found else _rules(word)
+    if found:
+        return _settings(word, found)
+    framework = next((each for each in profiles() if each.front_end.name == word.lower()), None)
+    return render(framework) if framework else _rules(word)
 
 
 def _settings(word: str, found: Found) -> str:

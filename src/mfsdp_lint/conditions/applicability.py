@@ -43,7 +43,7 @@ class Site:
 
     def has(self, subject: Subject) -> bool:
         """Whether the subject takes part: a component always does, of the front-ends the one at hand."""
-        return subject not in FRONT_ENDS or subject == self.front_end.name
+        return subject not in FRONT_ENDS or self.front_end.is_a(subject)
 
     def version(self, subject: Subject) -> str | None:
         """The version of a subject that takes part; None where it is not known.
@@ -55,7 +55,7 @@ class Site:
             case "bridge":
                 return self.target.bridge
             case "core":
-                core = self.target.core
+                core = self.front_end.core or self.target.core
                 return HEAD if numbers(core) >= _HEAD_CORE else core
             case "te":
                 return self.target.te

@@ -208,9 +208,9 @@ class Callers(Protocol):
         """What the recipe comes to with them."""
 
 
-Kind = Literal["function", "script", "module", "overrides", "arguments"]
-"""A recipe function, a script's top level, a configuration kept in a module, an override file (YAML), or the flags of a
-command line kept in a file."""
+Kind = Literal["function", "script", "module", "overrides", "arguments", "configuration"]
+"""A recipe function, a script's top level, a configuration kept in a module, an override file (YAML), the flags of a
+command line kept in a file, or the file that a framework on top of Megatron is started with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The tool's own data in one file that is read in pieces: rules, terms, start-up, vocabulary. Plain data, nothing else.
+"""The tool's own data in one file that is read in pieces: rules, terms, start-up, vocabulary, front-ends. Plain data.
 
 The first line says where each piece is; the rest are the pieces, as JSON, one a line. A wheel carries the file. In a
 checkout the first run makes it of the files that people edit, and so does every run that finds one of them changed.
@@ -27,7 +27,7 @@ _BESIDE = (
     "core/store.py",
     "tools/compile.py",
 )
-"""What the data is made of beside the rules, and by."""
+"""What the data is made of beside rules and front-ends, and by."""
 
 _MAKER = "mfsdp_lint.tools.compile"
 
@@ -91,10 +91,14 @@ def store() -> Store:
 
 def sources() -> dict[str, str]:
     """The files that the data is made of, and by, by a name for each."""
-    rules = sorted(name for name in os.listdir(RULES) if name.endswith(".yaml"))
-    return {f"rules/{name}": os.path.join(RULES, name) for name in rules} | {
-        name: os.path.join(PACKAGE, name) for name in _BESIDE
+    folders = {"rules": RULES, "front-ends": os.path.join(PACKAGE, "front_ends", "data")}
+    found = {
+        f"{name}/{file}": os.path.join(folder, file)
+        for name, folder in folders.items()
+        for file in sorted(os.listdir(folder))
+        if file.endswith(".yaml")
     }
+    return found | {name: os.path.join(PACKAGE, name) for name in _BESIDE}
 
 
 def digest(files: Mapping[str, str]) -> str:

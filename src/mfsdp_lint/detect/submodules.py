@@ -40,7 +40,22 @@ def _checked_out(places: Places, checkout: str) -> Found | None:
 
 def _recorded(places: Places, gitmodules: str, entry: dict[str, str]) -> Found | None:
     commit = recorded_commit(os.path.dirname(gitmodules), entry["path"])
-    return from_revision(f"{gitmodules}, {entry['path']} at {commit[:7]}", entry["url"], commit) if commit else None
+    if commit is None:
+        return None
+    place = f"{gitmodules}, {entry['path']} at {commit[:7]}"
+    found = from_revision(place, entry["url"], commit) or _of_a_framework(place, commit)
+    if found is None:
+        places.remarks.append(
+            f"{place}: no release that is known; --target-bridge or --target-core says which to judge by"
+        )
+    return found
+
+
+def _of_a_framework(place: str, commit: str) -> Found | None:
+    """A commit between releases that a framework is tied to."""
+    from mfsdp_lint.front_ends.load import pins
+
+    return Found(place, **pins()[commit]) if commit in pins() else None
 
 
 def recorded_commit(repository: str, path: str) -> str | None:

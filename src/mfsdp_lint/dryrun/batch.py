@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.dryrun.device import CPU, Device
@@ -32,14 +32,32 @@ class Batch:
     _keys: dict[str, Key] = field(default_factory=dict)
     _outcomes: dict[Key, Outcome] = field(default_factory=dict)
 
-    def want(self, settings: PlainSettings, ranks: int, *, save: bool = False, load: Key | None = None) -> Key:
-        """Asks for a run, with a save, or with a load of what another run saves. The same run is the same key."""
-        same = json.dumps([sorted(settings.items()), ranks, save, load], default=str)
+    def want(
+        self,
+        settings: PlainSettings,
+        ranks: int,
+        *,
+        save: bool = False,
+        load: Key | None = None,
+        is_base: bool = False,
+        watched: Sequence[str] = (),
+    ) -> Key:
+        """Asks for a run, with a save, or with a load of what another run saves. The same run is the same key.
+
+        What it loads may be the base of its adapters. The run says of the `watched` settings whether they were read.
+        """
+        same = json.dumps([sorted(settings.items()), ranks, save, load, is_base, sorted(watched)], default=str)
         if same not in self._keys:
             name = f"run-{len(self._keys) + 1}"
             key = self._keys[same] = (ranks, name)
             self._wanted[key] = RunRequest(
-                name, settings, base_of(self.device), name if save else None, load[1] if load else None
+                name,
+                settings,
+                base_of(self.device),
+                name if save else None,
+                load[1] if load else None,
+                is_base,
+                tuple(watched),
             )
         return self._keys[same]
 

@@ -40,11 +40,21 @@ def controls_of(violation: Violation) -> tuple[Control, ...]:
     turned on what that is bad for left at its default.
     """
     rule = violation.rule
+    if rule.judges == "writes":
+        return (_without_the_write(violation),)
     spec = rule.fix_for(violation.variant, violation.seen)
     fix = {**spec.set, **dict.fromkeys(spec.unset)} if spec else {}
     if found := {**fix, **rule.control}:
         return (Control(found),)
     return tuple(dict.fromkeys(_guesses(violation)))
+
+
+def _without_the_write(violation: Violation) -> Control:
+    """The value that start-up puts there, the name that was meant, or no such assignment."""
+    path, remedy = violation.primary.setting, violation.remedy
+    renamed = {new: violation.variant.value(old) for old, new in (remedy.rename if remedy else {}).items()}
+    meant = {new: value.value for new, value in renamed.items() if isinstance(value, Known)}
+    return Control({**(remedy.set if remedy else {}), **meant}, (path,))
 
 
 def _guesses(violation: Violation) -> Iterator[Control]:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.dryrun import seen
 from mfsdp_lint.dryrun.control import controls_of, pinned
 from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Failure, Outcome, PlainSettings
@@ -87,20 +88,22 @@ def _without(
     return None
 
 
-def confirm(violation: Violation, seen: Validation, ask: Ask) -> Confirmation:
+def confirm(violation: Violation, came_to: Validation, ask: Ask) -> Confirmation:
     """What validation says of one finding."""
     case = violation.case
+    if case.showing.shows is not None:
+        return _by_what_is_seen(violation, came_to, ask)
     if case.error is None:
         return inconclusive("this version says nothing that could be seen here")
-    refusal = next((each for each in seen.refusals if is_of(violation, each.failure)), None)
-    if refusal is not None and seen.last.passed:
+    refusal = next((each for each in came_to.refusals if is_of(violation, each.failure)), None)
+    if refusal is not None and came_to.last.passed:
         return Confirmation("confirmed", TIER, refusal.failure.message)
     if refusal is not None:
-        return inconclusive(f"the control run failed too: {_told(seen.last)}", refusal.failure.message)
-    if not seen.last.passed:
-        return inconclusive(f"something else stops it before: {_told(seen.last)}")
+        return inconclusive(f"the control run failed too: {_told(came_to.last)}", refusal.failure.message)
+    if not came_to.last.passed:
+        return inconclusive(f"something else stops it before: {_told(came_to.last)}")
     # Another fix has removed it on the way, or it waits for a save.
-    settings = with_a_checkpoint(violation, pinned(violation, seen.settings))
+    settings = with_a_checkpoint(violation, pinned(violation, came_to.settings))
     outcome = ask(settings)
     if not outcome.conclusive:
         return inconclusive(_told(outcome))
@@ -114,6 +117,17 @@ def confirm(violation: Violation, seen: Validation, ask: Ask) -> Confirmation:
     if without is None or not without[1].passed:
         return inconclusive(f"the control run failed too: {_told(without[1] if without else outcome)}", _told(outcome))
     return confirmed(violation, TIER, outcome.failure.message)
+
+
+def _by_what_is_seen(violation: Violation, before: Validation, ask: Ask) -> Confirmation:
+    """The verdict on what nothing raises: validation with the mistake, and without."""
+    if not before.last.passed:
+        return inconclusive(f"something else stops it before: {_told(before.last)}")
+    bad = pinned(violation, before.settings)
+    good = next((control.applied(bad) for control in controls_of(violation)), bad)
+    if good == bad:
+        return inconclusive("nothing is known that would take the mistake out")
+    return seen.confirm(violation, TIER, (bad, ask(bad)), (good, ask(good)))
 
 
 def inconclusive(reason: str, seen: str = "", tier: str = TIER) -> Confirmation:

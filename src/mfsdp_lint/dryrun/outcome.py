@@ -109,8 +109,8 @@ class Outcome:
 
     `no_field` are settings that this version's classes have no field for, `left_out` those whose value cannot be given
     to them. `substituted` says what of the model was something else. `changed` is what start-up validation changed;
-    where it refused, `config` is all that it was given, as far as these are plain values. `seconds` leaves out the
-    imports.
+    where it refused, `config` is all that it was given, as far as these are plain values. `seen` is what an
+    observer has to tell of a run that passed (worker/observer.py). `seconds` leaves out the imports.
     """
 
     stage: str
@@ -122,6 +122,7 @@ class Outcome:
     left_out: tuple[str, ...] = ()
     changed: Mapping[str, Any] = field(default_factory=dict)
     config: PlainSettings = field(default_factory=dict)
+    seen: PlainSettings = field(default_factory=dict)
     seconds: float = 0.0
 
     @property
@@ -187,5 +188,6 @@ def together(answers: list[Mapping[str, Any] | None]) -> Outcome:
         substituted=tuple(first.get("substituted", ())),
         no_field=tuple(first.get("no_field", ())),
         left_out=tuple(first.get("left_out", ())),
+        seen=first.get("seen", {}),
         seconds=max((answer.get("seconds", 0.0) for answer in given), default=0.0),
     )

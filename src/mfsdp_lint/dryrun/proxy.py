@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from mfsdp_lint.core.records import dataclass
@@ -44,6 +44,7 @@ class Proxy:
     ranks: int
     reduced: tuple[str, ...]
     changed: frozenset[str]
+    keeps: frozenset[str] = frozenset()
 
     @property
     def plain(self) -> PlainSettings:
@@ -51,7 +52,7 @@ class Proxy:
         kept = {
             path: value
             for path, value in self.settings.items()
-            if not path.startswith("comm_overlap.") and path not in KEPT_ON_A_GPU and path not in WITHOUT_A_GPU
+            if not path.startswith("comm_overlap.") and path not in {*KEPT_ON_A_GPU, *WITHOUT_A_GPU, *self.keeps}
         }
         optimizer = DISTRIBUTED if _has_short_weights_alone(kept) else {}
         return {**kept, **dict(_precision(kept, CPU)), **PLAIN, **optimizer}
@@ -72,13 +73,13 @@ def base_of(device: Device) -> PlainSettings:
     return {**BASE, **ON_A_GPU, **layers}
 
 
-def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU) -> Proxy:
+def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU, keeps: Collection[str] = ()) -> Proxy:
     """The proxy of a recipe on so many ranks, or a few more where these do not divide among what it spreads.
 
-    Hybrid sharding, and experts that are spread, take at least four.
+    Hybrid sharding, and experts that are spread, take at least four. What it `keeps` is as the recipe has it.
     """
-    kept = {path: value for path, value in settings.items() if _is_kept(path, device)}
-    off = dict(_off(device, kept))
+    kept = {path: value for path, value in settings.items() if path in keeps or _is_kept(path, device)}
+    off = {path: value for path, value in _off(device, kept) if path not in keeps}
     changes = dict(_parallelism(settings, kept, ranks))
     if _is_spread(settings, kept) and not device.is_gpu and ranks > 1 and not _has_no_replicas(settings):
         ranks = max(ranks, _FOR_EXPERTS)
@@ -107,7 +108,7 @@ def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU) -> Proxy
         *(f"{path} {_spelled(before)} → {_spelled(after)}" for path, (before, after) in told.items()),
         *(f"{path} {_spelled(value)} left out" for path, value in left.items()),
     )
-    return Proxy({**kept, **changes}, ranks, reduced, frozenset({*changes, *left}))
+    return Proxy({**kept, **changes}, ranks, reduced, frozenset({*changes, *left}), frozenset(keeps))
 
 
 def _divisible(ranks: int, settings: PlainSettings) -> int:

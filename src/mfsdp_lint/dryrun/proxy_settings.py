@@ -94,6 +94,7 @@ KEPT = frozenset(
         "optimizer.bf16",
         "optimizer.fp16",
         "optimizer.clip_grad",
+        "optimizer.loss_scale",
         "optimizer.overlap_param_gather",
         "optimizer.overlap_param_gather_with_optimizer_step",
         "rng.data_parallel_random_init",
@@ -168,6 +169,7 @@ NEVER: PlainSettings = {
     "comm_overlap.tp_comm_overlap_cfg": None,
     "checkpoint.async_save": False,
     "checkpoint.non_persistent_ckpt_type": None,
+    "checkpoint.non_persistent_save_interval": None,
 }
 """What belongs to a cluster, or to the launcher's own loop."""
 

@@ -27,7 +27,8 @@ _TO_TELL_THE_NODES = 10.0
 class RunRequest:
     """One run: what to train with, what of a proxy model lies below that, and whether to save or load.
 
-    `save` and `load` name a checkpoint of this launch; a load begins in a process that has not trained what it loads.
+    `save` and `load` name a checkpoint of this launch; a load begins in a process that has not trained what it loads,
+    which may be the base of its adapters. Of the `watched` settings it says whether they were read.
     """
 
     name: str
@@ -35,6 +36,8 @@ class RunRequest:
     base: PlainSettings
     save: str | None = None
     load: str | None = None
+    is_base: bool = False
+    watched: tuple[str, ...] = ()
 
 
 Tell = Callable[[str], None]
@@ -150,6 +153,8 @@ def _document(question: RunRequest, checkpoints: str, ranks: int, timeout: float
         "timeout": timeout,
         "backend": device.backend,
         "steps": STEPS,
+        "is_base": question.is_base,
+        "watched": list(question.watched),
     }
     for name in ("save", "load"):
         checkpoint = getattr(question, name)

@@ -265,7 +265,8 @@ def _plan(part: _Part, batch: Batch, judge: Examiner, means: Means) -> None:
         part.findings += [(violation, inconclusive(why, tier=device.tier)) for violation in tried]
         return
     # Without a GPU nobody looks at it; with one it is part of what is tried.
-    settings = validation.settings if device.is_gpu else without_environment(validation.settings)
+    keeps = {path for violation in tried for path in violation.case.showing.keeps}
+    settings = validation.settings if device.is_gpu else without_environment(validation.settings, keeps)
     part.trials = trials.plan(batch, settings, tried, means.ranks, judge)
     if not means.recipes:
         return

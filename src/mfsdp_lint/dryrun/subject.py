@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Variant
@@ -127,6 +127,6 @@ def can_be_tried(violation: Violation, *trained: Confirm) -> bool:
     return tier_of(violation) in ("introspect", *(trained or ("cpu",)))
 
 
-def without_environment(settings: PlainSettings) -> PlainSettings:
-    """The settings that are not environment variables."""
-    return {path: value for path, value in settings.items() if not path.startswith("env.")}
+def without_environment(settings: PlainSettings, keeps: Collection[str] = ()) -> PlainSettings:
+    """The settings that are not environment variables, but for those to keep."""
+    return {path: value for path, value in settings.items() if path in keeps or not path.startswith("env.")}

@@ -24,7 +24,9 @@ def loads(settings: PlainSettings) -> bool:
 def with_a_checkpoint(violation: Violation, settings: PlainSettings) -> dict[str, Any]:
     """The settings with what the finding supposes: a save, or a load of what was saved."""
     stage = violation.case.stage
-    put_in = {"checkpoint.save": SAVE} if stage in ("save", "load") else {}
+    put_in = {}
+    if stage in ("save", "load") and settings.get("checkpoint.save") is None:
+        put_in["checkpoint.save"] = SAVE
     if stage == "load" and not loads(settings):
         put_in["checkpoint.load"] = SAVE
     return {**settings, **put_in}

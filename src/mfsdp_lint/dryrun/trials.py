@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.dryrun import seen
 from mfsdp_lint.dryrun.batch import Batch, Key
 from mfsdp_lint.dryrun.comparison import (
     TOLERANCE,
@@ -25,12 +26,14 @@ from mfsdp_lint.dryrun.matching import is_of
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.proxy import Proxy, base_of, proxy_of
 from mfsdp_lint.dryrun.proxy_settings import IN_32_BITS, SHORT
-from mfsdp_lint.dryrun.supposed import LOADS, SAVE, confirmed, loads, with_a_checkpoint
+from mfsdp_lint.dryrun.supposed import LOADS, confirmed, loads, with_a_checkpoint
 from mfsdp_lint.rules.check import Violation
+from mfsdp_lint.rules.model import Showing
 from mfsdp_lint.startup.resolve import WORLD_SIZE
 
 _16_BITS = ("mixed_precision", "mixed_precision.bf16", "mixed_precision.fp16", "model.bf16", "model.fp16")
 _8_BITS = ("mixed_precision.fp8", "mixed_precision.fp4", "model.fp8", "model.fp4")
+_NOTHING_MORE = Showing()
 _FSDP = ("dist.use_megatron_fsdp", "ddp.use_megatron_fsdp", "dist.use_torch_fsdp2")
 
 
@@ -62,14 +65,31 @@ def too_many(batch: Batch, settings: PlainSettings, ranks: int) -> str:
     return f"hybrid sharding takes {takes} ranks, and there can be {batch.most}"
 
 
-def want(batch: Batch, settings: PlainSettings, ranks: int, *, save: bool = False, load: bool = False) -> Run:
-    """Asks for a run of a recipe's settings, with a save, and one that loads what was saved, as the settings do."""
+def want(
+    batch: Batch,
+    settings: PlainSettings,
+    ranks: int,
+    *,
+    save: bool = False,
+    load: bool = False,
+    showing: Showing = _NOTHING_MORE,
+    watched: Sequence[str] = (),
+) -> Run:
+    """Asks for a run of a recipe's settings, with a save, and one that loads what was saved, as the settings do.
+
+    What is loaded may be saved with other settings, as `showing` says.
+    """
     if settings.get("checkpoint.pretrained_checkpoint") is not None and settings.get("checkpoint.load") is None:
         settings = {**settings, "checkpoint.finetune": True}  # as the launcher sets it where nothing else is loaded
-    proxy = proxy_of(settings, ranks, batch.device)
-    run = batch.want(proxy.settings, proxy.ranks, save=save)
+    proxy = proxy_of(settings, ranks, batch.device, showing.keeps)
+    saver = proxy
+    if load and showing.saved_with:
+        saver = proxy_of({**settings, **showing.saved_with}, proxy.ranks, batch.device, showing.keeps)
+    run = batch.want(saver.settings, proxy.ranks, save=save, watched=watched)
     plain = batch.want(proxy.plain, proxy.ranks)
-    return Run(proxy, run, plain, batch.want(proxy.settings, proxy.ranks, load=run) if load else None)
+    is_base = saver is not proxy and settings.get("checkpoint.load") is None
+    loader = batch.want(proxy.settings, proxy.ranks, load=run, is_base=is_base, watched=watched) if load else None
+    return Run(proxy, run, plain, loader)
 
 
 def plan(
@@ -88,7 +108,7 @@ def plan(
         elif _is_in(violation, good, ranks, judge, batch.device):
             trials.append(Trial(violation, why="nothing is known that would take the mistake out"))
         else:
-            if violation.case.error is None:
+            if violation.case.error is None and violation.case.showing.shows is None:
                 bad, good = _sharper(violation, bad, good, ranks, judge, batch.device)
             first, second = (_wanted(batch, violation, each, ranks) for each in (bad, good))
             trials.append(Trial(violation, first, second))
@@ -111,7 +131,8 @@ def _wanted(batch: Batch, violation: Violation, settings: PlainSettings, ranks: 
     """The run that a finding's stage takes: what goes wrong in a load has been saved, unless nothing is loaded."""
     stage = violation.case.stage
     load = stage == "load" and loads(settings)
-    return want(batch, settings, ranks, save=stage == "save" or load, load=load)
+    showing, watched = violation.case.showing, seen.watched(violation)
+    return want(batch, settings, ranks, save=stage == "save" or load, load=load, showing=showing, watched=watched)
 
 
 def without(settings: PlainSettings, violations: Sequence[Violation]) -> PlainSettings:
@@ -124,11 +145,13 @@ def without(settings: PlainSettings, violations: Sequence[Violation]) -> PlainSe
 
 def _is_in(violation: Violation, settings: PlainSettings, ranks: int, judge: Judge, device: Device) -> bool:
     """Whether the rule still finds the mistake in the proxy."""
-    small = proxy_of(settings, ranks, device)
+    small = proxy_of(settings, ranks, device, violation.case.showing.keeps)
+    if violation.rule.judges == "writes":
+        return violation.primary.setting in small.settings
     proxy = {**base_of(device), **small.settings, WORLD_SIZE: small.ranks}
     checkpoints = violation.case.stage in ("save", "load")
     for path in ("checkpoint.save", *LOADS):
-        proxy[path] = SAVE if checkpoints and settings.get(path) is not None else None
+        proxy[path] = settings.get(path) if checkpoints else None
     return any(found.rule.code == violation.rule.code for found in judge(proxy))
 
 
@@ -138,6 +161,9 @@ def confirm(trial: Trial, batch: Batch) -> Confirmation:
     if trial.bad is None or trial.good is None:
         return inconclusive(trial.why, tier=tier)
     case = trial.violation.case
+    if case.showing.shows is not None:
+        bad_run, good_run = ((run.proxy.settings, _last(run, batch)) for run in (trial.bad, trial.good))
+        return seen.confirm(trial.violation, tier, bad_run, good_run)
     bad = result(trial.bad, batch)
     if bad.why or not bad.outcome.conclusive:
         return inconclusive(bad.told, tier=tier)
@@ -155,6 +181,12 @@ def confirm(trial: Trial, batch: Batch) -> Confirmation:
     if not (good.trained if failure is not None else good.fine):
         return inconclusive(f"the control run is not right either: {good.told}", bad.told, tier=tier)
     return confirmed(trial.violation, tier, bad.told)
+
+
+def _last(run: Run, batch: Batch) -> Outcome:
+    """What came of the run that loads, or of the one that failed before it could; else of the one run that there is."""
+    outcome = batch.outcome(run.run)
+    return batch.outcome(run.load) if run.load is not None and outcome.passed else outcome
 
 
 def _shows_nothing(violation: Violation, ranks: int) -> str:

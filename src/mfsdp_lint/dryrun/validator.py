@@ -71,6 +71,7 @@ class Validator:
             left_out=tuple(answer.get("left_out", ())),
             changed=answer.get("changed", {}),
             config=answer.get("config", {}),
+            seen=answer.get("seen", {}),
             seconds=time.monotonic() - started,
         )
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.front_ends import MEGATRON_LM
+from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.command_line import Tree
 from mfsdp_lint.dryrun.device import Tier
@@ -22,14 +23,18 @@ from mfsdp_lint.dryrun.outcome import Failure
 from mfsdp_lint.dryrun.plain import recipe_of
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Subject, tier_of
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.rules.model import Confirm, Example, Rule
 from mfsdp_lint.rules.views import Views
+from mfsdp_lint.snapshots.knowledge import load_knowledge
 from mfsdp_lint.versions.target import Target
 
 Agreement = Literal["agreement", "disagreement", "undecidable"]
 
 _FROM_LOW_TO_HIGH: tuple[Confirm, ...] = ("introspect", "cpu", "gpu", "none")
 _RANKS = 2
+_FILE = "example.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,7 @@ def verify(
 
     Raises UsageError.
     """
-    judge = Examiner(target, [rule for rule in rules if rule.preset is None])
+    judge = Examiner(target, rules)
     here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(target))]
     cases = [case for rule, found in here for case in _cases(rule, found, judge)]
     tried: list[Tried] = []
@@ -139,7 +144,7 @@ def verify_command_line(
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[Row]:
     """The same for what Megatron-LM's command line refuses at start-up, with a source tree. Raises UsageError."""
-    judge = Examiner(tree.target, [rule for rule in rules if rule.preset is None], front_end=MEGATRON_LM)
+    judge = Examiner(tree.target, rules, front_end=MEGATRON_LM)
     here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(tree.target, MEGATRON_LM))]
     refusing = [(rule, found) for rule, found in here if any(case.stage == "startup" for case in found.cases)]
     cases = [case for rule, found in refusing for case in _cases(rule, found, judge)]
@@ -171,12 +176,15 @@ def _lowest(here: Rule) -> Confirm:
 
 def _cases(rule: Rule, here: Rule, judge: Examiner) -> list[_Case]:
     site = Site(judge.target, judge.front_end)
+    # A rule that is off until it is asked for is asked for by its own examples alone.
+    judge = replace(judge, rules=[other for other in judge.rules if other.preset is None or other.code == rule.code])
     cases = []
     numbers: Counter[bool] = Counter()
     for example in rule.examples:
         bad = example.severity is not None
         numbers[bad] += 1
-        if example.settings and example.versions.truth(site):
+        told = example.settings or (rule.judges == "writes" and example.python)
+        if told and example.versions.truth(site):
             cases.append(_case(here, example, numbers[bad], judge))
     return cases
 
@@ -186,13 +194,21 @@ def _case(rule: Rule, example: Example, number: int, judge: Examiner) -> _Case:
     if example.components:
         needed = ", ".join(f"{name} {version}" for name, version in example.components.items())
         return _Case(rule, number, bad, None, f"it is about {needed}")
-    subject = judge.subjects([replace(recipe_of(example.settings), front_end=judge.front_end)])[0]
+    subject = judge.subjects([_recipe(example, judge)])[0]
     fires = any(violation.rule.code == rule.code for violation in subject.violations)
     if bad and not fires:
         return _Case(rule, number, bad, None, "a stronger rule speaks for it here")
     if fires and not bad:
         return _Case(rule, number, bad, None, "it leaves the environment open, and a run has one")
     return _Case(rule, number, bad, replace(subject, codes=frozenset({rule.code})))
+
+
+def _recipe(example: Example, judge: Examiner) -> Recipe:
+    """An example's recipe: its settings, or its Python where it is about the assignments there."""
+    if example.settings:
+        return replace(recipe_of(example.settings), front_end=judge.front_end)
+    sources = Sources({_FILE: example.python})
+    return read_python([_FILE], sources, load_knowledge(judge.target)).recipes[0]
 
 
 def _tried(case: _Case, told: Told | None) -> Tried:
@@ -228,7 +244,7 @@ def _good(rule: Rule, told: Told) -> tuple[str, str]:
         return "inconclusive", validation.last.failure.message if validation.last.failure else ""
     if result is None:
         return "passed", ""
-    if result.trained and any(case.error for case in rule.cases):
+    if result.trained and any(case.error or case.showing.shows for case in rule.cases):
         return "passed", ""
     if result.symptoms:
         # Of several mistakes that nothing raises, nobody can say which it is.

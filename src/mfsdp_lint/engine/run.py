@@ -190,7 +190,7 @@ def _without_editor(judgement: Judgement) -> Iterator[str]:
 def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Judge, options: Options) -> list[Finding]:
     """The findings, with what a dry run says of them."""
     from mfsdp_lint.dryrun.confirm import confirmed
-    from mfsdp_lint.dryrun.progress import progress
+    from mfsdp_lint.progress import progress
 
     show = progress()
     result = confirmed(findings, judgement.causes, judge.every_rule, options.python, show, options.megatron_lm)

@@ -21,6 +21,7 @@ from mfsdp_lint.fixes.placements import Texts
 from mfsdp_lint.fixes.plan import STRATEGIES, Plan
 from mfsdp_lint.fixes.requests import FixRequest
 from mfsdp_lint.fixes.trial import Trial
+from mfsdp_lint.progress import tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +203,7 @@ class _Search:
             trial.blame |= dict.fromkeys(trial.editing(path), f"{path} could not be read any more")
         if trial.holds:
             self._left -= 1
+            tell("fixes proved", len(self._best.chosen), len(self._plans))
             trial.after = self._evaluate(changed)
             self._comparison.judge(trial)
         if not trial.holds:

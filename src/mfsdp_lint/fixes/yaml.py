@@ -1,4 +1,4 @@
-"""Edits of YAML override files: replace a scalar, add an entry or a section, take an entry out.
+"""Edits of YAML files: replace a scalar, add an entry or a section, take an entry out.
 
 Places come from PyYAML's marks; nothing but the touched tokens changes. Like its Python twin, every function gives None
 where it is not certain.
@@ -18,6 +18,7 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import items
 from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, Switch
 from mfsdp_lint.fixes.edits import Text
+from mfsdp_lint.front_ends.naming import Naming, Unwritable, at_the_end_of, by_path
 from mfsdp_lint.readers.yaml.model_args import MODEL_ARGS
 
 Tree = dict[str, "str | Tree"]
@@ -162,6 +163,10 @@ def replace_value(file: YamlFile, origin: Origin, path: str, value: Plain) -> li
     text = file.document.text
     if entry is None:
         return None
+    try:
+        value = next((key.word(value) for _, key in at_the_end_of(entry.words, path)), value)
+    except Unwritable:
+        return None
     if alias := file.alias(entry):
         return [file.document.edit(*alias, spell(value))]
     node = entry.value
@@ -188,14 +193,16 @@ def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assi
     root, anchor = found
     if _has_flags(root):
         return None  # a new flag is not written as a path and a value
-    above = _above(anchor, setting)
-    if above is None or any(path.startswith("env.") for path, _ in new):
+    found_above = _above(anchor, setting)
+    if found_above is None or any(path.startswith("env.") for path, _ in new):
         return None
+    above, naming = found_above
     grouped: dict[int, tuple[int, yaml.MappingNode | Entry, Tree]] = {}
     for path, value in new:
-        if value is ABSENT:
+        key = None if value is ABSENT else next(naming(path), None)
+        if key is None or value is ABSENT:
             return None
-        words = (*above, *path.split("."))
+        words = (*above, *key.words)
         if any(each.words == words for each in file.entries(root)):
             return None
         depth, section = _section(file, root, words)
@@ -210,7 +217,10 @@ def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assi
             if isinstance(branch, str):
                 return None
             tree = branch
-        tree[rest[-1]] = spell(value)
+        try:
+            tree[rest[-1]] = spell(key.word(value))
+        except Unwritable:
+            return None
     changes: list[items.Change] = []
     # Sections may end at the same place: what belongs to an inner one stands before what follows it.
     for _, section, tree in sorted(grouped.values(), key=lambda each: -each[0]):
@@ -292,15 +302,18 @@ def _entry(file: YamlFile, origin: Origin, path: str) -> Entry | None:
         return None
     key = entry.words[-1]
     name = key[2:].replace("-", "_") if key.startswith("--") else key
-    return entry if name == path.rpartition(".")[2] else None
+    if name == path.rpartition(".")[2] or any(at_the_end_of(entry.words, path)):
+        return entry
+    return None
 
 
-def _above(anchor: Entry | None, setting: str | None) -> tuple[str, ...] | None:
-    """The keys that stand above the configuration in the document: () when it is the document."""
+def _above(anchor: Entry | None, setting: str | None) -> tuple[tuple[str, ...], Naming] | None:
+    """The keys that stand above the configuration in the document, () when it is the document; and its notation."""
     if anchor is None or setting is None:
-        return ()
-    words = tuple(setting.split("."))
-    return anchor.words[: -len(words)] if anchor.words[-len(words) :] == words else None
+        return (), by_path
+    return next(
+        ((anchor.words[: -len(key.words)], naming) for naming, key in at_the_end_of(anchor.words, setting)), None
+    )
 
 
 def _has_flags(root: yaml.MappingNode) -> bool:

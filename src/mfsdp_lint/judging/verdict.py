@@ -8,10 +8,10 @@ from functools import cache
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.finding import SEVERITIES, Finding
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
-from mfsdp_lint.core.front_ends import front_end as front_end_named
 from mfsdp_lint.core.recipe import Span, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known, Plain
+from mfsdp_lint.front_ends.load import front_end as front_end_named
 from mfsdp_lint.judging.configuration import variant_of
 from mfsdp_lint.rules.agenda import Agenda, agenda
 from mfsdp_lint.rules.load import load_rules

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import product
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
@@ -80,12 +81,26 @@ def settings_from_flags(words: Iterable[Word], versions: Versions, order: int = 
 
 def default_settings(versions: Versions, place: Origin) -> Iterator[Setting]:
     """What the flags that are left out come to; `place` is where they could have been given."""
+    return (Setting(path, value, place) for path, value in _defaults(versions.core))
+
+
+@cache
+def _defaults(core: str) -> tuple[tuple[str, Value], ...]:
     known = table()
-    for path, entry in known.entries.items():
-        if entry.section in COMMAND_LINE_SECTIONS:
-            value = known.default(path, versions, MEGATRON_LM)
-            if value is not None:
-                yield Setting(path, value, place)
+    found = (
+        (path, known.default(path, _Core(core), MEGATRON_LM))
+        for path, entry in known.entries.items()
+        if entry.section in COMMAND_LINE_SECTIONS
+    )
+    return tuple((path, value) for path, value in found if value is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Core:
+    """A version of megatron-core; Megatron-LM's command line asks for no other."""
+
+    core: str
+    bridge: str = ""
 
 
 def _uses(words: Iterable[Word]) -> tuple[list[_Use], bool]:

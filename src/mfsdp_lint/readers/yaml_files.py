@@ -1,4 +1,4 @@
-"""YAML files: override files of Megatron-Bridge, flags of Megatron-LM (`readers/yaml`)."""
+"""YAML files: frameworks' configurations, override files of Megatron-Bridge, flags of Megatron-LM (`readers/yaml`)."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from mfsdp_lint.readers.reader import Reading, ToRead
 
 
 class YamlFiles:
-    """Each file is read by itself."""
+    """Each file is read as whoever is started with it would, with the files that it names."""
 
     type = FileType("yaml", "a YAML file", suffixes=(".yaml", ".yml"))
 
     def read(self, asked: ToRead, before: object) -> Reading:
-        """One recipe for every document that is one."""
+        """The recipes of every file that has some."""
+        from mfsdp_lint.readers.yaml.files import Files
         from mfsdp_lint.readers.yaml.read import may_be_one, read_yaml
 
         recipes: list[Recipe] = []
         problems: list[Problem] = []
         faults = Faults()
+        files = Files(asked.sources)
         for path in asked.paths:
             with faults.contained(path):
                 try:
-                    recipes += read_yaml(path, asked.sources.text(path), asked.target)
+                    recipes += read_yaml(path, asked.sources.text(path), asked.target, files)
                 except Unreadable as error:
                     if error.about is None or may_be_one(error.about):
                         problems.append(error.problem)

@@ -14,6 +14,7 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain, is_known_as
 from mfsdp_lint.inputs.faults import Faults, contained
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.progress import tell
 from mfsdp_lint.rules.agenda import Agenda, agenda
 from mfsdp_lint.rules.model import Case, FixSpec, Rule
 from mfsdp_lint.rules.strength import stronger
@@ -123,7 +124,8 @@ def hits(
     known = before.of if before is not None and before.rules == rules else {}
     agendas: dict[FrontEnd, Agenda] = {}
     found = {}
-    for recipe in recipes:
+    for number, recipe in enumerate(recipes):
+        tell("recipes judged", number, len(recipes))
         front_end = recipe.front_end
         if front_end not in agendas:
             agendas[front_end] = agenda(rules, Site(target, front_end))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.rules.form import RuleError
+from mfsdp_lint.rules.fields import RuleError
 from mfsdp_lint.rules.load import extended_rules
 from mfsdp_lint.rules.model import Rule
 

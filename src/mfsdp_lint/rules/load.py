@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from mfsdp_lint.conditions.language import Terms
 from mfsdp_lint.core.plaindata import read_yaml
 from mfsdp_lint.core.store import Folder, store
-from mfsdp_lint.rules.form import CheckedTerms, RuleError, read_rule, read_terms
+from mfsdp_lint.rules.fields import RuleError
+from mfsdp_lint.rules.form import CheckedTerms, read_rule, read_terms
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.stored import StoredRule
 from mfsdp_lint.rules.strength import groups, stronger

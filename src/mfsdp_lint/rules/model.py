@@ -61,11 +61,29 @@ def _said(variant: Variant, path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Showing:
+    """What a dry run of a case takes beside the settings, and what shows it where nothing is raised.
+
+    `shows` is a condition on what was seen of a run (dryrun/seen.py): true of the run with the mistake, and not of the
+    one without. `keeps` are settings that the small model has as the recipe has them, though it trains without them
+    elsewhere. `saved_with` are the settings in which the run differs that saved what is loaded.
+    """
+
+    shows: Condition | None = None
+    keeps: tuple[str, ...] = ()
+    saved_with: Mapping[str, Plain] = field(default_factory=dict)
+
+    def at(self, site: Site) -> Showing:
+        """The same at one site."""
+        return replace(self, shows=self.shows and self.shows.at(site))
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One form in which a rule is broken. `when` comes on top of the rule's `applies`; None: always.
 
-    `sees` says which settings both look at, `confirm` which tier of a dry run decides it, at the least. Whoever writes
-    the `intended` values knows about it: then it is an info.
+    `sees` says which settings both look at, `confirm` which tier of a dry run decides it, at the least, and
+    `showing` how. Whoever writes the `intended` values knows about it: then it is an info.
     """
 
     when: Condition | None
@@ -78,6 +96,7 @@ class Case:
     raises: ByVersion[ErrorText]
     versions: Applicability
     confirm: Confirm = "none"
+    showing: Showing = field(default_factory=Showing)
     intended: Mapping[str, Plain] = field(default_factory=dict)
 
     def at(self, site: Site) -> Case:
@@ -85,6 +104,7 @@ class Case:
         return replace(
             self,
             when=self.when and self.when.at(site),
+            showing=self.showing.at(site),
             enforced_by=_only(self.enforced_by.at(site)),
             raises=_only(self.raises.at(site)),
         )
@@ -248,9 +268,10 @@ class Rule:
     def at(self, target: Target, front_end: FrontEnd = BRIDGE) -> Rule | None:
         """The same as it reads there: its cases, its terms as they are meant. None where it says nothing there."""
         site = Site(target, front_end)
-        if not self.versions.truth(site):
+        if self.code in front_end.spared or not self.versions.truth(site):
             return None
-        cases = tuple(case.at(site) for case in self.cases if case.versions.truth(site))
+        here = (case.at(site) for case in self.cases if case.versions.truth(site))
+        cases = tuple(case for case in here if front_end.checks(self.code, case.enforcer))
         if not cases:
             return None
         fixes = tuple(fix.at(site) for fix in self.fixes if fix.versions.truth(site))

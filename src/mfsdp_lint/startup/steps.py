@@ -185,7 +185,9 @@ class Step:
 
 @cache
 def startup(target: Target, front_end: FrontEnd = BRIDGE) -> tuple[Step, ...]:
-    """What start-up does, in its order, at a target."""
+    """What start-up does, in its order, at a target. Nothing where the front-end does not go through it."""
+    if not front_end.starts_up:
+        return ()
     return steps_of(raw_steps(), Folder(store(), "startup-tables"), Site(target, front_end), checked=True)
 
 
@@ -194,7 +196,8 @@ def steps_of(
 ) -> tuple[Step, ...]:
     """The same of plain data. Raises StartupError if it has not the form; conditions that are `checked` already are
     parsed when they are asked."""
-    return tuple(_steps(raw.get(site.front_end.name, []), _Here(site, tables, checked), None))
+    steps = raw.get(site.front_end.runs or site.front_end.name, [])
+    return tuple(_steps(steps, _Here(site, tables, checked), None))
 
 
 @cache
@@ -302,7 +305,7 @@ def _place(evidence: Mapping[str, str], site: Site) -> Place | None:
         return None
     lines = {version.removeprefix("core "): line for version, line in evidence.items()}
     bridge = site.front_end.released_with == "bridge"
-    version = nearest(site.target.bridge if bridge else site.target.core, tuple(lines))
+    version = nearest(site.target.bridge if bridge else site.front_end.core or site.target.core, tuple(lines))
     match = _EVIDENCE.fullmatch(lines[version])
     if match is None:
         raise StartupError(f"expected `bridge PATH:LINE` or `megatron-lm PATH:LINE`, not {lines[version]!r}")

@@ -1,4 +1,4 @@
-"""Rules, terms, start-up and vocabulary as one data file (core/store.py); what is not right in them is told here.
+"""Rules, terms, start-up, vocabulary and front-ends as one data file (core/store.py). What is not right is told.
 
 hatch_build.py calls `compiled` for a wheel, and a run in a checkout whenever something has been edited.
 """
@@ -10,6 +10,8 @@ from typing import Any
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core import store
+from mfsdp_lint.front_ends import load as front_ends
+from mfsdp_lint.front_ends.profile import read_profile
 from mfsdp_lint.rules import load as rules
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.startup import steps
@@ -28,6 +30,7 @@ def pieces() -> Iterator[tuple[str, Any]]:
     yield from _rules(rules.edited_rules(edited.CHECKOUT))
     yield from _startup()
     yield from _vocabulary()
+    yield from _front_ends()
 
 
 def _rules(files: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -62,3 +65,10 @@ def _vocabulary() -> Iterator[tuple[str, Any]]:
     raw = edited.vocabulary()
     _ = Table(raw).entries
     yield from ((f"vocabulary/{name}", data) for name, data in raw.items())
+
+
+def _front_ends() -> Iterator[tuple[str, Any]]:
+    raw = front_ends.edited_profiles()
+    for data in raw.values():
+        read_profile(data)
+    yield from ((f"front-ends/{name}", data) for name, data in raw.items())

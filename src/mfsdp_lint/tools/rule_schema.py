@@ -13,7 +13,8 @@ from typing import Any, get_args
 
 from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.readers import registry
-from mfsdp_lint.rules.form import CODE, EVIDENCE, NAME, Component
+from mfsdp_lint.rules.fields import Component
+from mfsdp_lint.rules.form import CODE, EVIDENCE, NAME
 from mfsdp_lint.rules.model import Confirm, EnforcedBy, Judges, Preset, Sees, Written
 from mfsdp_lint.tools.edited import CHECKOUT
 
@@ -52,7 +53,7 @@ def schema() -> dict[str, Any]:
                 "fix": {"anyOf": [_fix(), {"type": "array", "minItems": 1, "items": _fix()}]},
                 "control": _SETTINGS,
                 "intended": _SETTINGS,
-                "confirm": {"anyOf": [_one_of(Confirm), _object({"none": _TEXT}, ["none"])]},
+                "confirm": {"anyOf": [*_confirm(), _object({"none": _TEXT}, ["none"])]},
                 "preset": _one_of(Preset),
                 "groups": _TEXTS,
                 "weaker_than": _TEXTS,
@@ -62,6 +63,16 @@ def schema() -> dict[str, Any]:
             ["code", "name", "summary", "why", "applies", "cases"],
         ),
     }
+
+
+def _confirm() -> list[dict[str, Any]]:
+    showing = {
+        "tier": _one_of(Confirm),
+        "shows": {**_CONDITION, "description": "what is seen of the run with the mistake, and not of the one without"},
+        "keeps": _TEXTS,
+        "saved_with": _SETTINGS,
+    }
+    return [_one_of(Confirm), _object(showing, ["tier"])]
 
 
 def _fix() -> dict[str, Any]:
@@ -100,7 +111,7 @@ def _case() -> dict[str, Any]:
             "enforced_by": _by_version(_one_of(EnforcedBy)),
             "raises": _by_version(_TEXT),
             "intended": _SETTINGS,
-            "confirm": _one_of(Confirm),
+            "confirm": {"anyOf": _confirm()},
         },
         ["severity", "stage"],
     )

@@ -161,7 +161,7 @@ def _why(rule: Rule, said: Mapping[str, Any] | None) -> str:
     if said["outcome"] == "agreement":
         return "changed since it was tried"
     if said["tier"] == "none":
-        return "its cases say that no run shows it"
+        return rule.unconfirmed or "its cases say that no run shows it"
     if said["tier"] == "gpu" and not said["examples"]:
         return "needs a GPU"
     reasons = [f"{name}: {more[0]}" for name, _, *more in said["examples"] if more]

@@ -199,6 +199,7 @@ def test_an_error_that_the_tier_does_not_try_passes_nothing(tmp_path: Path) -> N
 VERIFIED = {
     *("MFSDP101", "MFSDP201", "MFSDP202", "MFSDP301", "MFSDP302", "MFSDP350"),
     *("MFSDP351", "MFSDP353", "MFSDP354", "MFSDP355", "MFSDP401"),
+    *("MFSDP502", "MFSDP751"),
 }
 """Of every kind some; `make verify` tries all of them."""
 
@@ -207,6 +208,43 @@ def test_no_rule_is_contradicted_by_its_own_examples(tmp_path: Path) -> None:
     code, document, _ = mfsdp_lint("rules", "--verify", "--select", ",".join(sorted(VERIFIED)), folder=tmp_path)
     assert code == 0
     assert {rule["code"]: rule["agreement"] for rule in document["rules"]} == dict.fromkeys(VERIFIED, "agreement")
+
+
+WRONG = """
+code: TEAM{number}
+name: wrong-{number}
+summary: What is not so.
+why: It is made up.
+applies: not megatron_fsdp and {setting}
+message: "{setting} is {{{setting}}}"
+consequence: something else happens than what does
+cases:
+  - {{severity: info, stage: never}}
+confirm: {{tier: {tier}, shows: "{shows}"}}
+fix: {{set: {{{setting}: false}}, safe: never}}
+examples:
+  bad: [{{severity: info, settings: {{{setting}: true, ddp.use_megatron_fsdp: false, dist.use_megatron_fsdp: false}}}}]
+  good: [{{settings: {{{setting}: false}}}}]
+"""
+
+
+def test_a_rule_that_says_what_is_not_seen_is_contradicted(tmp_path: Path) -> None:
+    wrong = {
+        # Start-up replaces it for Megatron-FSDP alone, and the wrapper of plain data parallelism reads it.
+        "001": ("introspect", "seen.after.ddp.average_in_collective != ddp.average_in_collective"),
+        "002": ("cpu", "not seen.read.ddp.average_in_collective"),
+    }
+    (tmp_path / "lint").mkdir()
+    for number, (tier, shows) in wrong.items():
+        text = WRONG.format(number=number, setting="ddp.average_in_collective", tier=tier, shows=shows)
+        (tmp_path / "lint" / f"TEAM{number}.yaml").write_text(text)
+    config = tmp_path / "pyproject.toml"
+    config.write_text('[tool.mfsdp-lint]\nextend-rules = ["lint"]\n')
+    _, document, _ = mfsdp_lint("rules", "--verify", "--select", "TEAM", "--config", str(config), folder=tmp_path)
+    assert {rule["code"]: rule["agreement"] for rule in document["rules"]} == {
+        "TEAM001": "disagreement",
+        "TEAM002": "disagreement",
+    }
 
 
 def test_nothing_is_left_when_the_linter_is_killed_while_ranks_train(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ _MOCK_DATA = {"random_seed": 1, "reset_attention_mask": False, "reset_position_i
 _NEEDED: dict[str, tuple[dict[str, Any], ...]] = {
     # Bridge 0.2 knows the first by its other name alone.
     "MockGPTDatasetConfig": ({"seq_length": 4096, **_MOCK_DATA}, {"sequence_length": 4096, **_MOCK_DATA}),
+    "FinetuningDatasetConfig": ({"seq_length": 4096},),
     "CommOverlapConfig": ({"tp_comm_overlap": False},),
 }
 """Arguments that a class cannot be made without, by its name; where versions differ, one after the other is tried."""

@@ -11,8 +11,8 @@ from .trainer import Trainer
 _SKIPS = "skip_load_to_model_and_opt"
 
 
-def save(trainer: Trainer, directory: str, step: int) -> None:
-    """Saves what was trained so many steps."""
+def save(trainer: Trainer, directory: str, step: int, *, short_lived: bool = False) -> None:
+    """Saves what was trained so many steps; `short_lived`: as one that is thrown away when the next one is there."""
     from megatron.bridge.training.checkpointing import save_checkpoint
 
     measure.fill_moments(trainer.optimizer)
@@ -26,6 +26,7 @@ def save(trainer: Trainer, directory: str, step: int) -> None:
         0,
         checkpointing_context={},
         pg_collection=trainer.groups,
+        non_persistent_ckpt=short_lived,
     )
 
 

@@ -1,6 +1,5 @@
 """Answers what Megatron-Bridge's start-up validation says of settings."""
 
-import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ from . import stubs
 from .answers import changes, environment, serve
 from .build import CannotBuild, build
 from .failure import failure
+from .observer import Observer, plain
 from .pretend import pretend
 
 
@@ -36,10 +36,12 @@ def validate(question: Mapping[str, Any]) -> dict[str, Any]:
         try:
             built = build(settings)
             answer |= {"stage": "startup", "no_field": built.no_field, "left_out": built.left_out}
-            before = answer["config"] = _plain(built.config)
+            before = answer["config"] = plain(built.config)
+            observer = Observer(built.config, settings, ())
             _validate(built.config)
             answer["config"] = {}
-            answer["changed"] = changes(before, _plain(built.config))
+            answer["changed"] = changes(before, plain(built.config))
+            answer["seen"] = observer.report()
         except CannotBuild as error:
             answer["error"] = {"type": "CannotBuild", "text": str(error), "where": []}
         except Exception as error:
@@ -55,16 +57,3 @@ def _validate(config: Any) -> None:
         runtime_config_update(config)
     finally:
         torch.use_deterministic_algorithms(False)  # which validation may switch on for the whole process
-
-
-_SCALARS = (bool, int, float, str, type(None))
-
-
-def _plain(config: Any) -> dict[str, Any]:
-    """The settings of a configuration that are plain values."""
-    found = {}
-    for section, part in vars(config).items():
-        for name, value in getattr(part, "__dict__", {}).items():
-            if isinstance(value, _SCALARS) and not name.startswith("_"):
-                found[f"{section}.{name}"] = copy.copy(value)
-    return found

@@ -2,13 +2,15 @@
 
 import contextlib
 import datetime
+import os
 import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import adapters, checkpoints, families, layers, measure
+from . import adapters, checkpoints, families, layers, measure, variables
 from .build import build
 from .calls import call
+from .observer import Observer
 from .trainer import Answer, Trainer
 
 At = Callable[[str], None]
@@ -33,6 +35,7 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
     import torch
 
     at("build")
+    variables.apply(question["settings"], os.environ)
     settings, answer["substituted"] = families.small(question["settings"])
     built = build(settings, question["base"])
     answer |= {"no_field": built.no_field, "left_out": built.left_out}
@@ -41,9 +44,10 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
         layers.be_local(config.model)
     elif not core_has_transformer_engine():
         raise ImportError("Transformer Engine is not there, for which this job was written")
+    observer = Observer(config, settings, question.get("watched", ()))
     at("startup")
     if config.peft is not None:
-        adapters.prepare(config)
+        adapters.prepare(config, question["load"] if question.get("is_base") else None, at)
     _validate(config)
     at("start")
     torch.distributed.init_process_group(
@@ -57,8 +61,9 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
     at("wrap")
     trainer = Trainer(config, groups)
     answer["wrapped_as"] = type(trainer.model[0]).__name__
+    observer.wrapped(trainer.model)
     steps = question["steps"]
-    if question.get("load"):
+    if question.get("load") and not (config.peft and question.get("is_base")):
         _load_and_go_on(trainer, question["load"], steps, answer, at)
     else:
         _train(trainer, question.get("save"), steps, answer, at)
@@ -66,6 +71,7 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
     answer |= {"bytes": measure.sizes(trainer.model, trainer.optimizer), "sum": measure.total(trainer.optimizer)}
     if torch.cuda.is_available():
         answer["peak"] = torch.cuda.max_memory_allocated()
+    answer["seen"] = observer.report()
     answer["stage"] = "done"
 
 
@@ -80,6 +86,8 @@ def _train(trainer: Trainer, save: str | None, steps: int, answer: Answer, at: A
         trainer.settle()
         at("save")
         checkpoints.save(trainer, save, steps - 1)
+        if trainer.config.checkpoint.non_persistent_save_interval:
+            checkpoints.save(trainer, save, steps - 1, short_lived=True)
         answer["saved"] = measure.digest(trainer.model, trainer.optimizer)
         trainer.resume()
         at("step")
@@ -141,7 +149,7 @@ def _open_groups(config: Any) -> Any:
         tensor_parallel.model_parallel_cuda_manual_seed,
         config.rng.seed,
         te_rng_tracker=getattr(config.rng, "te_rng_tracker", False),
-        use_cudagraphable_rng=getattr(model, "cuda_graph_impl", "none") != "none",
+        use_cudagraphable_rng=getattr(model, "cuda_graph_impl", "none") != "none" and torch.cuda.is_available(),
     )
     # megatron-core 0.14 has no such collection, and nothing there asks for one.
     collection = getattr(process_groups_config, "ProcessGroupCollection", None)

@@ -13,6 +13,7 @@ from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.process import without_collection
+from mfsdp_lint.progress import tell
 from mfsdp_lint.readers.python.entries import class_recipes, entries, running
 from mfsdp_lint.readers.python.entries.addressed import NotThere, addressed
 from mfsdp_lint.readers.python.entries.callers import FunctionCallers
@@ -185,10 +186,12 @@ class _Reading:
         """Raises Different where a kept entry point has to run that did not run before."""
         early = [each for tried in self.tried.values() for each in tried if not each.late]
         late = [each for tried in self.tried.values() for each in tried if each.late]
-        ran = [each for each in early if self._ran(each)]
+        ran = [each for each in _told(early) if self._ran(each)]
         # Helpers are judged with the recipes that call them; by themselves only where none does.
         ran += [
-            each for each in late if not self._is_called(each) and self._may_configure(each.entry) and self._ran(each)
+            each
+            for each in _told(late)
+            if not self._is_called(each) and self._may_configure(each.entry) and self._ran(each)
         ]
         found = {(each.path, each.line, each.name): each for each in distinct(ran)}
         order = {path: position for position, path in enumerate(self.tried)}
@@ -255,6 +258,12 @@ class _Reading:
             tried.found = tuple(_in_other_calls(machine, entry, found, self.spans))
         elif machine.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
+
+
+def _told(tried: Sequence[Tried]) -> Iterator[Tried]:
+    for number, each in enumerate(tried):
+        tell("functions read", number, len(tried))
+        yield each
 
 
 def _may_come_to_one(machine: Machine, entry: Entry) -> bool:

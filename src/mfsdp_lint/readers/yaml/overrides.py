@@ -12,17 +12,27 @@ from collections.abc import Iterator
 
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.settings import WrittenSettings
+from mfsdp_lint.core.values import Known
 from mfsdp_lint.readers.yaml.document import Document, target_of
 from mfsdp_lint.readers.yaml.nodes import Mapping, Scalar
 from mfsdp_lint.vocabulary.entry import Versions
 from mfsdp_lint.vocabulary.sections import SECTIONS
 
+_WHOLE = Known("megatron.bridge.training.config.ConfigContainer")
+"""The class of a whole configuration."""
+
 KEYS = "|".join(sorted(SECTIONS))
 """A document of this shape has one of them, as a pattern."""
 
 
+_COMPOSED = "defaults"
+"""What names the files below this one: Bridge merges one file alone, and refuses keys that are none of its sections."""
+
+
 def is_one(root: Mapping) -> bool:
-    """Whether a document writes to a section."""
+    """Whether a document writes to a section, and to a configuration of Bridge."""
+    if any(isinstance(key, Scalar) and key.text == _COMPOSED for key, _ in root.entries):
+        return False
     for key, value in root.entries:
         if isinstance(key, Scalar):
             section, dot, _ = key.text.partition(".")
@@ -32,13 +42,18 @@ def is_one(root: Mapping) -> bool:
 
 
 def recipes(document: Document, root: Mapping, versions: Versions, nth: str) -> Iterator[Recipe]:
-    """The recipe that a document is; `nth` tells it from the others of its file."""
+    """The recipe that a document is; `nth` tells it from the others of its file.
+
+    A configuration that Bridge has dumped (`run_config.yaml`) says everything.
+    """
+    settings = document.settings(root)
+    dumped = (whole := settings.get("__class__")) is not None and whole.value == _WHOLE
     yield Recipe(
         name=posixpath.basename(document.path) + nth,
         qualified_name=document.path + nth,
         path=document.path,
         line=document.lines.position(root.start)[0],
-        kind="overrides",
-        variants=(Variant(WrittenSettings(document.settings(root))),),
-        partial=True,
+        kind="configuration" if dumped else "overrides",
+        variants=(Variant(WrittenSettings(settings)),),
+        partial=not dumped,
     )

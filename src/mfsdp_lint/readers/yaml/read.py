@@ -1,16 +1,21 @@
-"""From a YAML file to recipes: each document is of the first shape that takes it."""
+"""From a YAML file to recipes: it is a framework's, or each of its documents is of the first shape that takes it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.front_ends.load import profiles
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.yaml import model_args, overrides
+from mfsdp_lint.readers.yaml.compose import COMPOSE
 from mfsdp_lint.readers.yaml.document import Document
-from mfsdp_lint.readers.yaml.nodes import Mapping, compose_documents
+from mfsdp_lint.readers.yaml.files import Files
+from mfsdp_lint.readers.yaml.nodes import Mapping, Node, compose_documents
+from mfsdp_lint.readers.yaml.profiled import recipes_of
 from mfsdp_lint.versions.target import DEFAULT_TARGET
 from mfsdp_lint.vocabulary.entry import Versions
 
@@ -42,15 +47,17 @@ _MENTION = re.compile(rf"\b(?:{'|'.join(shape.keys for shape in SHAPES)})[\"']?\
 
 def may_be_one(text: str) -> bool:
     """Whether a text may hold a configuration: one of the keys is in it, and it is no template."""
-    return bool(_MENTION.search(text)) and not _TEMPLATE.search(text)
+    mentioned = _MENTION.search(text) or any(profile.mention.search(text) for profile in profiles())
+    return bool(mentioned) and not _TEMPLATE.search(text)
 
 
-def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET) -> list[Recipe]:
-    """What the documents of `text` come to; anything that has no known shape, a template included, gives no recipe.
+def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET, files: Files | None = None) -> list[Recipe]:
+    """What a file comes to: the configuration of a framework, put together from `files`, or else what each of its
+    documents is by itself. Anything that has no known shape, a template included, gives no recipe.
 
-    Mappings are known to be set (what they hold depends on what they are merged into) and all that they write is a
-    setting of its own; lists are plain values. Interpolations, `???` and foreign tags are unknown. `env_vars` become
-    settings `env.NAME` with text values.
+    Lists are plain values. What nothing says, and foreign tags, are unknown. Of a document by itself mappings are known
+    to be set (what they hold depends on what they are merged into) and all that they write is a setting of its own;
+    interpolations and `???` are unknown. `env_vars` become settings `env.NAME` with text values.
 
     Origins: the span is the pair of key and value, the focus the value, both where they were written (for an alias, at
     its anchor). The focus of an empty value is empty and directly behind the colon.
@@ -59,11 +66,26 @@ def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET) -> list
     """
     if not may_be_one(text):
         return []
-    lines = Lines(text)
-    recipes: list[Recipe] = []
-    for number, root in enumerate(compose_documents(path, text), 1):
+    roots = compose_documents(path, text)
+    recipes = _of_a_framework(path, text, versions, files or Files(Sources({path: text}))) if len(roots) == 1 else None
+    return list(_by_itself(Document(path, Lines(text)), roots, versions)) if recipes is None else recipes
+
+
+def _of_a_framework(path: str, text: str, versions: Versions, files: Files) -> list[Recipe] | None:
+    """The recipes of a framework's configuration; None where it is no framework's."""
+    root = files.tree(path)
+    for profile in profiles() if root else ():
+        if root and profile.mention.search(text):
+            whole = COMPOSE[profile.compose](path, root, files)
+            if any(whole.get(*key) for key in profile.known_by):
+                return recipes_of(profile, path, whole, versions)
+    return None
+
+
+def _by_itself(document: Document, roots: Sequence[Node], versions: Versions) -> Iterator[Recipe]:
+    for number, root in enumerate(roots, 1):
         shape = next((shape for shape in SHAPES if shape.takes(root)), None) if isinstance(root, Mapping) else None
         if shape is not None and isinstance(root, Mapping):
             nth = f"[{number}]" if number > 1 else ""
-            recipes += shape.recipes(Document(path, lines), root, versions, nth)
-    return recipes
+            # Each document has its own count of writes, and of what aliases stand for.
+            yield from shape.recipes(Document(document.path, document.lines), root, versions, nth)

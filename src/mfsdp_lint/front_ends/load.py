@@ -1,0 +1,50 @@
+"""Where the profiles come from: the tool's data file, which is made of a YAML file each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mfsdp_lint.core.front_ends import FRONT_ENDS, FrontEnd, UnknownFrontEnd
+from mfsdp_lint.core.plaindata import read_yaml
+from mfsdp_lint.core.store import Folder, store
+from mfsdp_lint.front_ends.profile import Profile, read_profile
+
+HERE = Path(__file__).parent / "data"
+
+
+def raw_profiles() -> Sequence[Mapping[str, Any]]:
+    """The profiles as plain data."""
+    return list(Folder(store(), "front-ends").values())
+
+
+def edited_profiles() -> Mapping[str, Mapping[str, Any]]:
+    """The same as they stand in the checkout, by the names of their files."""
+    return {file.name: read_yaml(file) for file in sorted(HERE.glob("*.yaml"))}
+
+
+@cache
+def profiles() -> tuple[Profile, ...]:
+    """Every front-end that is a framework on top of another. Raises ProfileError."""
+    return tuple(read_profile(data) for data in raw_profiles())
+
+
+@cache
+def pins() -> Mapping[str, Mapping[str, str]]:
+    """Commits between releases that frameworks are tied to: the releases around each, by component."""
+    return {commit: versions for raw in raw_profiles() for commit, versions in raw.get("pins", {}).items()}
+
+
+def every_front_end() -> Mapping[str, FrontEnd]:
+    """Every front-end by its name."""
+    return {**FRONT_ENDS, **{profile.front_end.name: profile.front_end for profile in profiles()}}
+
+
+def front_end(name: str) -> FrontEnd:
+    """The front-end of a name. Raises UnknownFrontEnd."""
+    found = every_front_end().get(name)
+    if found is None:
+        raise UnknownFrontEnd(f"{name!r} is no front-end; known are {', '.join(every_front_end())}")
+    return found

@@ -1,0 +1,74 @@
+"""How settings are written: the key and the word for a value, in every notation that a YAML file may have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.values import Plain, same
+from mfsdp_lint.front_ends.load import profiles
+from mfsdp_lint.front_ends.profile import Place
+from mfsdp_lint.vocabulary import table
+
+
+class Unwritable(ValueError):
+    """A value that a notation has no word for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The key of a setting in one notation. `inverted`: it means the opposite. `values`: words, and what each means."""
+
+    words: tuple[str, ...]
+    inverted: bool = False
+    values: tuple[tuple[Plain, Plain], ...] = ()
+
+    def word(self, value: Plain) -> Plain:
+        """What stands behind the key where the setting has this value. Raises Unwritable."""
+        if self.inverted and isinstance(value, bool):
+            return not value
+        found = [word for word, meant in self.values if same(meant, value)] if self.values else [value]
+        if self.inverted or not found:
+            raise Unwritable(value)
+        return found[0]
+
+
+Naming = Callable[[str], Iterator[Key]]
+"""One notation: a setting → its keys."""
+
+
+def by_path(setting: str) -> Iterator[Key]:
+    """Megatron-Bridge's: a section, and a field in it."""
+    yield Key(tuple(setting.split(".")))
+
+
+def by_attribute(setting: str) -> Iterator[Key]:
+    """The names of Megatron-LM's parsed arguments, some of which mean the opposite."""
+    entry = table().entry(setting)
+    for name in entry.attributes if entry else ():
+        yield Key((name,), entry is not None and entry.inverted)
+
+
+def by_line(place: Place) -> Naming:
+    """The keys that a profile has for it."""
+
+    def keys(setting: str) -> Iterator[Key]:
+        return (Key(words, values=target.values) for words, target in place.keys(setting))
+
+    return keys
+
+
+@cache
+def namings() -> tuple[Naming, ...]:
+    """Every notation, that of Megatron-Bridge first."""
+    places = [place for profile in profiles() for place in profile.places]
+    return by_path, by_attribute, *(by_line(place) for place in places if place.lines)
+
+
+def at_the_end_of(words: tuple[str, ...], setting: str) -> Iterator[tuple[Naming, Key]]:
+    """The notations in which the last of some words are this setting's key."""
+    for naming in namings():
+        for key in naming(setting):
+            if words[-len(key.words) :] == key.words:
+                yield naming, key

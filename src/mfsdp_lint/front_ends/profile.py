@@ -1,0 +1,222 @@
+"""The form of a front-end's data file.
+
+name: primus                       what people call it
+source: AMD-AGI/Primus fd1eeabb    where its facts were read
+released_with: core                the next six as in core.front_ends.FrontEnd
+takes_flags: true
+runs: megatron-lm
+starts_up: true
+mention: '(?m)^modules:'           a pattern of the texts that may be its files; all others are not even parsed
+compose: primus                    how its files are put together (readers/yaml/compose)
+recipes:
+  - at: modules.*trainer*          where the settings of a run are; `*` stands for any part of a name
+    where: {framework: [megatron]} what has to stand there
+    named: attributes              by the names of Megatron-LM's parsed arguments (or by its `flags`), or:
+    settings:                      key → setting; `*` is any one name
+      ddp.*: ddp.*
+      zero: {to: ddp.data_parallel_sharding_strategy, values: [[1, optim]]}
+      ignored: null                nobody reads it, though a later line would take it
+    made:                          what the framework itself sets, in this order
+      - set: {env.CUDA_DEVICE_MAX_CONNECTIONS: "8"}
+        when: ddp.use_megatron_fsdp    `own.KEY` is what stands at a key of its own
+        evidence: primus/backends/megatron/patches/env_patches.py:55
+      - default: {…}               the same only where nobody wrote the setting
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Literal, get_args
+
+from mfsdp_lint.conditions.language import Condition, ConditionError, parse
+from mfsdp_lint.core.front_ends import FrontEnd
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, same
+
+Named = Literal["attributes", "flags", "settings"]
+
+
+class ProfileError(ValueError):
+    """A data file of a front-end that is not right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a key sets: a setting, and what the framework's words for its values mean (none: the same)."""
+
+    setting: str
+    values: tuple[tuple[Plain, Plain], ...] = ()
+
+    def value(self, written: Value) -> Value:
+        """The setting's value where the framework's is this."""
+        if not self.values or not isinstance(written, Known):
+            return written
+        return next((Known(meant) for word, meant in self.values if same(word, written.value)), UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of `settings`: a key, and what it sets."""
+
+    key: tuple[str, ...]
+    targets: tuple[Target, ...]
+
+    def sets(self, key: Sequence[str]) -> tuple[Target, ...] | None:
+        """What a key sets; None where the line is about others."""
+        if len(key) != len(self.key):
+            return None
+        rest = []
+        for word, pattern in zip(key, self.key, strict=True):
+            if pattern == "*":
+                rest.append(word)
+            elif pattern != word:
+                return None
+        name = rest[-1] if rest else ""
+        return tuple(Target(each.setting.replace("*", name), each.values) for each in self.targets)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Settings that the framework itself makes, where `when` holds; with `default` only those that nobody wrote."""
+
+    settings: tuple[tuple[str, Value], ...]
+    when: Condition | None
+    default: bool
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a file of the framework has the settings of a run, and what they are called there."""
+
+    at: tuple[str, ...]
+    where: tuple[tuple[tuple[str, ...], tuple[Plain, ...]], ...]
+    named: Named
+    lines: tuple[Line, ...]
+    made: tuple[Made, ...]
+
+    def is_at(self, key: Sequence[str]) -> bool:
+        """Whether this is the way to it."""
+        return len(key) == len(self.at) and all(map(fnmatchcase, key, self.at))
+
+    def sets(self, key: Sequence[str]) -> tuple[Target, ...]:
+        """What a key below it sets; of several lines the first counts."""
+        return next((found for line in self.lines if (found := line.sets(key)) is not None), ())
+
+    def keys(self, setting: str) -> Iterator[tuple[tuple[str, ...], Target]]:
+        """The keys that set this setting, each with what it means."""
+        for line in self.lines:
+            for target in line.targets:
+                head, star, tail = target.setting.partition("*")
+                name = setting[len(head) :]
+                if target.setting == setting and "*" not in line.key:
+                    yield line.key, target
+                elif star and not tail and setting.startswith(head) and "." not in name:
+                    yield tuple(name if word == "*" else word for word in line.key), target
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One front-end: `mention` finds texts that may be its files, `known_by` are the keys of which they have one.
+
+    `compose` names how they are put together, `reasons` say of rules why it is spared them, or enforces them.
+    """
+
+    front_end: FrontEnd
+    source: str
+    mention: re.Pattern[str]
+    known_by: tuple[tuple[str, ...], ...]
+    compose: str
+    places: tuple[Place, ...]
+    reasons: tuple[tuple[str, str], ...] = ()
+
+
+def read_profile(data: Mapping[str, Any]) -> Profile:
+    """A profile as its data file has it. Raises ProfileError."""
+    fields = dict(data)
+    reasons = [*(fields.get("spared") or {}).items(), *(fields.get("enforces") or {}).items()]
+    try:
+        profile = Profile(
+            _front_end(fields),
+            fields.pop("source"),
+            re.compile(fields.pop("mention")),
+            tuple(tuple(key.split(".")) for key in fields.pop("known_by")),
+            fields.pop("compose", "alone"),
+            tuple(_place(each) for each in fields.pop("recipes")),
+            tuple(reasons),
+        )
+    except (KeyError, TypeError, AttributeError, re.error, ConditionError) as error:
+        raise ProfileError(f"{data.get('name')}: {error}") from None
+    fields.pop("pins", None)
+    if fields:
+        raise ProfileError(f"{profile.front_end}: unknown field {next(iter(fields))!r}")
+    return profile
+
+
+def _front_end(fields: dict[str, Any]) -> FrontEnd:
+    return FrontEnd(
+        fields.pop("name"),
+        fields.pop("released_with"),
+        takes_flags=fields.pop("takes_flags", False),
+        runs=fields.pop("runs", ""),
+        skips=frozenset(fields.pop("skips", ())),
+        spared=frozenset(fields.pop("spared", ())),
+        enforces=frozenset(fields.pop("enforces", ())),
+        core=fields.pop("core", ""),
+    )
+
+
+def _place(data: Mapping[str, Any]) -> Place:
+    named = data.get("named", "settings")
+    if named not in get_args(Named):
+        raise ProfileError(f"settings are not named by {named!r}")
+    return Place(
+        at=tuple(part for part in data["at"].split(".") if part),
+        where=tuple((tuple(key.split(".")), tuple(_list(value))) for key, value in data.get("where", {}).items()),
+        named=named,
+        lines=tuple(_line(key, meant) for key, meant in data.get("settings", {}).items()),
+        made=tuple(_made(each) for each in data.get("made", ())),
+    )
+
+
+def _line(key: str, meant: Any) -> Line:
+    return Line(tuple(key.split(".")), tuple(_targets(meant)))
+
+
+def _targets(meant: Any) -> Iterator[Target]:
+    for each in _list([] if meant is None else meant):
+        if isinstance(each, dict):
+            values = (
+                tuple(each["values"].items()) if isinstance(each["values"], dict) else tuple(map(tuple, each["values"]))
+            )
+            yield from (Target(setting, values) for setting in _list(each["to"]))
+        else:
+            yield Target(each)
+
+
+def _made(data: Mapping[str, Any]) -> Made:
+    default = "default" in data
+    settings = data["default" if default else "set"]
+    when = data.get("when")
+    return Made(
+        tuple((path, _value(value)) for path, value in settings.items()),
+        None if when is None else parse(when, {}),
+        default,
+        data["evidence"],
+    )
+
+
+def _value(value: Any) -> Value:
+    match value:
+        case {"unknown": True}:
+            return UNKNOWN
+        case {"set": True}:
+            return NOT_NONE
+        case _:
+            return Known(value)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,131 @@
+"""Primus: an experiment names a module's and a model's preset, and overrides them.
+
+    modules:
+      pre_trainer:
+        framework: megatron
+        config: pre_trainer.yaml     # primus/configs/modules/megatron/pre_trainer.yaml
+        model: llama3_8B.yaml        # primus/configs/models/megatron/llama3_8B.yaml
+        overrides: {…}
+
+Every file may extend others beside it, and `${NAME:default}` is a variable of the environment (`parse_yaml` in
+primus/core/config/yaml_loader.py, `PrimusParser` in primus/core/launcher/parser.py, fd1eeabb).
+"""
+
+from __future__ import annotations
+
+import re
+
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Plain
+from mfsdp_lint.readers.yaml.composed import MISSING, Leaf, Section, Tree, changed, merge
+from mfsdp_lint.readers.yaml.files import LONGEST_CHAIN, Files, above, beside
+
+_VARIABLE = re.compile(r"\$\{([^:{}]+)(?::([^}]*))?\}")
+_INTEGER = re.compile(r"-?\d+")
+_FLOAT = re.compile(r"-?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)")
+
+_YAML_FLOAT = re.compile(r"\.(?!.*[eE]\d)")
+"""What tells a float of YAML 1.1 from what OmegaConf takes for one as well: a dot, and a sign behind the `e`."""
+
+_PRESETS = "primus/configs"
+_OF_THE_MODULE = ("name", "framework", "config", "model", "overrides", "params")
+
+
+def compose(path: str, root: Section, files: Files) -> Section:
+    """An experiment with the presets of its modules below what it writes itself."""
+    experiment = extended(path, root, files)
+    modules = experiment.section("modules")
+    if modules is None:
+        return experiment
+    whole: dict[str, Tree] = {
+        name: _module(path, module, files) if isinstance(module, Section) else module
+        for name, module in modules.entries.items()
+    }
+    return replace(experiment, entries={**experiment.entries, "modules": replace(modules, entries=whole)})
+
+
+def extended(path: str, root: Section | None, files: Files, chain: tuple[str, ...] = ()) -> Section:
+    """A file with what it extends below it."""
+    if root is None or path in chain or len(chain) > LONGEST_CHAIN:
+        return MISSING
+    root = changed(root, _read)
+    found = root.get("extends")
+    if found is None:
+        return root
+    merged = Section(open=not isinstance(found, Leaf))
+    for name in _names(found):
+        there = beside(path, name) if isinstance(name, str) else ""
+        merged = merge(merged, extended(there, files.tree(there) if there else None, files, (*chain, path)))
+    return merge(merged, root.without("extends"))
+
+
+def _names(found: Tree) -> list[Plain]:
+    if not isinstance(found, Leaf) or not isinstance(found.value, Known):
+        return [None]
+    names = found.value.value
+    return names if isinstance(names, list) else [names]
+
+
+def _module(path: str, module: Section, files: Files) -> Section:
+    """A module with its presets. One without a preset is what an earlier run has put together."""
+    if module.get("config") is None:
+        return module
+    config, model = (_preset(path, module, kind, files) for kind in ("config", "model"))
+    # Where two have a key the later one has all of it: the preset of the module is stronger than that of the model.
+    below = _beneath(_beneath(model, module.without(*_OF_THE_MODULE)), config)
+    written = merge(below, module.section("overrides") or Section())
+    named = {name: each for name in ("framework", "model") if (each := module.get(name)) is not None}
+    return replace(written, entries={**named, **written.entries}, origin=module.origin)
+
+
+def _beneath(below: Section, above: Section) -> Section:
+    entries = above.entries if above.open else {**below.entries, **above.entries}
+    return Section(entries, open=below.open or above.open)
+
+
+def _preset(path: str, module: Section, kind: str, files: Files) -> Section:
+    name, framework = module.text(kind), module.text("framework")
+    if name is None or framework is None:
+        return MISSING
+    name = name if name.endswith((".yaml", ".yml")) else f"{name}.yaml"
+    inside = f"{_PRESETS}/{'modules' if kind == 'config' else 'models'}/{framework}/{name}"
+    for folder in above(path):
+        there = f"{folder.rstrip('/')}/{inside}" if folder else inside
+        if files.exists(there):
+            if there not in files.composed:
+                files.composed[there] = extended(there, files.tree(there), files)
+            return files.composed[there]
+    return MISSING
+
+
+def _read(leaf: Leaf) -> Leaf:
+    """A value as Primus reads it: 1e-5 is text to PyYAML, "null" is None, variables of the environment are filled in.
+
+    A variable without a default has to be set; one with a default has that one, until somebody sets it.
+    """
+    text = leaf.text
+    if text is None:
+        return leaf
+    if not isinstance(leaf.value, Known) or "${" in text:
+        names = list(_VARIABLE.finditer(text))
+        if not names:
+            return leaf.with_value(Known(text))
+        if any(found[2] is None for found in names):
+            return leaf.with_value(UNKNOWN)
+        filled = _VARIABLE.sub(lambda found: found[2], text)
+        return leaf.with_value(_null(_plain(filled)), option=f"${names[0][1]}")
+    if isinstance(leaf.value.value, float):
+        return leaf if _YAML_FLOAT.search(text) else leaf.with_value(Known(text))
+    return leaf.with_value(_null(text))
+
+
+def _null(value: Plain) -> Known:
+    return NONE if value == "null" else Known(value)
+
+
+def _plain(text: str) -> Plain:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if _FLOAT.fullmatch(text) else text

@@ -1,0 +1,78 @@
+"""The files that a configuration is put together from, each read once."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from functools import lru_cache
+
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.inputs.sources import Sources, Unreadable
+from mfsdp_lint.readers.yaml.composed import Section, tree_of
+from mfsdp_lint.readers.yaml.document import Document
+from mfsdp_lint.readers.yaml.nodes import Mapping, compose_documents
+
+LONGEST_CHAIN = 50
+"""Files that may lead to each other; more are a circle, or nobody's configuration."""
+
+
+_KEPT = 4096
+"""Trees that are kept: every version that is judged against, and every proof of a fix, asks for the same ones."""
+
+
+class Files:
+    """YAML files as trees. A file that cannot be read, or whose root is no mapping, is none.
+
+    `composed` is for whoever puts files together, to keep what many others begin with.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._trees: dict[str, Section | None] = {}
+        self.composed: dict[str, Section] = {}
+
+    def tree(self, path: str) -> Section | None:
+        """What a file says by itself."""
+        path = posixpath.normpath(path)
+        if path not in self._trees:
+            self._trees[path] = self._read(path)
+        return self._trees[path]
+
+    def exists(self, path: str) -> bool:
+        """Whether there is such a file."""
+        return self._sources.exists(path)
+
+    def head(self, path: str) -> str:
+        """The lines `# @NAME VALUE` that a file begins with."""
+        found = re.match(r"(?:[ \t]*(?:#\s*@[^\n]*)?\n)*", self._sources.text_or_none(path) or "")
+        return found.group() if found else ""
+
+    def _read(self, path: str) -> Section | None:
+        text = self._sources.text_or_none(path) if self._sources.exists(path) else None
+        return None if text is None else _tree(path, text)
+
+
+@lru_cache(_KEPT)
+def _tree(path: str, text: str) -> Section | None:
+    try:
+        roots = compose_documents(path, text)
+    except Unreadable:
+        return None
+    return tree_of(Document(path, Lines(text)), roots[0]) if roots and isinstance(roots[0], Mapping) else None
+
+
+def beside(path: str, other: str) -> str:
+    """A path that is written in a file, as whoever reads that file would open it."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), other))
+
+
+def above(path: str) -> list[str]:
+    """The folders that a file lies in, the innermost first, as far as its path names them."""
+    found = []
+    folder = posixpath.dirname(path)
+    while True:
+        found.append(folder)
+        parent = posixpath.dirname(folder)
+        if parent == folder:
+            return found
+        folder = parent

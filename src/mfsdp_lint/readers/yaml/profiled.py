@@ -1,0 +1,149 @@
+"""From a composed configuration of a framework to recipes, as its profile says."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.settings import WrittenSettings
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value, possible, same
+from mfsdp_lint.front_ends.profile import Made, Place, Profile
+from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
+from mfsdp_lint.readers.yaml.composed import Key, Leaf, Section
+from mfsdp_lint.vocabulary import table
+from mfsdp_lint.vocabulary.entry import Versions
+from mfsdp_lint.vocabulary.tables import ENVIRONMENT, opposite
+
+Settings = dict[str, Setting]
+
+OWN = "own."
+"""What conditions of a profile call the framework's own keys, which are no settings."""
+
+
+def recipes_of(profile: Profile, path: str, root: Section, versions: Versions) -> list[Recipe]:
+    """One recipe for every place of the profile that the configuration has."""
+    versions = _Pinned(versions.bridge, profile.front_end.core or versions.core)
+    found = [
+        (key, place, section) for place in profile.places for key, section in places_in(root, place) if section.entries
+    ]
+    return [
+        _recipe(profile, path, section, settings_at(profile, place, section, versions), key if len(found) > 1 else ())
+        for key, place, section in found
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pinned:
+    """The versions that a framework runs with."""
+
+    bridge: str
+    core: str
+
+
+def places_in(root: Section, place: Place) -> Iterator[tuple[Key, Section]]:
+    """The sections that hold the settings of a run."""
+    for key, section in root.sections():
+        if place.is_at(key) and all(_stands(section, *asked) for asked in place.where):
+            yield key, section
+
+
+def _stands(section: Section, key: Key, wanted: tuple[object, ...]) -> bool:
+    """Whether something that is wanted stands at a key; with nothing wanted in particular, whether anything may."""
+    leaf = section.get(*key)
+    if wanted == (None,):
+        return leaf is not None
+    options = possible(leaf.value) if isinstance(leaf, Leaf) else None
+    return options is not None and any(same(option, each) for option in options for each in wanted)  # type: ignore[arg-type]
+
+
+def settings_at(profile: Profile, place: Place, section: Section, versions: Versions) -> Settings:
+    """What a section comes to: what is written there, what is left to defaults, what the framework makes."""
+    here = Origin(section.origin.span, "default") if section.origin else Origin(Span("", 1, 1, 1, 1), "default")
+    written = dict(_named[place.named](section, versions)) if place.named in _named else {}
+    written |= _by_line(place, section)
+    settings = written
+    if profile.front_end.takes_flags and not section.open:
+        settings = {each.path: each for each in default_settings(versions, here)} | written
+    own = {f"{OWN}{'.'.join(key)}": Setting("", leaf.value) for key, leaf in section.leaves()}
+    for made in place.made:
+        settings = _with(settings, own, made, here, closed=not section.open)
+    return settings
+
+
+def _by_attribute(section: Section, versions: Versions) -> Iterator[tuple[str, Setting]]:
+    """The keys are names in Megatron-LM's parsed arguments; what the parser does not know is passed over."""
+    known = table()
+    attributes = known.attributes(versions.core)
+    for name, leaf in section.entries.items():
+        if not isinstance(leaf, Leaf) or name not in attributes:
+            continue
+        for entry in known.by_attribute(name):
+            value = opposite(leaf.value) if entry.inverted else leaf.value
+            yield entry.path, Setting(entry.path, value, leaf.origin)
+
+
+def _by_flag(section: Section, versions: Versions) -> Iterator[tuple[str, Setting]]:
+    """The keys are Megatron-LM's flags, with `_` for `-`; what the parser does not know is somebody else's."""
+    known = table()
+    words = [
+        word
+        for key, leaf in section.leaves()
+        if known.flag(name := f"--{key[-1].replace('_', '-')}", versions.core)
+        for word in _words(name, leaf)
+    ]
+    yield from settings_from_flags(words, versions).settings.items()
+
+
+def _words(name: str, leaf: Leaf) -> Iterator[Word]:
+    """What a key becomes on the command line: `true` is the flag alone, a list is the flag for each of its items."""
+    span, focus = leaf.origin.span, leaf.origin.point
+    known = leaf.value.value if isinstance(leaf.value, Known) else None
+    for item in known if isinstance(known, list) else [known]:
+        yield Word(Known(name), span, says=focus)
+        if item is not True or isinstance(known, list):
+            yield Word(Known(str(item)) if isinstance(leaf.value, Known) else leaf.value, focus)
+
+
+def _by_line(place: Place, section: Section) -> Iterator[tuple[str, Setting]]:
+    """The profile says what each key sets."""
+    for key, leaf in section.leaves():
+        for target in place.sets(key):
+            value = target.value(leaf.value)
+            if target.setting.startswith(ENVIRONMENT) and isinstance(value, Known):
+                value = Known(str(value.value)) if value != NONE else UNKNOWN
+            yield target.setting, Setting(target.setting, value, leaf.origin)
+
+
+_named = {"attributes": _by_attribute, "flags": _by_flag}
+
+
+def _with(settings: Settings, own: Settings, made: Made, here: Origin, *, closed: bool) -> Settings:
+    """The settings with those that the framework makes. What it may make, or not, is not known."""
+    holds: bool | None = True
+    if made.when is not None:
+        left_out = {path: Setting(path, NONE) for path in made.when.paths() if closed and path.startswith(OWN)}
+        holds = made.when.truth(Variant(WrittenSettings({**settings, **left_out, **own})))
+    changed: dict[str, Value] = {}
+    for path, value in made.settings:
+        written = settings.get(path)
+        if made.default and (written is not None or not closed):
+            continue
+        if holds is not False and (written is None or written.value != value):
+            changed[path] = value if holds else UNKNOWN
+    return settings | {path: Setting(path, value, here) for path, value in changed.items()}
+
+
+def _recipe(profile: Profile, path: str, section: Section, settings: Mapping[str, Setting], key: Key) -> Recipe:
+    suffix = f"[{'.'.join(key)}]" if key else ""
+    return Recipe(
+        name=posixpath.basename(path) + suffix,
+        qualified_name=path + suffix,
+        path=path,
+        line=section.origin.span.line if section.origin and section.origin.span.path == path else 1,
+        kind="configuration",
+        variants=(Variant(WrittenSettings(settings)),),
+        partial=section.open,
+        front_end=profile.front_end,
+    )
