@@ -25,6 +25,24 @@ def llama3_8b_fsdp():
     return cfg
 """
 
+SLOW = {
+    *("dataclasses", "inspect", "yaml", "tomllib", "tomli", "difflib", "libcst", "pathspec", "torch", "megatron"),
+    *(
+        "asyncio",
+        "concurrent",
+        "email",
+        "http",
+        "logging",
+        "multiprocessing",
+        "socket",
+        "ssl",
+        "subprocess",
+        "unittest",
+    ),
+    *("importlib.metadata", "pdb", "pydoc", "traceback", "xml"),
+}
+"""What takes a millisecond or more to import, and a file without findings has no need of."""
+
 YAML = "ddp:\n  use_megatron_fsdp: true\ncheckpoint:\n  ckpt_format: fsdp_dtensor\n"
 
 
@@ -69,8 +87,31 @@ def test_linting_imports_neither_what_it_reads_nor_torch(tmp_path: Path) -> None
     assert not {"recipe", "torch", "megatron"} & modules
 
 
+TOOL = "import os\n\nprint(os.name)\n"
+
+
 def test_a_file_that_says_nothing_of_training_imports_no_evaluator(tmp_path: Path) -> None:
-    (tmp_path / "tool.py").write_text("import os\n\nprint(os.name)\n", encoding="utf-8")
+    (tmp_path / "tool.py").write_text(TOOL, encoding="utf-8")
     code, modules = imported_by(tmp_path, "tool.py")
     assert code == 0
     assert {module for module in modules if module.startswith("mfsdp_lint.readers.python.")} == set()
+
+
+@pytest.mark.parametrize(("name", "text"), [("tool.py", TOOL), ("recipe.py", PYTHON)])
+def test_a_clean_file_imports_nothing_that_is_slow(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    code, modules = imported_by(tmp_path, "--no-cache", name)
+    assert code == 0
+    assert {each for each in modules if each in SLOW or each.partition(".")[0] in SLOW} == set()
+
+
+def test_a_clean_recipe_imports_these_packages_and_no_others(tmp_path: Path) -> None:
+    (tmp_path / "recipe.py").write_text(PYTHON, encoding="utf-8")
+    _, modules = imported_by(tmp_path, "--no-cache", "recipe.py")
+    packages = {module.split(".")[1] for module in modules if module.startswith("mfsdp_lint.")}
+    stages = {"conditions", "core", "detect", "engine", "inputs", "readers", "rules", "startup", "versions"}
+    known = {"snapshots", "vocabulary"}  # vocabulary: which settings decide, and nothing that is read from a file
+    shown = {"cli", "commands", "process", "progress", "reports", "results"}
+    assert packages == stages | known | shown | {"fixes"}
+    assert {each for each in modules if each.startswith("mfsdp_lint.fixes.")} == {"mfsdp_lint.fixes.edits"}
+    assert "mfsdp_lint.vocabulary.tables" not in modules

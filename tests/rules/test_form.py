@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from mfsdp_lint.conditions.language import parse
 from mfsdp_lint.rules.fields import RuleError
 from mfsdp_lint.rules.form import read_rule
-from mfsdp_lint.rules.load import CHECKOUT, load_rules
+from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.tools.edited import CHECKOUT
 
 RULE = """
 code: TEAM001
@@ -135,3 +138,10 @@ def test_the_compiled_rules_are_the_rules() -> None:
         ]
 
     assert list(map(said, load_rules())) == list(map(said, load_rules(CHECKOUT)))
+
+
+def test_a_compiled_rule_with_another_condition_is_a_rule_like_any_other() -> None:
+    rule = next(rule for rule in load_rules() if rule.code == "MFSDP101")
+    other = replace(rule, applies=parse("model.odd and model.even", {}))
+    assert (rule.gate.text, other.gate.text) == ("megatron_fsdp", "model.odd")
+    assert other.examples == rule.examples

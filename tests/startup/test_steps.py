@@ -15,6 +15,7 @@ from mfsdp_lint.judging.configuration import variant_of
 from mfsdp_lint.startup import steps as startup
 from mfsdp_lint.startup.resolve import resolve
 from mfsdp_lint.startup.steps import StartupError, Step, nearest
+from mfsdp_lint.tools import edited
 from mfsdp_lint.versions.target import RELEASES, Target, resolve_target
 
 TARGETS = [resolve_target(release.bridge) for release in RELEASES]
@@ -59,7 +60,7 @@ def test_so_it_has_for_the_command_line(core: str) -> None:
 
 
 def test_compiled_they_are_what_is_edited() -> None:
-    assert dict(startup.raw_steps()) == startup.edited_steps()
+    assert dict(startup.raw_steps()) == edited.startup()
 
 
 # -- Megatron-LM's command line -------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pytest
 from mfsdp_lint.conditions.byversion import ByVersion
 from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.rules.model import Evidence, Rule
+from mfsdp_lint.rules.model import Backing, Evidence, Rule
 from mfsdp_lint.tools.coverage.checks import Check, checks_of
 from mfsdp_lint.tools.coverage.covered import Covered, Reason, covered, read_reasons
 from mfsdp_lint.tools.coverage.generate import files
@@ -122,7 +122,7 @@ def rule(line: int = 0, raises: str = "") -> Rule:
     error = ByVersion.everywhere(ErrorText(raises)) if raises else ByVersion()
     cases = tuple(replace(case, raises=error) for case in any_rule.cases[:1])
     evidence = {"0.5.1": (Evidence("bridge", f"src/{CONFIG}", line),)} if line else {}
-    return replace(any_rule, code="MFSDP999", cases=cases, evidence=evidence)
+    return replace(any_rule, code="MFSDP999", cases=cases, backing=lambda: Backing(evidence, ()))
 
 
 def judged(source: str, by: Rule, *reasons: Reason) -> Covered:

@@ -9,10 +9,11 @@ import pytest
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
+from mfsdp_lint.tools import edited
 from mfsdp_lint.tools.vocabulary.generate import DECIDING_FILE, deciding
 from mfsdp_lint.vocabulary import NAMES, SETTINGS, default, table
 from mfsdp_lint.vocabulary.entry import Entry, VocabularyError, read_entry
-from mfsdp_lint.vocabulary.load import edited_data, raw_data, reviewed
+from mfsdp_lint.vocabulary.load import raw_data
 from mfsdp_lint.vocabulary.tables import Table, opposite
 
 ENTRIES = table().entries
@@ -67,7 +68,7 @@ def test_a_default_has_the_type_that_the_entry_says() -> None:
 def test_what_is_there_at_once_is_what_the_table_marks() -> None:
     assert table().deciding == SETTINGS
     assert {path.partition(".")[2] for path in SETTINGS} < NAMES
-    assert DECIDING_FILE.read_text(encoding="utf-8") == deciding(reviewed())
+    assert DECIDING_FILE.read_text(encoding="utf-8") == deciding(edited.settings())
 
 
 def test_the_table_is_read_only_when_it_is_asked_for() -> None:
@@ -79,8 +80,8 @@ def test_the_table_is_read_only_when_it_is_asked_for() -> None:
 
 
 def test_compiled_it_is_what_is_edited() -> None:
-    assert dict(raw_data()) == edited_data()
-    assert Table(edited_data()).entries == table().entries
+    assert dict(raw_data()) == edited.vocabulary()
+    assert Table(edited.vocabulary()).entries == table().entries
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -15,6 +16,28 @@ from mfsdp_lint.inputs.sources import Problem
 from mfsdp_lint.results.printable import count
 
 
+class Help(argparse.HelpFormatter):
+    """As wide as the terminal. argparse asks `shutil` for that, with all its archives, for every single argument."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """A sentence is broken where the line ends; what has lines already keeps them."""
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
+def _columns() -> int:
+    try:
+        return int(os.environ["COLUMNS"]) or 80
+    except (KeyError, ValueError):
+        pass
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 80
+    except (AttributeError, ValueError, OSError):
+        return 80
+
+
 class Parser(argparse.ArgumentParser):
     """Reports wrong usage as the rest of the tool does, instead of printing the whole usage and exiting."""
 
@@ -25,13 +48,7 @@ class Parser(argparse.ArgumentParser):
 
 def parser_for(prog: str, summary: str, epilog: str = "") -> Parser:
     """The parser of one command, with what every command has."""
-    parser = Parser(
-        prog=prog,
-        description=summary,
-        epilog=epilog,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter,
-    )
+    parser = Parser(prog=prog, description=summary, epilog=epilog, allow_abbrev=False, formatter_class=Help)
     parser.add_argument("-V", "--version", action="version", version=f"mfsdp-lint {__version__}")
     return parser
 

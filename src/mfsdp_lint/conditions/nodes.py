@@ -14,10 +14,10 @@ from typing import Protocol
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.byversion import ByVersion
 from mfsdp_lint.conditions.expressions import Expression
-from mfsdp_lint.conditions.truth import Truth, agreed, junction, opposite
+from mfsdp_lint.conditions.truth import Truth, agreed
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import NotNone, Plain, possible
+from mfsdp_lint.core.values import Known, NotNone, OneOf, Plain, possible
 
 _MOST_COMBINATIONS = 1000
 """Of values that a comparison of several settings tries; with more it is undecided."""
@@ -79,11 +79,12 @@ class Test:
     literals: tuple[Plain, ...] = ()
 
     def truth(self, variant: Variant) -> Truth:
-        value = variant.value(self.path)
-        options = possible(value)
-        if options is None:
-            return self.when_set if isinstance(value, NotNone) else None
-        return agreed(self.ask(option) for option in options)
+        value = variant.settings.value(self.path)
+        if type(value) is Known:  # nearly all are
+            return self.ask(value.value)
+        if isinstance(value, OneOf):
+            return agreed(self.ask(option) for option in value.values)
+        return self.when_set if isinstance(value, NotNone) else None
 
     def deciding(self, variant: Variant) -> Iterator[str]:
         yield self.path
@@ -132,7 +133,8 @@ class Not:
     operand: Node
 
     def truth(self, variant: Variant) -> Truth:
-        return opposite(self.operand.truth(variant))
+        truth = self.operand.truth(variant)
+        return None if truth is None else not truth
 
     def deciding(self, variant: Variant) -> Iterator[str]:
         return self.operand.deciding(variant)
@@ -152,7 +154,14 @@ class Junction:
     decisive: bool
 
     def truth(self, variant: Variant) -> Truth:
-        return junction((arm.truth(variant) for arm in self.arms), self.decisive)
+        result: Truth = not self.decisive
+        for arm in self.arms:
+            truth = arm.truth(variant)
+            if truth is self.decisive:
+                return truth
+            if truth is None:
+                result = None
+        return result
 
     def deciding(self, variant: Variant) -> Iterator[str]:
         wanted = self.truth(variant)

@@ -7,11 +7,6 @@ from collections.abc import Iterable
 Truth = bool | None
 
 
-def opposite(truth: Truth) -> Truth:
-    """What is undecided stays so."""
-    return None if truth is None else not truth
-
-
 def junction(truths: Iterable[Truth], decisive: bool) -> Truth:
     """`and` (False is decisive) or `or` (True is): a decisive truth decides alone, and ends the asking."""
     result: Truth = not decisive

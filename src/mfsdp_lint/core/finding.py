@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import Literal
 
@@ -141,4 +140,6 @@ class Finding:
 
 def fingerprint(*parts: str) -> str:
     """Short and stable. Names of files may hold what is no UTF-8."""
+    import hashlib  # it loads OpenSSL, and a run without findings needs no fingerprint
+
     return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]

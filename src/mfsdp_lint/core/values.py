@@ -69,13 +69,9 @@ def is_known_as(value: Value, wanted: Plain) -> bool:
 
 def possible(value: Value) -> tuple[Plain, ...] | None:
     """All values it can take, or None where they cannot be listed."""
-    match value:
-        case Known(known):
-            return (known,)
-        case OneOf(values):
-            return values
-        case _:
-            return None
+    if isinstance(value, Known):
+        return (value.value,)
+    return value.values if isinstance(value, OneOf) else None
 
 
 def join(values: Iterable[Value]) -> Value:

@@ -19,7 +19,6 @@ from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.registry import kind_of, reader_of
 from mfsdp_lint.results.by_recipe import by_recipe
 from mfsdp_lint.results.summary import summarise
-from mfsdp_lint.rules.extend import rules_for
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.selection import selected
@@ -78,7 +77,11 @@ def run(options: Options) -> Outcome:
 
 def prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], Sequence[Rule]]:
     """The judge for these options, the codes that are shown, and all rules that there are."""
-    rules = rules_for(options.extend_rules) if options.extend_rules else load_rules()
+    rules = load_rules()
+    if options.extend_rules:
+        from mfsdp_lint.rules.extend import rules_for
+
+        rules = rules_for(options.extend_rules)
     known = (*(rule.code for rule in rules), *FILE_CODES)
     codes = selected(known, options.select, options.ignore)
     on = tuple(rule for rule in rules if rule.preset in (None, options.preset) or rule.code in options.select)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import lru_cache
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from mfsdp_lint.core.recipe import Setting, Settings, Variant
-from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value
+from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Scalar, Value
 from mfsdp_lint.startup.resolve import WORLD_SIZE
 
 ENVIRONMENT = "env."
@@ -28,7 +29,7 @@ _TWINS = {"rerun_state_machine.check_for_nan_in_loss": "ddp.check_for_nan_in_gra
 _OF_INFERENCE = frozenset({"model.inference_cuda_graph_scope"})
 """Fields of the model that training leaves unset, but start-up looks at."""
 
-_SCALARS = (bool, str, int, float, type(None))
+_SCALARS = frozenset({bool, str, int, float, type(None)})
 _DEEPEST = 8
 _MOST_ITEMS = 10_000
 
@@ -43,59 +44,69 @@ def variant_of(configuration: object, *, world_size: int | None = None, partial_
     A setting that is not given is unknown (but see _TWINS and _OF_INFERENCE), and so is the number of ranks. An
     environment variable that is not given is unset, or with `partial_environment` unknown. Raises NotAConfiguration.
     """
-    values: dict[str, Value] = {} if world_size is None else {WORLD_SIZE: Known(world_size)}
-    for path, value in _walk(configuration):
-        if path in values and value == NOT_NONE:
+    values: dict[str, Value | Scalar] = {} if world_size is None else {WORLD_SIZE: world_size}
+    for name, given in _parts(configuration).items():
+        if not isinstance(name, str) or not name:
+            raise NotAConfiguration(f"{name!r} is not the name of a setting")
+        if type(given) in _SCALARS:  # most are
+            values[name] = given  # type: ignore[assignment]  # `in` does not narrow
             continue
-        values[path] = value
-    for section in {path.partition(".")[0] for path in values if "." in path} - {"env", "run"}:
+        for path, value in _below(name, given, 0, ()):
+            if value != NOT_NONE or path not in values:
+                values[path] = value
+    for section in _sections(tuple(values)):
         # What has a name or is None has no fields: those that are given are left over from what it was before.
-        if isinstance(values.setdefault(section, NOT_NONE), Known) and section != VARIABLES:
+        of_section = values.setdefault(section, NOT_NONE)
+        if section != VARIABLES and (type(of_section) in _SCALARS or isinstance(of_section, Known)):
             values = {path: value for path, value in values.items() if not path.startswith(f"{section}.")}
     return Variant(GivenSettings(values, partial_environment))
 
 
+@lru_cache(maxsize=8)
+def _sections(paths: tuple[str, ...]) -> frozenset[str]:
+    """The sections that settings are given of. Who gives many configurations gives the same settings each time."""
+    return frozenset(path.partition(".")[0] for path in paths if "." in path) - {"env", "run"}
+
+
 class GivenSettings(Settings):
-    """Settings by path, which nobody is known to have written."""
+    """Settings by path, which nobody is known to have written. A scalar stands for itself until it is asked for."""
 
-    __slots__ = ("_partial_environment", "_values")
+    __slots__ = ("_given", "_known", "_partial_environment")
 
-    def __init__(self, values: Mapping[str, Value], partial_environment: bool) -> None:
-        self._values = values
+    def __init__(self, given: Mapping[str, Value | Scalar], partial_environment: bool) -> None:
+        self._given = given
+        self._known: dict[str, Value] = {}
         self._partial_environment = partial_environment
 
     def value(self, path: str) -> Value:
-        found = self._values.get(path)
-        if found is not None:
-            return found
+        known = self._known.get(path)
+        if known is None:
+            known = self._known[path] = self._value(path)
+        return known
+
+    def get(self, path: str) -> Setting | None:
+        return Setting(path, self.value(path)) if path in self._given else None
+
+    def _value(self, path: str) -> Value:
+        if path in self._given:
+            given = self._given[path]
+            return Known(given) if type(given) in _SCALARS else given  # type: ignore[arg-type, return-value]
         if path.startswith(ENVIRONMENT):
             return UNKNOWN if self._partial_environment else NONE
         if path in _OF_INFERENCE:
             return NONE
-        return self._values.get(_TWINS.get(path, path), UNKNOWN)
-
-    def get(self, path: str) -> Setting | None:
-        value = self._values.get(path)
-        return None if value is None else Setting(path, value)
+        return self.value(_TWINS[path]) if path in _TWINS else UNKNOWN
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        return iter(self._given)
 
 
-def _walk(configuration: object) -> Iterator[tuple[str, Value]]:
-    """Every setting with its path; a later one replaces an earlier one."""
-    items: Mapping[Any, object] | None = (
-        configuration if isinstance(configuration, Mapping) else fields_of(configuration)
-    )
-    if items is None:
+def _parts(configuration: object) -> Mapping[Any, object]:
+    """What it consists of, by name."""
+    parts = configuration if isinstance(configuration, Mapping) else fields_of(configuration)
+    if parts is None:
         raise NotAConfiguration(f"expected a mapping of settings or a configuration, not {_named(type(configuration))}")
-    for key, value in items.items():
-        if not isinstance(key, str) or not key:
-            raise NotAConfiguration(f"{key!r} is not the name of a setting")
-        if type(value) in _SCALARS:  # most are
-            yield key, Known(value)  # type: ignore[arg-type]  # `in` does not narrow
-        else:
-            yield from _below(key, value, 0, ())
+    return parts
 
 
 def _below(path: str, value: object, depth: int, above: tuple[int, ...]) -> Iterator[tuple[str, Value]]:

@@ -91,6 +91,8 @@ def _override(path: str, value: Value, option: str, line: int) -> Override:
 
 def misspelt(recipes: Sequence[Recipe], overrides: Sequence[Override]) -> list[str]:
     """What to say of overrides that no recipe has a field for, though its section is known."""
+    if not overrides:
+        return []
     from difflib import get_close_matches
 
     remarks = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 
 from mfsdp_lint.core.finding import Edit, Fix
@@ -32,8 +31,11 @@ def changes(fix: Fix, texts: Texts) -> Iterator[tuple[str, list[Row]]]:
 
 def _rows(path: str, text: str, edits: Sequence[Edit]) -> Iterator[Row]:
     """Only the lines around the edits are compared, which is where they differ."""
+    import difflib
+
     mine = [edit for edit in edits if edit.span.path == path]
     first, last = min(edit.span.line for edit in mine) - 1, max(edit.span.end_line for edit in mine)
+
     before, after = _lines(text), _lines(apply_edits(path, text, mine))
     behind = len(before) - last
     old, new = before[first:last], after[first : max(len(after) - behind, first)]

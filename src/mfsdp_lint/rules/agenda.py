@@ -12,36 +12,64 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.rules.model import Case, Rule, Sees
 from mfsdp_lint.rules.views import Views
 
+_NOTHING: frozenset[str] = frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:
     """One arm of what has to hold, and the settings in it."""
 
-    condition: Condition
+    node: Node
     paths: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
 class RuleQuestion:
-    """A rule about settings, and for each of its cases the clauses that have to hold."""
+    """A rule about settings: the clauses that have to hold for all of its cases, and those of each case.
 
-    rule: Rule
-    cases: tuple[tuple[Case, tuple[Clause, ...]], ...]
+    The latter are only looked at where the former hold, which is seldom.
+    """
+
+    __slots__ = ("_applies", "_cases", "rule")
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self._applies = _arms(rule.applies)
+        self._cases: tuple[tuple[Clause, ...], ...] | None = None
 
     def answer(self, views: Views) -> Case | None:
         """The case in which the rule is broken, if one is."""
-        return next((case for case, clauses in self.cases if _hold(clauses, case.sees, views)), None)
+        applies: dict[Sees, bool] = {}
+        for number, case in enumerate(self.rule.cases):
+            sees = case.sees
+            if sees not in applies:
+                applies[sees] = _hold(self._applies, sees, views)
+            if applies[sees] and _hold(self.cases[number], sees, views):
+                return case
+        return None
+
+    @property
+    def cases(self) -> tuple[tuple[Clause, ...], ...]:
+        """What has to hold in each case on top."""
+        if self._cases is None:
+            self._cases = tuple(_arms(case.when) if case.when else () for case in self.rule.cases)
+        return self._cases
 
 
 def _hold(clauses: Sequence[Clause], sees: Sees, views: Views) -> bool:
     """Whether all of them hold. Those that start-up has no say in are asked first, for it takes time to work out."""
+    written, changeable = views.written, _NOTHING if sees == "written" else views.changeable
     changed = []
     for clause in clauses:
-        if not views.as_written(clause.paths, sees):
-            changed.append(clause)
-        elif not clause.condition.truth(views.written):
+        if not changeable.isdisjoint(clause.paths):
+            changed.append(clause.node)
+        elif not clause.node.truth(written):
             return False
-    return not changed or all(clause.condition.truth(views.of(sees)) for clause in changed)
+    if changed:
+        seen = views.of(sees)
+        for node in changed:
+            if not node.truth(seen):
+                return False
+    return True
 
 
 class Gate:
@@ -55,22 +83,24 @@ class Gate:
     def __init__(self, rules: Sequence[Rule], site: Site) -> None:
         self.rules = rules
         self.site = site
-        self.clause = _clause(rules[0].gate.at(site).root, rules[0].gate.text)
+        self.clause = _clause(rules[0].gate.at(site).root)
         self.sees = tuple(dict.fromkeys(sees for rule in rules for sees in rule.views))
         self._questions: tuple[RuleQuestion, ...] | None = None
 
     def open(self, views: Views) -> bool:
         """Whether any question behind it may have an answer."""
-        if not all(views.as_written(self.clause.paths, sees) for sees in self.sees):
-            return True
-        return bool(self.clause.condition.truth(views.written))
+        if self._questions == ():
+            return False
+        if views.changeable.isdisjoint(self.clause.paths):
+            return bool(self.clause.node.truth(views.written))
+        return any(self.clause.node.truth(views.of(sees)) for sees in self.sees)
 
     @property
     def questions(self) -> tuple[RuleQuestion, ...]:
         """Those of the rules that say something at the site."""
         if self._questions is None:
             here = (rule.at(self.site.target, self.site.front_end) for rule in self.rules)
-            self._questions = tuple(_question(rule) for rule in here if rule is not None)
+            self._questions = tuple(RuleQuestion(rule) for rule in here if rule is not None)
         return self._questions
 
 
@@ -120,19 +150,10 @@ def _agenda(rules: Sequence[Rule], site: Site) -> Agenda:
     )
 
 
-def _question(rule: Rule) -> RuleQuestion:
-    applies = _arms(rule.applies)
-    return RuleQuestion(
-        rule, tuple((case, (*applies, *(_arms(case.when) if case.when else ()))) for case in rule.cases)
-    )
-
-
 def _arms(condition: Condition) -> tuple[Clause, ...]:
     root = condition.root
-    arms = root.arms if isinstance(root, Junction) and not root.decisive else (root,)
-    return tuple(_clause(arm, condition.text) for arm in arms)
+    return tuple(map(_clause, root.arms if isinstance(root, Junction) and not root.decisive else (root,)))
 
 
-def _clause(root: Node, text: str) -> Clause:
-    condition = Condition(text, root)
-    return Clause(condition, condition.paths())
+def _clause(root: Node) -> Clause:
+    return Clause(root, frozenset(path for path, _ in root.landmarks()))

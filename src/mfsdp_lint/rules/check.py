@@ -250,19 +250,27 @@ class _Writes:
     """Which variants take a setting from the same written place, and whether a rule fires in all of them."""
 
     def __init__(self, recipes: Sequence[Recipe], hits: Sequence[Hit]) -> None:
-        blamed = {path for hit in hits for setting in hit.rule.blame.value for path in setting.deciding(hit.seen)}
-        self._readers: dict[tuple[str, Span], set[int]] = defaultdict(set)
-        self._pieces: set[int] = set()
-        for recipe in recipes:
-            for variant in (*recipe.variants, *recipe.exposed):
-                if recipe.kind == "overrides":
-                    self._pieces.add(id(variant))
-                for path in blamed:
-                    for place in _everywhere(variant.origin(path)):
-                        self._readers[path, place.span].add(id(variant))
+        self._variants = [variant for recipe in recipes for variant in (*recipe.variants, *recipe.exposed)]
+        self._pieces = {
+            id(variant)
+            for recipe in recipes
+            if recipe.kind == "overrides"
+            for variant in (*recipe.variants, *recipe.exposed)
+        }
+        self._readers: dict[str, Mapping[Span, set[int]]] = {}
         self._broken: dict[str, set[int]] = defaultdict(set)
         for hit in hits:
             self._broken[hit.rule.code].add(id(hit.variant))
+
+    def _readers_of(self, path: str) -> Mapping[Span, set[int]]:
+        """The variants that take a setting from each of the places that any takes it from."""
+        if path not in self._readers:
+            readers: dict[Span, set[int]] = defaultdict(set)
+            for variant in self._variants:
+                for place in _everywhere(variant.origin(path)):
+                    readers[place.span].add(id(variant))
+            self._readers[path] = readers
+        return self._readers[path]
 
     def only_broken(self, code: str, path: str, span: Span, excused: Collection[int] = ()) -> bool:
         """Whether everyone who takes `path` from there breaks the rule, so that changing it there harms nobody.
@@ -270,7 +278,7 @@ class _Writes:
         A file of overrides is only a piece of a configuration: where a program reads it, the program tells who is fine.
         Those who are `excused` need not break the rule.
         """
-        readers = self._readers[path, span]
+        readers = self._readers_of(path).get(span, set())
         return (readers - self._pieces or readers) <= self._broken[code].union(excused)
 
 

@@ -64,6 +64,8 @@ class Fields:
         template = self.text(key, default)
         if not template:
             raise self.error(key, "is missing")
+        if self.checked:
+            return Text(template)
         for found in _BRACE.finditer(template):
             if not SETTING.fullmatch(found[1]):
                 raise self.error(key, f"{found[0]!r} names no setting")
@@ -203,6 +205,6 @@ class Fields:
             raise self.error(key, str(problem)) from None
 
     def _chosen(self, key: str, text: str, literal: object) -> Any:
-        if text not in get_args(literal):
+        if not self.checked and text not in get_args(literal):
             raise self.error(key, f"{text!r} is none of {', '.join(get_args(literal))}")
         return text

@@ -6,7 +6,8 @@ The data is what `rules/*.yaml` says, field for field; model.py tells what the f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.rules.fields import SETTING, Fields, RuleError
 from mfsdp_lint.rules.model import (
+    Backing,
     Blame,
     Case,
     Confirm,
@@ -82,9 +84,10 @@ def _term(fields: object, where: str, terms: Terms, *, checked: bool = False) ->
 def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -> Rule:
     """One rule. Raises RuleError for an unknown field, a missing one, or a value that is not of its kind.
 
-    The conditions of one that was `checked` before are parsed when they are first asked.
+    The conditions of one that was `checked` before are parsed when they are first asked, and so is what backs it.
     """
     fields = Fields.of(data, file, checked)
+    backing = _backing(fields)
     message, consequence = fields.text("message", ""), fields.text("consequence", "")
     sees = fields.choice("sees", Sees) if "sees" in fields else None
     judges = fields.choice("judges", Judges, "settings")
@@ -105,7 +108,6 @@ def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -
         ),
         blame=_blame(fields.fields("blame"), terms),
         versions=fields.range("versions").of_a_rule(),
-        evidence=_evidence(fields.fields("evidence")),
         fixes=tuple(_fix(each, terms, finds) for each in fields.one_or_more("fix")),
         control=fields.settings("control"),
         intended=fields.settings("intended"),
@@ -114,13 +116,21 @@ def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -
         preset=fields.choice("preset", Preset) if "preset" in fields else None,
         groups=fields.texts("groups", _GROUP),
         weaker_than=fields.texts("weaker_than"),
-        examples=tuple(_examples(fields.fields("examples"))),
+        backing=backing,
         file=file,
     )
     fields.done()
     if not rule.cases:
         raise RuleError(f"{file}: cases: at least one is needed")
     return rule
+
+
+def _backing(fields: Fields) -> Callable[[], Backing]:
+    evidence, examples = fields.fields("evidence"), fields.fields("examples")
+    read = cache(lambda: Backing(_evidence(evidence), tuple(_examples(examples))))
+    if not fields.checked:
+        read()
+    return read
 
 
 @dataclass(frozen=True, slots=True)

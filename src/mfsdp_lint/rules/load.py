@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.conditions.language import Terms
 from mfsdp_lint.core.plaindata import read_yaml
-from mfsdp_lint.core.store import RULES, Folder, store
+from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.rules.fields import RuleError
 from mfsdp_lint.rules.form import CheckedTerms, read_rule, read_terms
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.stored import StoredRule
 from mfsdp_lint.rules.strength import groups, stronger
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 TERMS_FILE = "terms.yaml"
-CHECKOUT = Path(RULES)
 
 
 @cache
@@ -58,7 +60,7 @@ def extended_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
 
 
 def _rules(files: Mapping[str, Any], terms: Terms) -> Iterator[Rule]:
-    return (read_rule(data, file, terms) for file, data in files.items() if Path(file).name != TERMS_FILE)
+    return (read_rule(data, file, terms) for file, data in files.items() if os.path.basename(file) != TERMS_FILE)
 
 
 def _together(rules: Iterable[Rule]) -> tuple[Rule, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal, TypeVar
 
 from mfsdp_lint.conditions.applicability import Applicability, Site
@@ -203,6 +203,14 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Backing:
+    """What backs a rule: people and tests look at it, a run does not."""
+
+    evidence: Mapping[str, tuple[Evidence, ...]]
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A mistake that settings show, or the assignments that made them.
 
@@ -222,7 +230,6 @@ class Rule:
     cases: tuple[Case, ...]
     blame: Blame
     versions: Applicability
-    evidence: Mapping[str, tuple[Evidence, ...]]
     judges: Judges = "settings"
     written: Written | None = None
     finds: re.Pattern[str] | None = None
@@ -235,8 +242,18 @@ class Rule:
     preset: Preset | None = None
     groups: tuple[str, ...] = ()
     weaker_than: tuple[str, ...] = ()
-    examples: tuple[Example, ...] = ()
+    backing: Callable[[], Backing] = field(default=lambda: Backing({}, ()), compare=False, repr=False)
     file: str = ""
+
+    @property
+    def evidence(self) -> Mapping[str, tuple[Evidence, ...]]:
+        """Where upstream enforces it, by version."""
+        return self.backing().evidence
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """What it reports, and what it is silent about."""
+        return self.backing().examples
 
     @property
     def gate(self) -> Condition:

@@ -36,13 +36,12 @@ class Views:
             case "run":
                 return self.resolution.run
 
-    def as_written(self, paths: frozenset[str], sees: Sees) -> bool:
-        """Whether these settings are what is written, where a case looks at them."""
-        if sees == "written":
-            return True
+    @property
+    def changeable(self) -> frozenset[str]:
+        """The settings that may be something else in the other views than what is written."""
         if self._changeable is None:
             self._changeable = changeable(self.written, self.site)
-        return self._changeable.isdisjoint(paths)
+        return self._changeable
 
     @property
     def resolution(self) -> Resolution:

@@ -15,7 +15,7 @@ from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Settings, Span, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer
-from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, Value, join, possible, same
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, OneOf, Unknown, Value, join, possible, same
 from mfsdp_lint.startup.steps import OBJECT, Phase, Place, Step, rare, startup
 from mfsdp_lint.versions.target import Target
 
@@ -156,7 +156,7 @@ class _Underway(Layer):
         value = self.values.get(path)
         if value is None:
             value = self.below.value(path)
-            if value == UNKNOWN and path in self._rare:
+            if type(value) is Unknown and path in self._rare:
                 return NONE
         return value
 
@@ -196,16 +196,20 @@ class _Run:
     def take(self, step: Step, maybe: bool = False) -> None:
         """Do what a step does; with `maybe` nobody knows whether it is taken."""
         if step.when is not None:
-            truth = step.when.truth(self.variant)
+            truth = step.when.root.truth(self.variant)
             if truth is False:
                 return
             maybe = maybe or truth is None
         maybe = maybe or step.uncertain
         if step.phase != self.phase:
             self.begin(step.phase)
-        # What is written at once is read at once: a row is looked up by the name that it replaces.
-        for path, after in [(path, source.at(self.value)) for path, source in step.writes]:
-            self.write(step, path, after, maybe)
+        if len(step.writes) == 1:
+            ((path, source),) = step.writes
+            self.write(step, path, source.at(self.value), maybe)
+        elif step.writes:
+            # What is written at once is read at once: a row is looked up by the name that it replaces.
+            for path, after in [(path, source.at(self.value)) for path, source in step.writes]:
+                self.write(step, path, after, maybe)
         if step.spread is not None:
             self.spread(step, *step.spread, maybe)
         for inner in step.steps:
@@ -223,7 +227,7 @@ class _Run:
         before = self.value(path)
         if maybe:
             after = join((before, after))
-        if _equal(before, after):
+        if before is after or _equal(before, after):
             return
         self.values[path] = after
         if not path.startswith(_FACTS):
@@ -283,9 +287,9 @@ def _origin(written: Origin | None, changes: Iterable[Change]) -> Origin | None:
 
 def _equal(left: Value, right: Value) -> bool:
     """Equality of what is known, in which True is not 1."""
-    if type(left) is Known and type(right) is Known:
+    if isinstance(left, Known) and isinstance(right, Known):
         return same(left.value, right.value)
-    one, other = possible(left), possible(right)
-    if one is None or other is None:
-        return left == right
+    if not (isinstance(left, OneOf) and isinstance(right, OneOf)):
+        return type(left) is type(right)
+    one, other = left.values, right.values
     return len(one) == len(other) and all(any(same(value, option) for option in other) for value in one)

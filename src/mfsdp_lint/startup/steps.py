@@ -29,14 +29,12 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from mfsdp_lint.conditions.applicability import Site, parse_applicability
 from mfsdp_lint.conditions.expressions import Expression, Undefined
 from mfsdp_lint.conditions.language import Condition, ConditionError, deferred, parse, parse_value
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
-from mfsdp_lint.core.plaindata import read_yaml
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.core.values import UNKNOWN, Known, NotNone, Plain, Value, join, possible
@@ -52,10 +50,6 @@ Read = Callable[[str], Value]
 
 OBJECT = "object"
 """What `startup.SECTION` is for a section that is neither None nor a name."""
-
-ROOT = Path(__file__).parent
-SOURCE = ROOT / "startup.yaml"
-TABLES = ROOT / "startup-tables.json"
 
 _EVIDENCE = re.compile(r"(bridge|megatron-lm) (\S+):(\d+)")
 _MOST_COMBINATIONS = 64
@@ -152,11 +146,20 @@ class Row:
     default: Plain
 
     def at(self, read: Read) -> Value:
-        names = possible(read(self.path))
-        if names is None:
-            return UNKNOWN
-        rows = [self.rows.get(name.replace("-", "_")) for name in names if isinstance(name, str) and name != OBJECT]
-        return join(UNKNOWN if row is None else Known(row.get(self.field, self.default)) for row in rows)
+        value = read(self.path)
+        if type(value) is Known:
+            return self.of(value.value)
+        names = possible(value)
+        return (
+            UNKNOWN
+            if names is None
+            else join(self.of(name) for name in names if isinstance(name, str) and name != OBJECT)
+        )
+
+    def of(self, name: Plain) -> Value:
+        """The field of what one name stands for."""
+        row = self.rows.get(name.replace("-", "_")) if isinstance(name, str) else None
+        return UNKNOWN if row is None else Known(row.get(self.field, self.default))
 
 
 Source = Constant | From | Worked | AsList | Row
@@ -330,8 +333,3 @@ def nearest(version: str, known: tuple[str, ...]) -> str:
 def raw_steps() -> Mapping[str, Any]:
     """The steps as plain data, by front-end, and the `rare` fields; each is read when it is asked for."""
     return Folder(store(), "startup")
-
-
-def edited_steps() -> Mapping[str, Any]:
-    """The same as it stands in the checkout."""
-    return cast(Mapping[str, Any], read_yaml(SOURCE))

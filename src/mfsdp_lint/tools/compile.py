@@ -6,19 +6,17 @@ hatch_build.py calls `compiled` for a wheel, and a run in a checkout whenever so
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core import store
-from mfsdp_lint.core.plaindata import read_json
 from mfsdp_lint.front_ends import load as front_ends
 from mfsdp_lint.front_ends.profile import read_profile
 from mfsdp_lint.rules import load as rules
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.startup import steps
+from mfsdp_lint.tools import edited
 from mfsdp_lint.versions.target import DEFAULT_TARGET
-from mfsdp_lint.vocabulary import load as vocabulary
 from mfsdp_lint.vocabulary.tables import Table
 
 
@@ -29,7 +27,7 @@ def compiled(digest: str | None = None) -> bytes:
 
 def pieces() -> Iterator[tuple[str, Any]]:
     """Everything that the tool knows but the snapshots, by the names under which it is asked for."""
-    yield from _rules(rules.edited_rules(Path(store.RULES)))
+    yield from _rules(rules.edited_rules(edited.CHECKOUT))
     yield from _startup()
     yield from _vocabulary()
     yield from _front_ends()
@@ -50,20 +48,21 @@ def _head(rule: Rule) -> dict[str, Any]:
         "groups": rule.groups,
         "weaker_than": rule.weaker_than,
         "file": rule.file,
+        "versions": rule.versions.text,
         "gate": rule.gate.text,
         "views": rule.views,
     }
 
 
 def _startup() -> Iterator[tuple[str, Any]]:
-    raw, tables = steps.edited_steps(), read_json(steps.TABLES)
+    raw, tables = edited.startup(), edited.startup_tables()
     steps.steps_of(raw, tables, Site(DEFAULT_TARGET))
     yield from ((f"startup/{name}", data) for name, data in raw.items())
     yield from ((f"startup-tables/{version}", table) for version, table in tables.items())
 
 
 def _vocabulary() -> Iterator[tuple[str, Any]]:
-    raw = vocabulary.edited_data()
+    raw = edited.vocabulary()
     _ = Table(raw).entries
     yield from ((f"vocabulary/{name}", data) for name, data in raw.items())
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from mfsdp_lint.core.values import spell
 from mfsdp_lint.reports.rule import fix_of, fix_where, found_where, severities, stages
-from mfsdp_lint.rules.load import CHECKOUT, load_rules
+from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Case, Example, Rule
+from mfsdp_lint.tools.edited import CHECKOUT
 from mfsdp_lint.tools.fix_table import fix_table
 
 FOLDER = CHECKOUT.parent / "docs" / "rules"

@@ -15,8 +15,8 @@ from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.readers import registry
 from mfsdp_lint.rules.fields import Component
 from mfsdp_lint.rules.form import CODE, EVIDENCE, NAME
-from mfsdp_lint.rules.load import CHECKOUT
 from mfsdp_lint.rules.model import Confirm, EnforcedBy, Judges, Preset, Sees, Written
+from mfsdp_lint.tools.edited import CHECKOUT
 
 SCHEMA = CHECKOUT / "schema.json"
 

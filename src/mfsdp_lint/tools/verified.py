@@ -20,8 +20,9 @@ from typing import Any
 
 from mfsdp_lint.core.plaindata import read_json
 from mfsdp_lint.rules.evidenced import sites
-from mfsdp_lint.rules.load import CHECKOUT, load_rules, raw_rules
+from mfsdp_lint.rules.load import load_rules, raw_rules
 from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.tools.edited import CHECKOUT
 from mfsdp_lint.versions.releases import NEWEST_ON_THE_INDEX
 
 FILE = Path(__file__).parent / "verified.json"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 from mfsdp_lint.core.records import dataclass
 
@@ -34,6 +34,7 @@ class VersionError(ValueError):
     """A text that is no version, or no range of versions."""
 
 
+@lru_cache(maxsize=1024)
 def numbers(version: str) -> Numbers:
     """The numbers of a release, to compare by; `head` is larger than all. Raises VersionError."""
     if version == HEAD:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.core.lines import split_lines
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.suppression import CommentPlace, lines_below
 
 

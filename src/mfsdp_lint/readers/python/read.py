@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mfsdp_lint.rules.evidenced import sites
-from mfsdp_lint.rules.load import CHECKOUT
 from mfsdp_lint.tools.coverage.covered import Covered
+from mfsdp_lint.tools.edited import CHECKOUT
 
 PAGE = CHECKOUT.parent / "docs" / "coverage.md"
 

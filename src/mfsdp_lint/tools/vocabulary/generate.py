@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.core.values import Value
+from mfsdp_lint.tools.edited import VOCABULARY
+from mfsdp_lint.tools.edited import settings as reviewed
 from mfsdp_lint.tools.vocabulary.flags import flags_of
 from mfsdp_lint.tools.vocabulary.sections import Sections, bridge_sections, core_sections
 from mfsdp_lint.tools.vocabulary.trees import Revision, Source
@@ -25,14 +27,13 @@ from mfsdp_lint.versions.ranges import HEAD, numbers
 from mfsdp_lint.versions.target import RELEASES
 from mfsdp_lint.vocabulary.columns import encode, runs_of
 from mfsdp_lint.vocabulary.flags import Flag
-from mfsdp_lint.vocabulary.load import DEFAULTS_FILE, FLAGS_FILE, HERE, reviewed
 
 FIRST_CORE = (0, 12)
 """The oldest core whose command line is described."""
 
 _CORE_TAG = re.compile(r"core_v(\d+\.\d+\.\d+)")
 
-DECIDING_FILE = HERE / "deciding.py"
+DECIDING_FILE = VOCABULARY / "deciding.py"
 
 Columns = Mapping[str, Source]
 """Source by version, oldest first."""
@@ -156,15 +157,15 @@ def main() -> None:
     parser.add_argument("--megatron-lm", type=Path, required=True, metavar="REPOSITORY")
     parser.add_argument("--bridge-head", default="HEAD", metavar="COMMIT")
     parser.add_argument("--megatron-lm-head", default="HEAD", metavar="COMMIT")
-    parser.add_argument("--out", type=Path, default=HERE, metavar="FOLDER")
+    parser.add_argument("--out", type=Path, default=VOCABULARY, metavar="FOLDER")
     arguments = parser.parse_args()
     settings = reviewed()
     paths = [f"{section}.{name}" for section, names in settings.items() for name in names]
     bridge = bridge_columns(arguments.bridge, arguments.megatron_lm, arguments.bridge_head)
     core = core_columns(arguments.megatron_lm, arguments.megatron_lm_head)
     texts = {
-        f"data/{DEFAULTS_FILE.name}": text_of(defaults(paths, bridge, core)),
-        f"data/{FLAGS_FILE.name}": text_of(flags(core)),
+        "data/defaults.json": text_of(defaults(paths, bridge, core)),
+        "data/flags.json": text_of(flags(core)),
         DECIDING_FILE.name: deciding(settings),
     }
     for name, text in texts.items():

@@ -9,9 +9,9 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 
 from mfsdp_lint.core.recipe import CALLED, Variant
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain, spell
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.python.entries import running

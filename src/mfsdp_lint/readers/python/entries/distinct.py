@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.python.entries.incremental import Key, Tried, key_of
 from mfsdp_lint.readers.python.entries.running import Found
 from mfsdp_lint.readers.python.entries.yields import content

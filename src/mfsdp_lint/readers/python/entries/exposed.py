@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
 from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known, Plain, spell
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.entries import Entry, open_parameters, option_files

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from mfsdp_lint.core.recipe import Unfollowed
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.readers.python.entries.running import Found

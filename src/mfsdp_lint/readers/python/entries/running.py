@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
 
 from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.readers.python.entries.entries import Entry, default, guard, open_parameters
 from mfsdp_lint.readers.python.entries.testing import case_of, fixture, is_test, set_up

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
 from mfsdp_lint.readers.python.eval.launching import is_taken_for_one
 from mfsdp_lint.readers.python.export.origins import Spans

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from difflib import get_close_matches
 from typing import Any
 
 from mfsdp_lint.readers.python.state.joining import join
@@ -17,6 +16,8 @@ from mfsdp_lint.readers.python.values.objects import MISSING, Choice, DictObject
 
 def unexpected(called: str, keyword: str, names: list[str]) -> Refused:
     """What Python raises where a function or class with parameters of these `names` is given another keyword."""
+    from difflib import get_close_matches
+
     nearest = get_close_matches(keyword, names, n=1)
     return Refused(f"{called}() got an unexpected keyword argument '{keyword}'", keyword, nearest[0] if nearest else "")
 

@@ -265,16 +265,17 @@ def has_base(machine: Machine, cls: Object, *names: str) -> bool:
 
 def fields_of(machine: Machine, cls: Object) -> list[FieldSpec]:
     """The dataclass fields in the order of the constructor's parameters, those of base classes first."""
-    return list(_fields_by_name(machine, cls).values()) if isinstance(cls, ClassObject) else []
+    return list(fields_by_name(machine, cls).values()) if isinstance(cls, ClassObject) else []
 
 
-def _fields_by_name(machine: Machine, cls: ClassObject) -> dict[str, FieldSpec]:
+def fields_by_name(machine: Machine, cls: ClassObject) -> dict[str, FieldSpec]:
+    """The same by name."""
     if cls.declared is None:
         found: dict[str, FieldSpec] = {}
         # As dataclasses do: each base brings all fields that it has itself, its inherited ones included.
         for base in reversed(mro(machine, cls)[1:]):
             if isinstance(base, ClassObject):
-                found.update(_fields_by_name(machine, base))
+                found.update(fields_by_name(machine, base))
             elif base_name(base) not in PLAIN_BASES:
                 # A base out of sight may give the fields of those behind it other defaults.
                 found = {name: spec._replace(default=MISSING, factory=OUT_OF_SIGHT) for name, spec in found.items()}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import Any, TypeGuard
 
 from mfsdp_lint.core.recipe import Call, How, Origin, Source, Span
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.readers.python.export.plain import plain_value
 from mfsdp_lint.readers.python.state.machine import Machine

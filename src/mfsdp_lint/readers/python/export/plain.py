@@ -25,14 +25,22 @@ from mfsdp_lint.readers.python.values.objects import (
     is_symbolic,
 )
 
+_SWITCH: dict[bool | None, Value] = {value: Known(value) for value in (None, True, False)}
 _FOLDER = re.compile(r"<DIR:\d+>")
 
 FUNCTIONS = {"torch.nn.functional.relu", "torch.nn.functional.sigmoid", "torch.nn.functional.silu"}
 """Gates and activations that are known by the name they are used by; gelu's own is another (torch 2.13.0)."""
 
 
+def switch(value: Object) -> Value | None:
+    """None, True or False, which stand for themselves; None for anything else."""
+    return _SWITCH[value] if value is None or value is True or value is False else None
+
+
 def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
     """What is known of a value, as recipes have it."""
+    if (plain := switch(value)) is not None:
+        return plain
     value = machine.settle(value)
     if isinstance(value, (bytes, complex, type(...))):
         return NOT_NONE

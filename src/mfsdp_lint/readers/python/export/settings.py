@@ -11,7 +11,7 @@ from mfsdp_lint.core.values import UNKNOWN, Known, Value, join
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.export.origins import Spans, one_origin, origin
-from mfsdp_lint.readers.python.export.plain import plain_value
+from mfsdp_lint.readers.python.export.plain import plain_value, switch
 from mfsdp_lint.readers.python.export.undeclared import undeclared
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
@@ -106,10 +106,23 @@ class TreeSettings(Settings):
         """The value alone, which is what most questions are about; unknown for what is not there."""
         found = self._values.get(path)
         if found is None:
-            with self._machine.knowing(self._facts):
-                found = self._value(path)
-            self._values[path] = found
+            found = self._values[path] = self._switch(path) or self._in_full(path)
         return found
+
+    def _switch(self, path: str) -> Value | None:
+        """The value of a field that is None, True or False, as most are: that depends on nothing else."""
+        section, _, name = path.rpartition(".")
+        owner = self._sections.get(section)
+        return switch(owner.fields.get(name, MISSING)) if isinstance(owner, Instance) else None
+
+    def _in_full(self, path: str) -> Value:
+        # As `knowing` does, which makes a context manager each time: this is asked more often than all else.
+        at = self._machine.path
+        now, at.facts = at.facts, self._facts
+        try:
+            return self._value(path)
+        finally:
+            at.facts = now
 
     def _value(self, path: str) -> Value:
         if path.startswith(ENVIRONMENT):

@@ -12,7 +12,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, lookup, opaque
+from mfsdp_lint.readers.python.eval.classes import fields_by_name, has_fields, lookup, opaque
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -32,17 +32,27 @@ def _below(
 ) -> Iterator[tuple[str, ClassObject, tuple[str, ...], Write]]:
     if not isinstance(owner, Instance) or id(owner) in above or len(above) > _DEEPEST:
         return
-    written = [name for name, write in owner.writes.items() if isinstance(write, Write) and _is_assignment(write)]
-    if written and isinstance(owner.cls, ClassObject) and _is_closed(machine, owner, owner.cls):
-        names = tuple(spec.name for spec in fields_of(machine, owner.cls))
-        for name in written:
-            if name in names or lookup(machine, owner.cls, name)[0] is not MISSING:
-                continue
-            if not name.startswith("_") and not _is_read(machine, name):
-                yield f"{prefix}{name}", owner.cls, names, owner.writes[name]
+    if isinstance(owner.cls, ClassObject):
+        declared = fields_by_name(machine, owner.cls)
+        other = {name: write for name, write in owner.writes.items() if name not in declared}
+        if other and _is_closed(machine, owner, owner.cls):
+            for name, write in other.items():
+                if _is_meant(machine, owner.cls, name, write):
+                    yield f"{prefix}{name}", owner.cls, tuple(declared), write
     for name, inner in list(owner.fields.items()):
         if isinstance(inner, Instance) and isinstance(name, str):
             yield from _below(machine, inner, f"{prefix}{name}.", above | {id(owner)})
+
+
+def _is_meant(machine: Machine, cls: ClassObject, name: str, write: object) -> bool:
+    """Whether a write to a name that is no field was meant for one."""
+    return (
+        isinstance(write, Write)
+        and _is_assignment(write)
+        and not name.startswith("_")
+        and lookup(machine, cls, name)[0] is MISSING
+        and not _is_read(machine, name)
+    )
 
 
 def _is_read(machine: Machine, name: str) -> bool:

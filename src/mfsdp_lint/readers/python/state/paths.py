@@ -6,9 +6,9 @@ path; paths that differ only within one call are joined when that call returns (
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.python.values.markers import HANDED
 from mfsdp_lint.readers.python.values.objects import DictObject, Object
 

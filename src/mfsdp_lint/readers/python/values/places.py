@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

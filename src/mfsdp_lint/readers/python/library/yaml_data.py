@@ -1,0 +1,110 @@
+"""One YAML text as data, as PyYAML or OmegaConf read it, each value with its place in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.inputs.sources import Unreadable
+from mfsdp_lint.readers.python.library.data_formats import NOT_KNOWN, NoData
+from mfsdp_lint.readers.python.values.places import Placed
+from mfsdp_lint.readers.yaml.nodes import Alias, Mapping, Node, Scalar, Sequence, compose_documents
+
+HEAVIEST = 20_000
+"""Values of one document, every alias written out."""
+
+
+class YamlData:
+    """One YAML text."""
+
+    def __init__(self, path: str, text: str, omegaconf: bool) -> None:
+        self.path = path
+        self.text = text
+        self.lines = Lines(text)
+        self.omegaconf = omegaconf
+
+    def documents(self) -> list[Placed]:
+        """Its documents. Raises NoData."""
+        try:
+            roots = compose_documents(self.path, self.text)
+        except Unreadable as error:
+            raise NoData(str(error)) from None
+        return [NOT_KNOWN if root.weight > HEAVIEST else self.placed(root) for root in roots]
+
+    def placed(self, node: Node) -> Placed:
+        target = node.target if isinstance(node, Alias) else node
+        if target is None or isinstance(target, Alias):
+            return NOT_KNOWN
+        origin = self.origin(target)
+        match target:
+            case Scalar():
+                return self.scalar(target, origin)
+            case Sequence(tag="seq"):
+                return Placed([self.placed(item) for item in target.items], origin)
+            case Mapping(tag="map"):
+                return Placed(self.entries(target), origin)
+            case _:
+                return Placed(None, origin, open=True)
+
+    def origin(self, node: Scalar | Sequence | Mapping) -> Origin:
+        focus = self.lines.span(self.path, node.start, node.end)
+        return Origin(self.lines.span(self.path, node.pair, node.end), "assigned", focus)
+
+    def entries(self, node: Mapping) -> dict[Any, Placed]:
+        """The entries by key: what merge keys bring first, of several values the last."""
+        merged: dict[Any, Placed] = {}
+        own: dict[Any, Placed] = {}
+        for key, value in node.entries:
+            target = key.target if isinstance(key, Alias) else key
+            if isinstance(target, Scalar) and target.tag == "merge":
+                merged = self.merged(value) | merged
+            elif isinstance(target, Scalar) and not (known := self.scalar(target, None)).open:
+                own[known.value] = self.placed(value)
+            else:
+                raise NoData("a key that is no scalar")
+        return merged | own
+
+    def merged(self, value: Node) -> dict[Any, Placed]:
+        target = value.target if isinstance(value, Alias) else value
+        found: dict[Any, Placed] = {}
+        for source in target.items[::-1] if isinstance(target, Sequence) else (target,):
+            inner = source.target if isinstance(source, Alias) else source
+            if not isinstance(inner, Mapping):
+                raise NoData("a merge key of what is no mapping")
+            found |= self.entries(inner)
+        return found
+
+    def scalar(self, node: Scalar, origin: Origin | None) -> Placed:
+        tag = self.tag(node)
+        if tag == "str":
+            interpolated = self.omegaconf and ("${" in node.text or node.text == "???")
+            return Placed(None if interpolated else node.text, origin, open=interpolated)
+        construct = _CONSTRUCT.get(tag)
+        if construct is None:
+            return Placed(None, origin, open=True)
+        try:
+            return Placed(construct(yaml.ScalarNode(tag, node.text)), origin)
+        except (ValueError, KeyError, IndexError, OverflowError):
+            raise NoData(f"{node.text!r} is no {tag}") from None
+
+    def tag(self, node: Scalar) -> str:
+        """The tag of a scalar; the nodes have those of OmegaConf's loader, which knows more floats and no dates."""
+        if self.omegaconf or node.style or node.tag not in ("float", "str"):
+            return node.tag
+        resolved = _RESOLVER.resolve(yaml.ScalarNode, node.text, (True, False))  # type: ignore[no-untyped-call]
+        found = str(resolved).rpartition(":")[2]
+        return found if found in ("str", "timestamp") else node.tag
+
+
+_RESOLVER = yaml.resolver.Resolver()
+_CONSTRUCTOR = yaml.constructor.SafeConstructor()
+_CONSTRUCT: dict[str, Callable[[Any], Any]] = {
+    "null": _CONSTRUCTOR.construct_yaml_null,
+    "bool": _CONSTRUCTOR.construct_yaml_bool,
+    "int": _CONSTRUCTOR.construct_yaml_int,
+    "float": _CONSTRUCTOR.construct_yaml_float,
+}
