@@ -26,7 +26,8 @@ def join(machine: Machine, values: Sequence[Object]) -> Object:
         else:
             options.append(option)
             if len(options) > CHOICE_LIMIT and (len(options) > OBJECT_LIMIT or not any(map(is_object, options))):
+                seen: set[int] = set()
                 for one in given:
-                    havoc(machine, one)
+                    havoc(machine, one, seen)
                 return machine.unknown("", all(option is not None and option is not MISSING for option in given))
     return options[0] if len(options) == 1 else Choice(tuple(options))
