@@ -239,10 +239,10 @@ def perhaps(machine: Machine, owner: Any, fields: dict[Any, Any], key: Any, old:
 def _joined(machine: Machine, values: list[Any], bookkeeping: bool, owner: Any, key: Any) -> Any:
     if bookkeeping:
         return next(value for value in values if value is not MISSING)
-    if any(value is MISSING for value in values):
+    if MISSING in values:
         unwritten = _unwritten(machine, owner, key)
         values = [unwritten if value is MISSING else value for value in values]
-    if any(isinstance(value, list) for value in values) or key == "items":
+    if key == "items" or list in map(type, values):
         if all(isinstance(value, list) and len(value) == len(values[0]) for value in values):
             return [join(machine, list(items)) for items in zip(*values, strict=True)]
         return _lists_joined(machine, values)

@@ -210,10 +210,10 @@ class Machine:
 
     def changes(self, mark: int) -> dict[tuple[int, Any], Place]:
         """The state of every place written since `mark`, by place."""
-        found = {}
-        for owner, fields, key, _ in self.path.journal[mark:]:
-            found[(id(fields), key)] = (owner, fields, key, fields.get(key, MISSING))
-        return found
+        return {
+            (id(fields), key): (owner, fields, key, fields.get(key, MISSING))
+            for owner, fields, key, _ in self.path.journal[mark:]
+        }
 
     def touched_older(self, mark: int, born: int) -> bool:
         """Whether anything written since `mark` belongs to an object that was there before `born`."""
