@@ -40,6 +40,8 @@ Side = tuple[Signal, dict[Any, Any]]
 
 def known_truth(machine: Machine, value: Object, node: ast.AST, frame: Frame) -> bool | None:
     """`bool(value)`, asking an object's own `__bool__` or `__len__`."""
+    if type(value) is bool:
+        return value
     if isinstance(value, Instance):
         if not isinstance(value.cls, ClassObject):
             return True

@@ -55,7 +55,9 @@ def _call_model(
     node: Any,
     frame: Frame,
 ) -> Object:
-    options = [value for value in (*arguments, *keywords.values()) if type(value) is Option]
+    options: list[Option] = []
+    if Option in map(type, arguments) or (keywords and Option in map(type, keywords.values())):
+        options = [value for value in (*arguments, *keywords.values()) if type(value) is Option]
     try:
         if not options or name in HANDS_ON:
             found: Object = model(machine, arguments, keywords, node, frame)
