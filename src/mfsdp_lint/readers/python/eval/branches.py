@@ -17,7 +17,7 @@ from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.joining import CHOICE_LIMIT, join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised, kept
 from mfsdp_lint.readers.python.state.paths import FORCED_FORK_LIMIT, FORK_LIMIT, LocalPath
 from mfsdp_lint.readers.python.state.truth import decide, truth
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
@@ -115,7 +115,7 @@ def _try(machine: Machine, value: Object, outcome: bool, run: Callable[[], Signa
         return signal, machine.changes(mark)
     except Raised as error:
         machine.doubts += 1
-        return error
+        return kept(error)
     except CannotJoin:
         return CannotJoin
     finally:
@@ -190,7 +190,7 @@ def every_path(machine: Machine, run: Callable[[], Object], limit: int) -> Objec
                 result = run()
             except Raised as raised:
                 machine.doubts += 1
-                error = raised
+                error = kept(raised)
                 result = MISSING
             local = machine.path.local
             pending += [

@@ -18,7 +18,7 @@ from mfsdp_lint.readers.python.state.calling import CALLERS, NO_FOCUS, Focus, ca
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
-from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
+from mfsdp_lint.readers.python.state.outcomes import Raised, Refused, kept
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
@@ -182,7 +182,7 @@ def _call_one_of(
             result = call(machine, option, arguments, keywords, node, frame)
         except Raised as error:
             machine.doubts += 1
-            failed = error if failed is None or isinstance(failed, Refused) else failed
+            failed = kept(error) if failed is None or isinstance(failed, Refused) else failed
         else:
             sides.append((("return", result), machine.changes(mark)))
         machine.rollback(mark)

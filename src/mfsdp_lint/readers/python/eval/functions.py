@@ -266,7 +266,10 @@ def run_body(machine: Machine, function: Function, frame: Frame) -> Object:
 def _generator(machine: Machine, function: Function, frame: Frame) -> GeneratorCall:
     def run(on_yield: Any) -> Object:
         frame.on_yield = on_yield
-        return run_body(machine, function, frame)
+        try:
+            return run_body(machine, function, frame)
+        finally:
+            frame.on_yield = None  # it knows the generator, which knows the frame
 
     return GeneratorCall(machine, frame, run)
 
