@@ -151,9 +151,14 @@ def _is_upstream_entry(name: str) -> bool:
     return name in LAUNCHERS or (name.startswith(UPSTREAM) and is_recipe)
 
 
+_WRITING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast.comprehension)
+
+
 def _changes(node: ast.AST) -> bool:
     """Whether a statement writes a setting that the rules ask for, of a section of a configuration."""
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    if not isinstance(node, _WRITING):
+        return False
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     return any(
         isinstance(target, ast.Attribute)
         and target.attr in NAMES

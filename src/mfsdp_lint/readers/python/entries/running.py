@@ -31,7 +31,7 @@ from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import run_block
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised, kept
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -93,9 +93,9 @@ def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | No
                 _import(machine, entry.module)
             root, given = _configuration(machine, entry, names)
         except (Raised, RecursionError) as error:
-            ending = error
+            ending = kept(error)
         except (OutOfSteps, CannotJoin) as error:
-            ending = error
+            ending = kept(error)
             complete = False
         ended.append(ending)
         taken = machine.path.taken

@@ -15,7 +15,7 @@ from mfsdp_lint.readers.python.eval.protocols import operated, special
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
+from mfsdp_lint.readers.python.state.nodes import EVALUATORS, Signal, evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST
@@ -34,9 +34,10 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 def run_assign(machine: Machine, node: ast.Assign, frame: Frame) -> Signal:
-    value = evaluate(machine, node.value, frame)
+    focus = node.value
+    value = EVALUATORS[type(focus)](machine, focus, frame)
     for target in node.targets:
-        assign(machine, target, value, node, frame, node.value)
+        assign(machine, target, value, node, frame, focus)
     return None
 
 
@@ -59,14 +60,17 @@ def assign(machine: Machine, target: ast.expr, value: Object, node: Any, frame: 
 
 def assign_name(machine: Machine, name: str, value: Object, frame: Frame) -> None:
     """`name = value` in `frame`, honouring `global` and `nonlocal`."""
-    machine.put(frame.outer.get(name, frame), name, value)
+    machine.put(frame.outer.get(name, frame) if frame.outer else frame, name, value)
 
 
 def bind(name: str, value: Object, node: Any, frame: Frame) -> None:
     """Remember what bound a name to a value: the expression that says it, or the statement."""
-    owner = frame.outer.get(name, frame)
-    bound = owner.bound.setdefault(name, {})
-    bound.pop(node, None)  # the last comes last
+    owner = frame.outer.get(name, frame) if frame.outer else frame
+    bound = owner.bound.get(name)
+    if bound is None:
+        bound = owner.bound[name] = {}
+    elif node in bound:
+        del bound[node]  # the last comes last
     bound[node] = value, None if owner is frame or frame.fields is frame.module.fields else frame
 
 

@@ -50,6 +50,9 @@ def set_attribute(
     if isinstance(target, Instance):
         cls = target.cls
         setter = _setter(machine, cls, name) if isinstance(cls, ClassObject) else None
+        if setter is None:
+            write(machine, target, name, value, node, frame, focus, how)
+            return
         if isinstance(setter, Function):
             _through_hook(machine, setter, [target, name, value], node, frame, focus, how)
             return
@@ -147,11 +150,12 @@ def write(
     if key == "__class__" and isinstance(target, Instance):
         machine.record(target, HAZY, True)  # its fields stay; what the other class adds is not known
         return
-    if isinstance(target, DictObject) and target.view_of is not None:
+    if type(target) is DictObject and target.view_of is not None:
         write(machine, target.view_of, key, value, node, frame, focus, how)
-    earlier = machine.before(target, key)
+    writes = target.writes
+    earlier = machine.before(target, key) if machine.tracing else writes.get(key)
     machine.put(target, key, value)
-    machine.record(target, key, machine.note(node, frame, focus, how, value, earlier))
+    machine.place(target, writes, key, machine.note(node, frame, focus, how, value, earlier))
 
 
 def _through_hook(

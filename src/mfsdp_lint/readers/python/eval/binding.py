@@ -36,31 +36,29 @@ def bind(
     machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], frame: Frame
 ) -> None:
     """Bind call arguments to parameters as Python does; raises Raised("TypeError") where they do not fit."""
-    parameters: ast.arguments = function.node.args
+    signature = function.signature
     fields = frame.fields
-    positional = [parameter.arg for parameter in (*parameters.posonlyargs, *parameters.args)]
+    positional = signature.positional
     fields.update(zip(positional, arguments, strict=False))
-    extra = arguments[len(positional) :]
-    if parameters.vararg is not None:
-        fields[parameters.vararg.arg] = tuple(extra)
-    elif extra:
+    if signature.rest is not None:
+        fields[signature.rest] = tuple(arguments[len(positional) :])
+    elif len(arguments) > len(positional):
         raise Refused(
             f"{function.name}() takes {len(positional)} positional arguments but {len(arguments)} were given",
         )
-    names = {*positional[len(parameters.posonlyargs) :], *(parameter.arg for parameter in parameters.kwonlyargs)}
     rest: dict[Any, Object] = {}
     open_ended = False
     for name, value in keywords.items():
         if name == "**":
             open_ended = True
-        elif name in names:
+        elif name in signature.named:
             if name in fields:
                 raise Refused(f"{function.name}() got multiple values for argument '{name}'")
             fields[name] = value
         else:
             rest[name] = value
-    _bind_rest(machine, function, parameters, rest, open_ended, frame)
-    for name in (*positional, *(parameter.arg for parameter in parameters.kwonlyargs)):
+    _bind_rest(machine, function, function.node.args, rest, open_ended, frame)
+    for name in signature.parameters:
         found = fields.get(name, MISSING)
         if found is not MISSING and not isinstance(found, Choice):
             continue

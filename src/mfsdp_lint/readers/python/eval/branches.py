@@ -17,7 +17,7 @@ from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.joining import CHOICE_LIMIT, join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised, kept
 from mfsdp_lint.readers.python.state.paths import FORCED_FORK_LIMIT, FORK_LIMIT, LocalPath
 from mfsdp_lint.readers.python.state.truth import decide, truth
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
@@ -40,6 +40,8 @@ Side = tuple[Signal, dict[Any, Any]]
 
 def known_truth(machine: Machine, value: Object, node: ast.AST, frame: Frame) -> bool | None:
     """`bool(value)`, asking an object's own `__bool__` or `__len__`."""
+    if type(value) is bool:
+        return value
     if isinstance(value, Instance):
         if not isinstance(value.cls, ClassObject):
             return True
@@ -113,7 +115,7 @@ def _try(machine: Machine, value: Object, outcome: bool, run: Callable[[], Signa
         return signal, machine.changes(mark)
     except Raised as error:
         machine.doubts += 1
-        return error
+        return kept(error)
     except CannotJoin:
         return CannotJoin
     finally:
@@ -188,7 +190,7 @@ def every_path(machine: Machine, run: Callable[[], Object], limit: int) -> Objec
                 result = run()
             except Raised as raised:
                 machine.doubts += 1
-                error = raised
+                error = kept(raised)
                 result = MISSING
             local = machine.path.local
             pending += [
@@ -239,10 +241,10 @@ def perhaps(machine: Machine, owner: Any, fields: dict[Any, Any], key: Any, old:
 def _joined(machine: Machine, values: list[Any], bookkeeping: bool, owner: Any, key: Any) -> Any:
     if bookkeeping:
         return next(value for value in values if value is not MISSING)
-    if any(value is MISSING for value in values):
+    if MISSING in values:
         unwritten = _unwritten(machine, owner, key)
         values = [unwritten if value is MISSING else value for value in values]
-    if any(isinstance(value, list) for value in values) or key == "items":
+    if key == "items" or list in map(type, values):
         if all(isinstance(value, list) and len(value) == len(values[0]) for value in values):
             return [join(machine, list(items)) for items in zip(*values, strict=True)]
         return _lists_joined(machine, values)

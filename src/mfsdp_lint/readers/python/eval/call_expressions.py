@@ -13,7 +13,7 @@ from mfsdp_lint.readers.python.eval.unfollowed import forget, unfollowed
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import forget_methods
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.nodes import evaluate
+from mfsdp_lint.readers.python.state.nodes import EVALUATORS, evaluate
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -37,13 +37,13 @@ _HOLDERS = (DictObject, ListObject, Instance, ConfigTree)
 def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
     """The value of a call. Raises Raised where the program would."""
     owner, function = _called(machine, node.func, frame)
-    if (isinstance(function, External) and function.name == "super") or (
-        isinstance(node.func, ast.Name) and node.func.id == "super"
+    if (type(function) is External and function.name == "super") or (
+        type(node.func) is ast.Name and node.func.id == "super"
     ):
         return _super(machine, node, frame, function)
     arguments: list[Object] = []
     for item in node.args:
-        if isinstance(item, ast.Starred):
+        if type(item) is ast.Starred:
             value = evaluate(machine, item.value, frame)
             items = elements(machine, value, frame)
             if items is None or any(map(uncertain, items)):
@@ -51,11 +51,12 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
                 return _call_with_unknown(machine, node, item, frame, owner, function, arguments)
             arguments += items
         else:
-            arguments.append(evaluate(machine, item, frame))
+            arguments.append(EVALUATORS[type(item)](machine, item, frame))
     keywords: dict[str, Object] = {}
     focus: dict[str, Any] = {}
     for keyword in node.keywords:
-        value = evaluate(machine, keyword.value, frame)
+        said = keyword.value
+        value = EVALUATORS[type(said)](machine, said, frame)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
             focus[keyword.arg] = keyword

@@ -18,7 +18,7 @@ from mfsdp_lint.readers.python.state.calling import CALLERS, NO_FOCUS, Focus, ca
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
-from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
+from mfsdp_lint.readers.python.state.outcomes import Raised, Refused, kept
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
@@ -55,7 +55,9 @@ def _call_model(
     node: Any,
     frame: Frame,
 ) -> Object:
-    options = [value for value in (*arguments, *keywords.values()) if type(value) is Option]
+    options: list[Option] = []
+    if Option in map(type, arguments) or (keywords and Option in map(type, keywords.values())):
+        options = [value for value in (*arguments, *keywords.values()) if type(value) is Option]
     try:
         if not options or name in HANDS_ON:
             found: Object = model(machine, arguments, keywords, node, frame)
@@ -180,7 +182,7 @@ def _call_one_of(
             result = call(machine, option, arguments, keywords, node, frame)
         except Raised as error:
             machine.doubts += 1
-            failed = error if failed is None or isinstance(failed, Refused) else failed
+            failed = kept(error) if failed is None or isinstance(failed, Refused) else failed
         else:
             sides.append((("return", result), machine.changes(mark)))
         machine.rollback(mark)

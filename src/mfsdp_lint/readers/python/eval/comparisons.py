@@ -37,29 +37,34 @@ from mfsdp_lint.readers.python.values.objects import (
 
 BY_IDENTITY = (ClassObject, Function, External)
 """Kinds of keys that are equal to themselves alone."""
+_KEYS = (*CONSTANTS, *BY_IDENTITY, tuple, EnumMember)
+
+MEMBERSHIP = frozenset((ast.In, ast.NotIn))
+_IDENTITY = frozenset((ast.Is, ast.IsNot))
+_EQUALITY = frozenset((ast.Eq, ast.NotEq))
+_OPPOSITE = frozenset((ast.IsNot, ast.NotEq, ast.NotIn))
 
 ORDER = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
 
 
 def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, node: ast.AST, frame: Frame) -> Object:
     """`left <op> right`: True, False, or an Unknown that stands for the answer."""
-    left, right = machine.settle(left), machine.settle(right)
-    if is_environment(right) and isinstance(op, (ast.In, ast.NotIn)):
+    left, right, kind = machine.settle(left), machine.settle(right), type(op)
+    if kind in MEMBERSHIP and is_environment(right):
         found = is_set(machine, left)
         known = truth(machine, found)
         if known is None:
-            return found if isinstance(op, ast.In) else negated(machine, found)
-        return derived(known is isinstance(op, ast.In), found)
-    match op:
-        case ast.Is() | ast.IsNot():
-            answer = same_object(left, right)
-        case ast.Eq() | ast.NotEq():
-            answer = equal(machine, left, right)
-        case ast.In() | ast.NotIn():
-            answer = contains(machine, right, left, frame)
-        case _:
-            answer = _ordered(ORDER[type(op)], _elements_settled(machine, left), _elements_settled(machine, right))
-    opposite = isinstance(op, (ast.IsNot, ast.NotEq, ast.NotIn))
+            return found if kind is ast.In else negated(machine, found)
+        return derived(known is (kind is ast.In), found)
+    if kind in _IDENTITY:
+        answer = same_object(left, right)
+    elif kind in _EQUALITY:
+        answer = equal(machine, left, right)
+    elif kind in MEMBERSHIP:
+        answer = contains(machine, right, left, frame)
+    else:
+        answer = _ordered(ORDER[kind], _elements_settled(machine, left), _elements_settled(machine, right))
+    opposite = kind in _OPPOSITE
     if answer is not None:
         return answer is not opposite
     return _question(machine, op, left, right, opposite, node)
@@ -135,7 +140,7 @@ def _over_options(left: Object, right: Object, ask: Any) -> bool | None:
 def equal(machine: Machine, left: Object, right: Object) -> bool | None:
     """`left == right`; None when that is not known."""
     if type(left) is str and type(right) is str:
-        return left == right or (None if is_symbolic(left, right) else False)
+        return left == right or (None if ("<" in left or "<" in right) and is_symbolic(left, right) else False)
     left, right = plain(machine.settle(left)), plain(machine.settle(right))
     if isinstance(left, (Unknown, Choice)) or isinstance(right, (Unknown, Choice)):
         if (left is None or right is None) and is_none(left if right is None else right) is False:
@@ -262,7 +267,7 @@ def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bo
     if isinstance(holder, DictObject):
         if isinstance(item, (Instance, DictObject, ListObject)) and holder.fields:
             return None  # by its own `__eq__`, perhaps
-        if isinstance(item, (*CONSTANTS, *BY_IDENTITY, tuple, EnumMember)) and item in holder.fields:
+        if isinstance(item, _KEYS) and item in holder.fields:
             found = holder.fields[item]
             return None if isinstance(found, Choice) and MISSING in found.options else True
         if holder.writes.get(HAZY) or isinstance(item, (Unknown, Choice)):

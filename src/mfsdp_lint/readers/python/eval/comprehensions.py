@@ -14,7 +14,7 @@ from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import Raised, kept
 from mfsdp_lint.readers.python.values.classes import plain
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
@@ -36,7 +36,7 @@ def comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
             raise
         if machine.touched_older(mark, born):
             return _later(machine, node, inner, mark)
-        return IteratorObject(found, machine.tick(), error)
+        return IteratorObject(found, machine.tick(), kept(error))
     if isinstance(node, ast.GeneratorExp):
         if machine.touched_older(mark, born) and exact and not any(map(uncertain, found)):
             return _later(machine, node, inner, mark)

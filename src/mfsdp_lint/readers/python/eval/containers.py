@@ -15,7 +15,7 @@ from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.joining import OBJECT_LIMIT, join
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import Raised, kept
 from mfsdp_lint.readers.python.state.unseen import as_object, part_of
 from mfsdp_lint.readers.python.state.variables import is_environment, variable
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
@@ -136,7 +136,7 @@ def _over(machine: Machine, options: tuple[Object, ...], read: Callable[[Object]
             found.append(read(option))
         except Raised as raised:
             machine.doubts += 1
-            error = raised
+            error = kept(raised)
     if not found and error is not None:
         raise error
     return join(machine, found)

@@ -94,7 +94,8 @@ def _name(machine: Machine, node: ast.Name, frame: Frame) -> Object:
 
 
 def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> Object:
-    return get_attribute(machine, evaluate(machine, node.value, frame), node.attr, node, frame)
+    value = node.value
+    return get_attribute(machine, EVALUATORS[type(value)](machine, value, frame), node.attr, node, frame)
 
 
 def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Object:
@@ -154,6 +155,8 @@ def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Object:
 
 
 def _compared(machine: Machine, op: ast.cmpop, left: Object, right: Object, node: ast.AST, frame: Frame) -> Object:
+    if not isinstance(left, (Instance, EnumMember)) and not isinstance(right, (Instance, EnumMember)):
+        return compare(machine, op, left, right, node, frame)
     if isinstance(left, Instance) or isinstance(right, Instance):
         kind = ast.Eq if isinstance(op, ast.NotEq) else type(op)
         found = ordered(machine, kind, left, right, node, frame)

@@ -172,6 +172,7 @@ def one_configuration(machine: Machine, value: Object, text: str) -> Object:
 
 def _havoc_surroundings(machine: Machine, function: Function) -> None:
     """A function that could not be followed may have changed what its module and the functions around it hold."""
+    seen: set[int] = set()
     here: Frame | None = function.closure
     surroundings = [function.module.fields]
     while here is not None:
@@ -180,8 +181,8 @@ def _havoc_surroundings(machine: Machine, function: Function) -> None:
     for fields in surroundings:
         for value in list(fields.values()):
             if isinstance(value, (Instance, DictObject, ListObject)):
-                havoc(machine, value)
-    havoc(machine, machine.path.environment)
+                havoc(machine, value, seen)
+    havoc(machine, machine.path.environment, seen)
 
 
 def _uncertain(result: Object) -> bool:
@@ -265,7 +266,10 @@ def run_body(machine: Machine, function: Function, frame: Frame) -> Object:
 def _generator(machine: Machine, function: Function, frame: Frame) -> GeneratorCall:
     def run(on_yield: Any) -> Object:
         frame.on_yield = on_yield
-        return run_body(machine, function, frame)
+        try:
+            return run_body(machine, function, frame)
+        finally:
+            frame.on_yield = None  # it knows the generator, which knows the frame
 
     return GeneratorCall(machine, frame, run)
 

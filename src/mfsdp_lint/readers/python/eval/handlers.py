@@ -17,7 +17,7 @@ from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, evaluate, run_block
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import Raised, kept
 from mfsdp_lint.readers.python.state.paths import Place
 from mfsdp_lint.readers.python.state.truth import decide, truth
 from mfsdp_lint.readers.python.values.classes import ClassObject
@@ -51,7 +51,7 @@ def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
             try:
                 signal = run_block(machine, [statement], frame)
             except Raised as raised:
-                error = raised
+                error = kept(raised)
             if doubtful < 0 and machine.doubts != before:
                 doubtful, since = mark, behind
             if signal is not None or error is not None:
@@ -96,23 +96,32 @@ def _maybe_handled(
         redo(done.values(), True)
         return through()
 
-    def handled(handlers: list[ast.ExceptHandler]) -> Signal:
-        if len(handlers) > 1:
-            which = machine.unknown("which exception", not_none=True)
-            return undecided(
-                machine,
-                which,
-                lambda: f"`{_handled_type(handlers[0])}`",
-                lambda: handled(handlers[:1]),
-                lambda: handled(handlers[1:]),
-            )
+    def by(handler: ast.ExceptHandler) -> Signal:
         # It may have been raised before or behind any write of the body.
         redo(written, False)
-        return _handle(machine, handlers[0], Raised("Exception", ""), frame)
+        return _handle(machine, handler, Raised("Exception", ""), frame)
 
     outcome = machine.unknown("an exception", not_none=True)
     return undecided(
-        machine, outcome, lambda: f"no exception in `{head(node.body[0])}`", ran, lambda: handled(node.handlers)
+        machine,
+        outcome,
+        lambda: f"no exception in `{head(node.body[0])}`",
+        ran,
+        lambda: _handled(machine, node.handlers, by),
+    )
+
+
+def _handled(machine: Machine, handlers: list[ast.ExceptHandler], by: Callable[[ast.ExceptHandler], Signal]) -> Signal:
+    """One of several handlers deals with an exception; which one is not known."""
+    if len(handlers) == 1:
+        return by(handlers[0])
+    which = machine.unknown("which exception", not_none=True)
+    return undecided(
+        machine,
+        which,
+        lambda: f"`{_handled_type(handlers[0])}`",
+        lambda: _handled(machine, handlers[:1], by),
+        lambda: _handled(machine, handlers[1:], by),
     )
 
 

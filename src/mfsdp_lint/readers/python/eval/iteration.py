@@ -122,4 +122,4 @@ def forget_rest(machine: Machine, generator: GeneratorCall) -> None:
 
 def uncertain(value: Object) -> TypeGuard[Choice]:
     """Whether an element or entry may be missing."""
-    return isinstance(value, Choice) and any(option is MISSING for option in value.options)
+    return type(value) is Choice and MISSING in value.options

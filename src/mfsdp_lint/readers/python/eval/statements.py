@@ -7,7 +7,7 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.assignments import run_annotated, run_assign, run_augmented, run_delete, run_scope
 from mfsdp_lint.readers.python.eval.blocks import BREAK, CONTINUE
-from mfsdp_lint.readers.python.eval.branches import branch, nothing
+from mfsdp_lint.readers.python.eval.branches import known_truth, nothing, undecided
 from mfsdp_lint.readers.python.eval.definitions import run_define_class, run_define_function
 from mfsdp_lint.readers.python.eval.handlers import run_assert, run_raise, run_try, run_with
 from mfsdp_lint.readers.python.eval.imports import bind_import
@@ -34,10 +34,15 @@ def _return(machine: Machine, node: ast.Return, frame: Frame) -> Signal:
 
 
 def _if(machine: Machine, node: ast.If, frame: Frame) -> Signal:
-    return branch(
+    test = node.test
+    value = evaluate(machine, test, frame)
+    known = known_truth(machine, value, test, frame)
+    if known is not None:
+        return run_block(machine, node.body if known else node.orelse, frame)
+    return undecided(
         machine,
-        node.test,
-        frame,
+        value,
+        lambda: ast.unparse(test),
         lambda: run_block(machine, node.body, frame),
         (lambda: run_block(machine, node.orelse, frame)) if node.orelse else nothing,
     )

@@ -63,8 +63,9 @@ def forget(machine: Machine, values: list[Object], node: Any, frame: Frame) -> N
     """Forget what all these hold, and remember what call it was that may have changed it."""
     if machine.tracing:
         machine.suspect = machine.note(node, frame, None, "unfollowed", None, None)
+    seen: set[int] = set()
     for value in values:
-        havoc(machine, value)
+        havoc(machine, value, seen)
     machine.suspect = None
 
 

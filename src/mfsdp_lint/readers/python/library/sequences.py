@@ -20,7 +20,7 @@ from mfsdp_lint.readers.python.state.generators import GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import Raised, kept
 from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.limits import weighs_little
@@ -257,7 +257,7 @@ def _lazily(
     try:
         make(found.append)
     except Raised as raised:
-        error = raised
+        error = kept(raised)
     if machine.touched_older(mark, born) and not any(map(uncertain, found)):
         machine.rollback(mark)
         inner = Frame(frame.module, "<lazy>", frame, frame, frame.node, machine.tick())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.unseen import changed, is_part
+from mfsdp_lint.readers.python.values.by_type import ByType
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import EITHER, FORMER, HAZY, IDENTITY, OPTIONS, REST, STRAY
 from mfsdp_lint.readers.python.values.objects import (
@@ -26,59 +27,94 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 def havoc(machine: Machine, value: Object, seen: set[int] | None = None) -> None:
-    """Forget what `value` and everything reachable from it holds: something out of sight may have changed it."""
+    """Forget what `value` and everything reachable from it holds: something out of sight may have changed it.
+
+    Whoever forgets several values at once hands the same `seen` to all: what they share is forgotten once.
+    """
+    if type(value) in PLAIN:
+        return
     machine.forgetting(value)
     seen = set() if seen is None else seen
-    if id(value) in seen or isinstance(value, (str, int, float, type(None))):
+    if id(value) not in seen:
+        seen.add(id(value))
+        FORGETTERS[type(value)](machine, value, seen)
+
+
+def _forget_nothing(machine: Machine, value: Object, seen: set[int]) -> None:
+    pass
+
+
+def _forget_fields(machine: Machine, value: Instance | DictObject, seen: set[int]) -> None:
+    machine.record(value, HAZY, True)
+    if isinstance(value, DictObject) and value.view_of is not None:
+        havoc(machine, value.view_of, seen)
+    for item in value.writes.get(STRAY, ()):
+        havoc(machine, item, seen)
+    suspect = machine.suspect
+    for key, item in list(value.fields.items()):
+        if type(item) not in PLAIN:
+            havoc(machine, item, seen)
+            if isinstance(item, (Instance, DictObject, ListObject)):
+                continue
+        before = None if suspect is None else machine.before(value, key)
+        machine.put(value, key, machine.unknown(str(key)))
+        if suspect is not None:
+            machine.record(value, key, suspect._replace(earlier=before, value=value.fields[key]))
+
+
+def _forget_elements(machine: Machine, value: ListObject, seen: set[int]) -> None:
+    for item in value.items or ():
+        havoc(machine, item, seen)
+    machine.put(value, "items", None)
+
+
+def _forget_parts(machine: Machine, value: Unknown, seen: set[int]) -> None:
+    fields = value.fields
+    if not fields:
         return
-    seen.add(id(value))
-    match value:
-        case Instance() | DictObject():
-            machine.record(value, HAZY, True)
-            if isinstance(value, DictObject) and value.view_of is not None:
-                havoc(machine, value.view_of, seen)
-            for item in value.writes.get(STRAY, ()):
-                havoc(machine, item, seen)
-            for key, item in list(value.fields.items()):
-                havoc(machine, item, seen)
-                if not isinstance(item, (Instance, DictObject, ListObject)):
-                    before = machine.before(value, key)
-                    machine.put(value, key, machine.unknown(str(key)))
-                    if machine.suspect is not None:
-                        machine.record(value, key, machine.suspect._replace(earlier=before, value=value.fields[key]))
-        case ListObject():
-            for item in value.items or []:
-                havoc(machine, item, seen)
-            machine.put(value, "items", None)
-        case Unknown():
-            for one in value.fields.get(EITHER, ()):
-                havoc(machine, one, seen)
-            if OPTIONS in value.fields:
-                havoc(machine, value.fields[OPTIONS], seen)
-            if FORMER in value.fields:
-                havoc(machine, value.fields[FORMER].part, seen)
-            for key, part in list(value.fields.items()):
-                if key not in IDENTITY:
-                    _forget_part(machine, value, key, part, seen)
-        case Choice(options=options):
-            for option in options:
-                havoc(machine, option, seen)
-        case tuple():
-            for item in value:
-                havoc(machine, item, seen)
-        case Coroutine():
-            # It may be awaited, and change what it was given.
-            for item in (*value.given, *value.fields.values()):
-                havoc(machine, item, seen)
-        case Bound(owner=owner, function=function):
-            havoc(machine, owner, seen)
-            havoc(machine, function, seen)
-        case Partial(arguments=arguments, keywords=keywords, function=function):
-            for item in (*arguments, *keywords.values(), function):
-                havoc(machine, item, seen)
-        case Function(defaults=defaults):
-            # It may be called, and write what it closes over.
-            _forget_reach(machine, value.node, (*defaults.values(), *_within_reach(value)), seen)
+    for one in fields.get(EITHER, ()):
+        havoc(machine, one, seen)
+    if OPTIONS in fields:
+        havoc(machine, fields[OPTIONS], seen)
+    if FORMER in fields:
+        havoc(machine, fields[FORMER].part, seen)
+    for key, part in list(fields.items()):
+        if key not in IDENTITY:
+            _forget_part(machine, value, key, part, seen)
+
+
+def _forget_all(machine: Machine, values: Iterable[Object], seen: set[int]) -> None:
+    for item in values:
+        havoc(machine, item, seen)
+
+
+def _forget_callable(machine: Machine, value: Function, seen: set[int]) -> None:
+    """It may be called, and write what it closes over."""
+    _forget_reach(machine, value.node, (*value.defaults.values(), *_within_reach(value)), seen)
+
+
+PLAIN = frozenset((str, int, float, bool, type(None)))
+"""The kinds of values of which there is nothing to forget."""
+
+FORGETTERS: ByType[Callable[[Machine, Any, set[int]], None]] = ByType(
+    {
+        Instance: _forget_fields,
+        DictObject: _forget_fields,
+        ListObject: _forget_elements,
+        Unknown: _forget_parts,
+        Choice: lambda machine, value, seen: _forget_all(machine, value.options, seen),
+        tuple: lambda machine, value, seen: _forget_all(machine, value, seen),
+        # It may be awaited, and change what it was given.
+        Coroutine: lambda machine, value, seen: _forget_all(machine, (*value.given, *value.fields.values()), seen),
+        Bound: lambda machine, value, seen: _forget_all(machine, (value.owner, value.function), seen),
+        Partial: lambda machine, value, seen: _forget_all(
+            machine, (*value.arguments, *value.keywords.values(), value.function), seen
+        ),
+        Function: _forget_callable,
+        object: _forget_nothing,
+    }
+)
+"""How what each kind of value holds is forgotten."""
 
 
 def forget_methods(machine: Machine, name: str) -> bool:

@@ -8,7 +8,7 @@ nothing that it did not make itself.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,6 +38,9 @@ from mfsdp_lint.readers.python.values.objects import (
 
 _FOLLOWED = (*CONSTANTS, tuple, ListObject, EnumMember, Option)
 """The kinds of values that somebody wants to know the source of."""
+
+
+_write: Callable[[type[Write], tuple[Any, ...]], Write] = tuple.__new__
 
 
 class Machine:
@@ -210,10 +213,10 @@ class Machine:
 
     def changes(self, mark: int) -> dict[tuple[int, Any], Place]:
         """The state of every place written since `mark`, by place."""
-        found = {}
-        for owner, fields, key, _ in self.path.journal[mark:]:
-            found[(id(fields), key)] = (owner, fields, key, fields.get(key, MISSING))
-        return found
+        return {
+            (id(fields), key): (owner, fields, key, fields.get(key, MISSING))
+            for owner, fields, key, _ in self.path.journal[mark:]
+        }
 
     def touched_older(self, mark: int, born: int) -> bool:
         """Whether anything written since `mark` belongs to an object that was there before `born`."""
@@ -230,21 +233,26 @@ class Machine:
         self, node: ast.AST | None, frame: Frame, focus: ast.AST | None, how: str, value: Object, earlier: Any
     ) -> Write:
         """The record of a write that happens now."""
-        if frame.module.written:
+        module = frame.module
+        if module.written:
             node, focus, frame = told_at(node, focus, frame)
-        frames = calls_to(frame) if self.tracing else ()
+            module = frame.module
         self.clock += 1
-        return Write(
-            frame.module,
-            node,
-            focus,
-            frame.function,
-            how,
-            value,
-            self.clock,
-            earlier if isinstance(earlier, Write) else None,
-            frames,
-            self.sources(focus, value, frame),
+        # (Made without the checks of `Write(…)`: a write is noted for every setting of every recipe.)
+        return _write(
+            Write,
+            (
+                module,
+                node,
+                focus,
+                frame.function,
+                how,
+                value,
+                self.clock,
+                earlier if type(earlier) is Write else None,
+                calls_to(frame) if self.tracing else (),
+                () if focus is None or type(focus) is ast.Constant else self.sources(focus, value, frame),
+            ),
         )
 
     def switch(self, path: str, option: str) -> bool:
@@ -254,7 +262,7 @@ class Machine:
 
     def sources(self, node: Any, value: Object, frame: Frame) -> tuple[TextPlace, ...]:
         """The texts that the expression of a written value has it from, the nearest first."""
-        if node is None or type(node) is ast.Constant or not isinstance(value, _FOLLOWED):
+        if not isinstance(value, _FOLLOWED):
             return ()
         if isinstance(node, Origin):
             return ((frame.module, node, frame.function),)
@@ -282,7 +290,8 @@ class Machine:
     def settle(self, value: Object) -> Object:
         """What `value` turned out to be on this path, if that was decided."""
         if isinstance(value, Unknown):
-            known = self.path.facts.fields.get(("is", id(value)), MISSING)
+            facts = self.path.facts.fields
+            known = facts.get(("is", id(value)), MISSING) if facts else MISSING
             if known is not MISSING:
                 return known
             if type(value) is Option and value.default is not MISSING and not (self.needed and value.default is None):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import Object
 
@@ -31,7 +31,10 @@ def run_block(machine: Machine, body: list[ast.stmt], frame: Frame) -> Signal:
     statement = None
     try:
         for statement in body:
-            machine.step()
+            path = machine.path  # (as `Machine.step` does, without calling it)
+            path.steps += 1
+            if path.steps > path.limit:
+                raise OutOfSteps
             signal = RUNNERS[type(statement)](machine, statement, frame)
             if signal is not None:
                 return signal

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Object
+
+Ending = TypeVar("Ending", bound=Exception)
+
+
+def kept(ending: Ending) -> Ending:
+    """An ending that is kept for later, without the frames of the evaluator that it went through.
+
+    They hold all that was evaluated until then; where one of them keeps it, only the collector could free that again.
+    """
+    ending.__traceback__ = ending.__context__ = None
+    return ending
 
 
 class Raised(Exception):

@@ -114,23 +114,25 @@ def binding(owner: Frame | Module, name: str) -> tuple[Any, Frame] | None:
 
 def peek(machine: Machine, node: Any, frame: Frame) -> Object:
     """What an expression stands for by now, as far as that is seen without evaluating anything; MISSING else."""
-    found: Object = MISSING
-    if isinstance(node, ast.keyword):
+    kind = type(node)
+    if kind is ast.keyword:
         return peek(machine, node.value, frame)
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.Name):
+    if kind is ast.Constant:
+        constant: Object = node.value
+        return constant
+    found: Any = MISSING
+    if kind is ast.Name:
         owner = holder(frame, node.id)
         found = MISSING if owner is None else owner.fields[node.id]
-    elif isinstance(node, ast.Attribute):
+    elif kind is ast.Attribute:
         found = _attribute(machine.settle(peek(machine, node.value, frame)), node.attr)
-    elif isinstance(node, ast.Subscript):
+    elif kind is ast.Call:
+        found = machine.gave.get(node, MISSING)
+    elif kind is ast.Subscript:
         found = _entry(machine.settle(peek(machine, node.value, frame)), peek(machine, node.slice, frame))
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+    elif kind is ast.UnaryOp and type(node.op) is ast.Not:
         operand = peek(machine, node.operand, frame)
         found = not operand if isinstance(operand, CONSTANTS) else MISSING
-    elif isinstance(node, ast.Call):
-        found = machine.gave.get(node, MISSING)
     return MISSING if isinstance(found, Deferred) else machine.settle(found)
 
 

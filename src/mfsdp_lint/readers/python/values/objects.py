@@ -263,11 +263,27 @@ class DictObject:
         return f"Dict({self.fields!r})"
 
 
+class Signature:
+    """What binding the arguments of a call asks of a function's parameters: the names of those that take an argument by
+    position, by name, and of all; `rest` is that of `*args`.
+    """
+
+    __slots__ = ("named", "parameters", "positional", "rest")
+
+    def __init__(self, arguments: ast.arguments) -> None:
+        keyword_only = [each.arg for each in arguments.kwonlyargs]
+        self.positional = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+        self.named = frozenset((*self.positional[len(arguments.posonlyargs) :], *keyword_only))
+        self.parameters = (*self.positional, *keyword_only)
+        self.rest = None if arguments.vararg is None else arguments.vararg.arg
+
+
 class Function:
     """A function of the program: its definition, the module it belongs to, and the names it closes over."""
 
     __slots__ = (
-        "_constant", "closure", "cls", "defaults", "is_async", "is_generator", "module", "name", "node", "unwrapped",
+        "_constant", "_signature", "closure", "cls", "defaults", "is_async", "is_generator", "module", "name", "node",
+        "unwrapped",
     )  # fmt: skip
 
     def __init__(self, node: Any, module: Module, closure: Any, name: str, cls: ClassObject | None = None) -> None:
@@ -281,9 +297,17 @@ class Function:
         self.is_async = isinstance(node, ast.AsyncFunctionDef)
         self.unwrapped: Object = None
         self._constant: Object = UNREAD
+        self._signature: Signature | None = None
 
     def __repr__(self) -> str:
         return f"Function({self.name})"
+
+    @property
+    def signature(self) -> Signature:
+        """Its parameters."""
+        if self._signature is None:
+            self._signature = Signature(self.node.args)
+        return self._signature
 
     @property
     def constant(self) -> Object:
