@@ -123,3 +123,85 @@ def test_a_file_that_cannot_be_read_any_more_is_told() -> None:
     second = read_python(paths, sources.with_texts({"common.py": "def base(:\n"}), before=first.again)
     assert [error.path for error in second.unreadable] == ["common.py"]
     assert settings(second) == settings(read_python(paths, Sources({"common.py": "def base(:\n"})))
+
+
+PIECES: Mapping[str, str] = {
+    "pieces.py": """\
+from config import ConfigContainer
+
+def above():
+    return ConfigContainer()
+
+def changed():
+    cfg = ConfigContainer()
+    cfg.model.size = 2
+    return cfg
+
+def caller():
+    return changed()
+
+def again():
+    return changed()
+
+def below():
+    return ConfigContainer()
+""",
+    "shared.py": """\
+from config import ConfigContainer
+
+def size_of(number):
+    holder = ConfigContainer()
+    holder.model.size = number
+    return holder.model.size
+
+SIZE = size_of(2)
+
+def with_size():
+    cfg = ConfigContainer()
+    cfg.model.size = SIZE
+    return cfg
+""",
+}
+
+
+@pytest.fixture
+def pieces(tmp_path: Any) -> None:
+    for path, text in PIECES.items():
+        (tmp_path / path).write_text(text, encoding="utf-8")
+
+
+def kept_of(path: str, old: str, new: str) -> set[str]:
+    """The recipes of a file that were taken over; all are what a reading anew gives."""
+    sources = Sources()
+    first = read_python([*FILES, *PIECES], sources)
+    changed = PIECES[path].replace(old, new)
+    assert changed != PIECES[path]
+    second = read_python([*FILES, *PIECES], sources.with_texts({path: changed}), before=first.again)
+    assert settings(second) == settings(read_python([*FILES, *PIECES], Sources({path: changed})))
+    return {
+        recipe.name
+        for recipe in second.recipes
+        if recipe.path == path and any(recipe is other for other in first.recipes)
+    }
+
+
+@pytest.mark.usefixtures("pieces")
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ("cfg.model.size = 2", "cfg.model.size = 3", {"above", "below"}),
+        ("    cfg.model.size = 2\n", "    cfg.model.size = 2\n    cfg.model.other = 1\n", {"above"}),  # the rest moves
+        ("    cfg.model.size = 2\n", "", {"above"}),
+        ("cfg.model.size = 2", "cfg.model.size = int('2')", set()),  # a call may do anything
+        ("cfg.model.size = 2", "size = 2", set()),  # so may a name
+        ("def changed():\n", "def changed(size=2):\n", set()),
+        ("def below", "DEFAULT = 1\n\ndef below", set()),
+    ],
+)
+def test_of_a_changed_file_those_stay_that_call_nothing_that_changed(old: str, new: str, kept: set[str]) -> None:
+    assert kept_of("pieces.py", old, new) == kept
+
+
+@pytest.mark.usefixtures("pieces")
+def test_what_was_worked_out_for_all_is_worked_out_again() -> None:
+    assert kept_of("shared.py", "holder.model.size = number", "holder.model.size = 7") == set()

@@ -21,8 +21,9 @@ from mfsdp_lint.readers.python.entries.distinct import distinct
 from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.readers.python.entries.evidence import leads_to_configuration
 from mfsdp_lint.readers.python.entries.exposed import with_exposed
-from mfsdp_lint.readers.python.entries.incremental import Before, Different, Key, Tried, key_of, keys_within, together
+from mfsdp_lint.readers.python.entries.incremental import Before, Different, Tried, key_of, keys_within, together
 from mfsdp_lint.readers.python.entries.lost import lost, not_reached
+from mfsdp_lint.readers.python.entries.touched import Key
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder, parse
@@ -93,17 +94,18 @@ def _read(
     before: Before | None,
 ) -> PythonRead:
     sources = machine.finder.sources
-    kept = {} if before is None else before.unchanged(sources)
+    kept, single = ({}, {}) if before is None else before.unchanged(sources)
     faults = Faults()
     modules, unreadable = _load(machine.finder, paths, faults)
-    reading = _Reading(machine, modules, kept, faults)
+    reading = _Reading(machine, modules, kept, single, faults)
     recipes = reading.recipes()
     # Whatever a file says itself, it matters once it is imported.
     told = {each.path for each in unreadable}
     unreadable += [each for each in machine.finder.unreadable if each.path not in told]
     users = machine.finder.users if before is None else together(before.users, machine.finder.users)
     unfollowed = tuple(reading.unfollowed()) if before is None else ()
-    again = Before(sources, reading.tried, users)
+    aside = frozenset(map(key_of, machine.called_aside)) | (before.called_aside if before is not None else frozenset())
+    again = Before(sources, reading.tried, users, aside)
     read = PythonRead(recipes, unreadable, faults=faults.problems, again=again, unfollowed=unfollowed)
     if addresses:
         _add_addressed(machine, addresses, read, faults)
@@ -164,14 +166,21 @@ def _in_other_calls(machine: Machine, entry: Entry, found: list[running.Found], 
 
 
 class _Reading:
-    """The entry points of all files, run in their order; `kept` are those of files that need no reading again."""
+    """The entry points of all files, run in their order; `kept` are those of files that need no reading again, and
+    `single` others that need none."""
 
     def __init__(
-        self, machine: Machine, modules: Sequence[Module], kept: Mapping[str, list[Tried]], faults: Faults
+        self,
+        machine: Machine,
+        modules: Sequence[Module],
+        kept: Mapping[str, list[Tried]],
+        single: Mapping[Key, Tried],
+        faults: Faults,
     ) -> None:
         self.machine = machine
         self.spans = Spans(machine)
         self.kept = kept
+        self.single = single
         self.faults = faults
         self.modules = {each.path: each for each in modules}
         self.tried = {each.path: kept.get(each.path) or self._entry_points(each) for each in modules}
@@ -179,7 +188,7 @@ class _Reading:
 
     def _entry_points(self, module: Module) -> list[Tried]:
         with self.faults.contained(module.path):
-            return list(_entry_points(self.machine, module))
+            return [self.single.get(each.key, each) for each in _entry_points(self.machine, module)]
         return []
 
     def recipes(self) -> list[Recipe]:

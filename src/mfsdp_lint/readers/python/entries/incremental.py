@@ -1,7 +1,8 @@
 """Incremental reading: what a reading of changed texts takes over from the one before it.
 
 Running an entry point reads its own file and what that reaches by imports. Where none of these has changed, it gives
-what it gave before: proofs of fixes change few files of many.
+what it gave before: proofs of fixes change few files of many. One that takes no arguments gives it as well where only
+functions have changed that it did not call (see touched.py).
 """
 
 from __future__ import annotations
@@ -14,10 +15,8 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.readers.python.entries.running import Found
+from mfsdp_lint.readers.python.entries.touched import Key, touched
 from mfsdp_lint.readers.python.values.objects import Function
-
-Key = tuple[str, int, str]
-"""A function: its file, its line and its name."""
 
 
 def key_of(function: Function) -> Key:
@@ -52,26 +51,65 @@ class Tried:
     lost: Unfollowed | None = None
     called: frozenset[Key] = frozenset()
 
+    @property
+    def key(self) -> Key:
+        """What tells it from the others, in every reading of the same texts."""
+        return self.path, self.entry.line, self.entry.name
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is a plain function without parameters: all that it comes to is in what it called."""
+        entry = self.entry
+        if not self.found or entry.kind != "function" or entry.function is None or entry.wrapper is not None:
+            return False
+        parameters = entry.function.node.args
+        every = (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
+        return not (every or parameters.vararg or parameters.kwarg)
+
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """A reading: its texts, the entry points of every file that was asked for, and the `users` of every file."""
+    """A reading: its texts, the entry points of every file that was asked for, and the `users` of every file.
+
+    `called_aside` are the functions that were called for what the entry points share.
+    """
 
     sources: Sources
     tried: Mapping[str, list[Tried]]
     users: Mapping[str, set[str]]
+    called_aside: frozenset[Key] = frozenset()
 
-    def unchanged(self, sources: Sources) -> dict[str, list[Tried]]:
-        """The entry points of the files for which other texts make no difference."""
-        affected = {
+    def unchanged(self, sources: Sources) -> tuple[dict[str, list[Tried]], dict[Key, Tried]]:
+        """The entry points for which other texts make no difference: those of whole files, and single ones."""
+        changed = {
             path for path in {*self.tried, *self.users} if self.sources.text_or_none(path) != sources.text_or_none(path)
         }
-        pending = [*affected]
+        pieces = {path: self._touched(path, sources) for path in changed}
+        affected = self._with_users(changed)
+        through_and_through = self._with_users({path for path, found in pieces.items() if found is None})
+        functions = frozenset[Key]().union(*filter(None, pieces.values()))
+        whole = {path: tried for path, tried in self.tried.items() if path not in affected}
+        single = {
+            each.key: each
+            for path in affected - through_and_through
+            for each in self.tried.get(path, ())
+            if each.is_closed and functions.isdisjoint((each.key, *each.called))
+        }
+        return whole, single
+
+    def _touched(self, path: str, sources: Sources) -> frozenset[Key] | None:
+        old, new = self.sources.text_or_none(path), sources.text_or_none(path)
+        found = None if old is None or new is None else touched(path, old, new)
+        return None if found is None or found & self.called_aside else found
+
+    def _with_users(self, paths: set[str]) -> set[str]:
+        """These files, and those that reach them by imports."""
+        found, pending = set(paths), [*paths]
         while pending:
-            more = self.users.get(pending.pop(), set()) - affected
-            affected |= more
+            more = self.users.get(pending.pop(), set()) - found
+            found |= more
             pending += more
-        return {path: tried for path, tried in self.tried.items() if path not in affected}
+        return found
 
 
 def together(*readings: Mapping[str, set[str]]) -> dict[str, set[str]]:

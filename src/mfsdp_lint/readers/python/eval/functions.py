@@ -67,6 +67,7 @@ def follow(
         remembered = machine.memo.get(key, MISSING)
         if remembered is not MISSING and not (remembered[2] and machine.path.environment.fields):
             machine.returned = None
+            machine.called.add(function)
             machine.called.update(remembered[1])
             made: Object = remembered[0].make(machine, {})
             if machine.path.limit < machine.path.budget and is_container(machine, made):

@@ -56,7 +56,7 @@ class Machine:
     `returned` is the call that returned last, with the expression that said what and the frame of that; `yielded` the
     expression of the element that a generator gave last. `forwarding` are the functions that write what their callers
     say (`crossings` counts how often one was seen to). `looks` is what may still be looked at for one value's source.
-    `gave` is the object that each call gave last.
+    `gave` is the object that each call gave last. `called_aside` are the functions that were called for what is shared.
     """
 
     def __init__(self, finder: ModuleFinder, knowledge: Any = None, tracing: bool = False) -> None:
@@ -65,6 +65,7 @@ class Machine:
         self.tracing = tracing
         self.memo: dict[Any, Any] = {}
         self.called: set[Function] = set()
+        self.called_aside: set[Function] = set()
         self.clock = 0
         self.module_level = 0
         self.skimming = 0
@@ -117,14 +118,18 @@ class Machine:
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Outside of any path for a while: what is made then is shared, and nothing undoes it."""
-        outer = self.path
-        self.path = outer.aside()
+        outer, called = self.path, self.called
+        self.path, self.called = outer.aside(), set()
         self.module_level += 1
         try:
             yield
         finally:
             self.module_level -= 1
             self.path = outer
+            # Who comes later finds it made, and calls nothing.
+            self.called_aside |= self.called
+            called |= self.called
+            self.called = called
 
     @contextmanager
     def knowing(self, facts: Facts) -> Iterator[None]:
