@@ -18,7 +18,7 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import items
 from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, Switch
 from mfsdp_lint.fixes.edits import Text
-from mfsdp_lint.front_ends.naming import Naming, Unwritable, at_the_end_of, by_path
+from mfsdp_lint.front_ends.naming import Naming, Unwritable, at_the_end_of, by_path, places_of
 from mfsdp_lint.readers.yaml.model_args import MODEL_ARGS
 
 Tree = dict[str, "str | Tree"]
@@ -193,7 +193,7 @@ def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assi
     root, anchor = found
     if _has_flags(root):
         return None  # a new flag is not written as a path and a value
-    found_above = _above(anchor, setting)
+    found_above = _above(file, root, anchor, setting)
     if found_above is None or any(path.startswith("env.") for path, _ in new):
         return None
     above, naming = found_above
@@ -307,13 +307,16 @@ def _entry(file: YamlFile, origin: Origin, path: str) -> Entry | None:
     return None
 
 
-def _above(anchor: Entry | None, setting: str | None) -> tuple[tuple[str, ...], Naming] | None:
+def _above(
+    file: YamlFile, root: yaml.MappingNode, anchor: Entry | None, setting: str | None
+) -> tuple[tuple[str, ...], Naming] | None:
     """The keys that stand above the configuration in the document, () when it is the document; and its notation."""
     if anchor is None or setting is None:
-        return (), by_path
-    return next(
-        ((anchor.words[: -len(key.words)], naming) for naming, key in at_the_end_of(anchor.words, setting)), None
-    )
+        words = list(dict.fromkeys(each.words for each in file.entries(root)))
+        found = places_of(file.document.text, words) or [((), by_path)]
+        return found[0] if len(found) == 1 else None
+    ways = at_the_end_of(anchor.words, setting)
+    return next(((anchor.words[: -len(key.words)], naming) for naming, key in ways), None)
 
 
 def _has_flags(root: yaml.MappingNode) -> bool:
