@@ -111,3 +111,8 @@ def test_what_is_not_there_may_say_anything_but_what_is_said_after_it(project: P
 
 def test_defaults_that_are_no_list(project: Project) -> None:
     assert composed(project, "defaults: {a: 1}\nwritten: 1\n").open
+
+
+def test_choices_that_double_with_every_file_end(project: Project) -> None:
+    files = {f"c{step}.yaml": f"defaults: [c{step + 1}, c{step + 1}]\n" for step in range(40)}
+    assert composed(project, "defaults: [c0, _self_]\n", files).open

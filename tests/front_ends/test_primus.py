@@ -156,3 +156,14 @@ def test_a_value_of_its_own_is_replaced(project: Project) -> None:
     project.write({**PRESETS, "examples/small.yaml": saving})
     project.told(".", "--select", "MFSDP101", "--fix")
     assert project.text("examples/small.yaml") == saving.replace("torch_dist", "fsdp_dtensor")
+
+
+def test_presets_that_double_with_every_file_end(project: Project) -> None:
+    chain = {
+        f"primus/configs/modules/megatron/p{step}.yaml": f"extends: [p{step + 1}.yaml, p{step + 1}.yaml]\n"
+        for step in range(40)
+    }
+    last = {"primus/configs/modules/megatron/p40.yaml": "ckpt_format: torch_dist\n"}
+    own = EXPERIMENT.replace("pre_trainer.yaml", "p0.yaml")
+    project.write({**PRESETS, **chain, **last, "examples/small.yaml": own})
+    assert project.values("examples/small.yaml", "checkpoint.ckpt_format") == [Known("torch_dist")]

@@ -114,3 +114,15 @@ def _leaves(node: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]
         return
     for name, below in node.items():
         yield from _leaves(below, (*above, name))
+
+
+def test_what_doubles_with_every_line_ends() -> None:
+    lines = [f"a{step}: ${{a{step + 1}}}${{a{step + 1}}}\n" for step in range(40)]
+    found = values("".join(lines) + "a40: xxxxxxxx\n")
+    assert found["a39"] == Known("x" * 16)
+    assert not isinstance(found["a0"], Known)
+
+
+def test_sections_that_double_with_every_line_end() -> None:
+    lines = [f"a{step}: {{x: '${{a{step + 1}}}', y: '${{a{step + 1}}}'}}\n" for step in range(40)]
+    assert len(values("".join(lines) + "a40: {z: 1}\n")) < 200_000

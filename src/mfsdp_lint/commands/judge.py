@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from mfsdp_lint.core.finding import Finding
-from mfsdp_lint.core.front_ends import BRIDGE, FRONT_ENDS
+from mfsdp_lint.core.front_ends import BRIDGE
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import replace
+from mfsdp_lint.front_ends.load import every_front_end
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.judging.configuration import variant_of
 from mfsdp_lint.judging.verdict import Verdict, bench
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target-torch", metavar="VERSION", help="the version of PyTorch")
     parser.add_argument(
         "--front-end",
-        choices=tuple(FRONT_ENDS),
+        choices=tuple(every_front_end()),
         default=BRIDGE.name,
         help="who reads the configuration (default: bridge)",
     )
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Answers every line that it can. Exit code 0, 2 where a line is not a question. Raises UsageError."""
-    judged = bench(_target(arguments), FRONT_ENDS[arguments.front_end])
+    judged = bench(_target(arguments), every_front_end()[arguments.front_end])
     name = arguments.file or "-"
     if name == "-":
         return _answer(sys.stdin, "<stdin>", judged, arguments.partial_environment)

@@ -18,7 +18,8 @@ from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import items
 from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, Switch
 from mfsdp_lint.fixes.edits import Text
-from mfsdp_lint.front_ends.naming import Naming, Unwritable, at_the_end_of, by_path
+from mfsdp_lint.fixes.yaml_words import bare, quoted, spell
+from mfsdp_lint.front_ends.naming import Naming, Unwritable, at_the_end_of, by_path, places_of
 from mfsdp_lint.readers.yaml.model_args import MODEL_ARGS
 
 Tree = dict[str, "str | Tree"]
@@ -193,7 +194,7 @@ def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assi
     root, anchor = found
     if _has_flags(root):
         return None  # a new flag is not written as a path and a value
-    found_above = _above(anchor, setting)
+    found_above = _above(file, root, anchor, setting)
     if found_above is None or any(path.startswith("env.") for path, _ in new):
         return None
     above, naming = found_above
@@ -252,36 +253,6 @@ def delete_write(file: YamlFile, origin: Origin, path: str) -> list[Edit] | None
     return [document.edit(file.colon(owner) + 1, file.colon(owner) + 1, " {}"), *_line(document, line_start, end)]
 
 
-def spell(value: Plain, old: str = "") -> str:
-    """A plain value in YAML, in the style of the scalar that it replaces."""
-    match value:
-        case bool():
-            word = str(value)
-            return word if old in ("True", "False") else word.upper() if old in ("TRUE", "FALSE") else word.lower()
-        case None:
-            return "null"
-        case str():
-            if old[:1] in ("'", '"'):
-                return _quoted(value, old[0])
-            return value if _bare(value) else _quoted(value, '"')
-        case int() | float():
-            return repr(value)
-    return yaml.safe_dump(value, default_flow_style=True, width=10**6).strip()
-
-
-def _quoted(value: str, quote: str) -> str:
-    if quote == "'" and value.isprintable():
-        return "'" + value.replace("'", "''") + "'"
-    return yaml.safe_dump(value, default_style='"', width=10**6, allow_unicode=True).strip()
-
-
-def _bare(value: str) -> bool:
-    """Whether a string can stand without quotes, in flow mappings as well."""
-    if not re.fullmatch(r"[A-Za-z0-9_./][A-Za-z0-9_./ -]*", value) or value != value.strip():
-        return False
-    return bool(yaml.safe_load(value) == value)
-
-
 def _entries(node: yaml.Node, words: tuple[str, ...], seen: frozenset[int] = frozenset()) -> Iterator[Entry]:
     if not isinstance(node, yaml.MappingNode) or id(node) in seen:
         return
@@ -307,13 +278,16 @@ def _entry(file: YamlFile, origin: Origin, path: str) -> Entry | None:
     return None
 
 
-def _above(anchor: Entry | None, setting: str | None) -> tuple[tuple[str, ...], Naming] | None:
+def _above(
+    file: YamlFile, root: yaml.MappingNode, anchor: Entry | None, setting: str | None
+) -> tuple[tuple[str, ...], Naming] | None:
     """The keys that stand above the configuration in the document, () when it is the document; and its notation."""
     if anchor is None or setting is None:
-        return (), by_path
-    return next(
-        ((anchor.words[: -len(key.words)], naming) for naming, key in at_the_end_of(anchor.words, setting)), None
-    )
+        words = list(dict.fromkeys(each.words for each in file.entries(root)))
+        found = places_of(file.document.text, words) or [((), by_path)]
+        return found[0] if len(found) == 1 else None
+    ways = at_the_end_of(anchor.words, setting)
+    return next(((anchor.words[: -len(key.words)], naming) for naming, key in ways), None)
 
 
 def _has_flags(root: yaml.MappingNode) -> bool:
@@ -383,8 +357,8 @@ def _flow_lines(tree: Tree, quote: str) -> list[str]:
     """The entries for a flow mapping, their keys in quotes where the mapping's own are (as in JSON)."""
     lines: list[str] = []
     for key, value in tree.items():
-        if quote and isinstance(value, str) and _bare(value):
-            value = _quoted(value, quote)
+        if quote and isinstance(value, str) and bare(value):
+            value = quoted(value, quote)
         text = value if isinstance(value, str) else "{" + ", ".join(_flow_lines(value, quote)) + "}"
         lines.append(f"{quote}{key}{quote}: {text}")
     return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 from mfsdp_lint.core.records import dataclass
@@ -57,6 +57,21 @@ def by_line(place: Place) -> Naming:
         return (Key(words, values=target.values) for words, target in place.keys(setting))
 
     return keys
+
+
+def places_of(text: str, keys: Iterable[tuple[str, ...]]) -> list[tuple[tuple[str, ...], Naming]]:
+    """Where a file of a framework, which has these keys, may write settings, and in which notation.
+
+    Nowhere, where it is no framework's.
+    """
+    return [
+        ((*key, *place.under), by_attribute if place.named == "attributes" else by_line(place))
+        for profile in profiles()
+        if profile.mention.search(text)
+        for key in keys
+        for place in profile.places
+        if place.at and place.is_at(key)
+    ]
 
 
 @cache

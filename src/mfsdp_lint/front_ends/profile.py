@@ -89,9 +89,13 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a file of the framework has the settings of a run, and what they are called there."""
+    """Where a file of the framework has the settings of a run, and what they are called there.
+
+    `under` is where in it a file itself writes some, when what is read there is put together.
+    """
 
     at: tuple[str, ...]
+    under: tuple[str, ...]
     where: tuple[tuple[tuple[str, ...], tuple[Plain, ...]], ...]
     named: Named
     lines: tuple[Line, ...]
@@ -174,6 +178,7 @@ def _place(data: Mapping[str, Any]) -> Place:
         raise ProfileError(f"settings are not named by {named!r}")
     return Place(
         at=tuple(part for part in data["at"].split(".") if part),
+        under=tuple(part for part in data.get("under", "").split(".") if part),
         where=tuple((tuple(key.split(".")), tuple(_list(value))) for key, value in data.get("where", {}).items()),
         named=named,
         lines=tuple(_line(key, meant) for key, meant in data.get("settings", {}).items()),

@@ -12,7 +12,7 @@ from mfsdp_lint.results.summary import judged_against
 def render(outcome: Enabling, *, written: bool) -> list[str]:
     """Lines for people; the first one says what it comes to."""
     path, name = outcome.recipe.path, outcome.recipe.name
-    recipe = path if outcome.recipe.kind in ("overrides", "arguments") else f"{path}::{name}"
+    recipe = path if outcome.recipe.kind in ("overrides", "arguments", "configuration") else f"{path}::{name}"
     against = f"({judged_against(outcome.targets)})"
     return [printable(line) for line in _lines(outcome, recipe, against, written)]
 

@@ -30,6 +30,11 @@ ARITHMETIC: Mapping[str, Resolver] = {
 _RESOLVER = re.compile(r"\s*([A-Za-z_][\w.]*)\s*:(.*)", re.DOTALL)
 _PART = re.compile(r"[^.\[\]]+")
 _DEEPEST = 50
+_LONGEST = 10_000
+"""Characters of a text that is put together."""
+
+_LARGEST = 50_000
+"""Leaves that references to sections may stand for in one configuration."""
 
 
 def resolved(root: Section, resolvers: Mapping[str, Resolver] | None = None) -> Section:
@@ -43,6 +48,8 @@ class _Resolution:
         self.resolvers = resolvers
         self.open: list[Key] = []
         """The keys that are being worked out."""
+        self.known: dict[Key, Tree] = {}
+        self.budget = _LARGEST
 
     def section(self, key: Key, section: Section) -> Section:
         entries = {name: self.tree((*key, name), each) for name, each in section.entries.items()}
@@ -62,11 +69,11 @@ class _Resolution:
             return leaf
         if key in self.open or len(self.open) > _DEEPEST:
             return leaf.with_value(UNKNOWN)
-        self.open.append(key)
-        try:
-            return self.filled(key, leaf, leaf.text)
-        finally:
+        if key not in self.known:
+            self.open.append(key)
+            self.known[key] = self.filled(key, leaf, leaf.text)
             self.open.pop()
+        return self.known[key]
 
     def filled(self, key: Key, leaf: Leaf, text: str) -> Tree:
         pieces = list(_pieces(text))
@@ -85,6 +92,8 @@ class _Resolution:
                 return leaf.with_value(NOT_NONE)
             option = option or found.origin.option
             texts.append(str(found.value.value))
+            if sum(map(len, texts)) > _LONGEST:
+                return leaf.with_value(NOT_NONE)
         return leaf.with_value(Known("".join(texts)), option=option)
 
     def reference(self, key: Key, leaf: Leaf, inner: str) -> Tree:
@@ -113,7 +122,13 @@ class _Resolution:
                 return None
             here = (*here, word)
             found = self.leaf(here, below) if isinstance(below, Leaf) else below
-        return self.section(here, found) if isinstance(found, Section) and here not in self._above() else found
+        if not isinstance(found, Section):
+            return found
+        if here in self._above():
+            return None
+        whole = self.section(here, found)
+        self.budget -= sum(1 for _ in whole.leaves())
+        return whole if self.budget >= 0 else None
 
     def _above(self) -> set[Key]:
         """The sections in which something is being worked out: those would go in circles."""

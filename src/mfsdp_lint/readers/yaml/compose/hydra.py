@@ -26,6 +26,9 @@ _SELF = "_self_"
 _GLOBAL = "_global_"
 _HYDRA = "hydra"
 _WORDS = re.compile(r"(?P<optional>optional +)?(?P<override>override +)?(?P<name>[^@\s]+)(?:@(?P<package>\S*))?")
+_MOST = 500
+"""Configurations that one may be put together from."""
+
 _CHOICE = re.compile(r"\$\{([^{}]+)\}")
 
 
@@ -95,12 +98,14 @@ class _Choices:
         """By the key of a choice, what is chosen instead; and what is chosen."""
         self.overridden: dict[str, tuple[str, ...]] = {}
         self.made: dict[str, str] = {}
+        self.taken = 0
 
     def parts(self, config: _Config, root: Section, depth: int) -> list[Section]:
         """What a configuration comes to, in the order in which it is merged."""
         own = _nested(root.without("defaults"), config.package)
         entries = _entries(root)
-        if entries is None or depth > LONGEST_CHAIN:
+        self.taken += 1
+        if entries is None or depth > LONGEST_CHAIN or self.taken > _MOST:
             return [MISSING]
         chosen = [entry for entry in entries if not entry.override]
         for entry in entries:

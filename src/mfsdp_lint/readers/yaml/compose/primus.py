@@ -55,8 +55,15 @@ def extended(path: str, root: Section | None, files: Files, chain: tuple[str, ..
     merged = Section(open=not isinstance(found, Leaf))
     for name in _names(found):
         there = beside(path, name) if isinstance(name, str) else ""
-        merged = merge(merged, extended(there, files.tree(there) if there else None, files, (*chain, path)))
+        merged = merge(merged, _kept(there, files, (*chain, path)) if there else MISSING)
     return merge(merged, root.without("extends"))
+
+
+def _kept(path: str, files: Files, chain: tuple[str, ...] = ()) -> Section:
+    """A file that many may begin with."""
+    if path not in files.composed:
+        files.composed[path] = extended(path, files.tree(path), files, chain)
+    return files.composed[path]
 
 
 def _names(found: Tree) -> list[Plain]:
@@ -92,9 +99,7 @@ def _preset(path: str, module: Section, kind: str, files: Files) -> Section:
     for folder in above(path):
         there = f"{folder.rstrip('/')}/{inside}" if folder else inside
         if files.exists(there):
-            if there not in files.composed:
-                files.composed[there] = extended(there, files.tree(there), files)
-            return files.composed[there]
+            return _kept(there, files)
     return MISSING
 
 
