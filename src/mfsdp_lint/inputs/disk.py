@@ -20,6 +20,9 @@ from typing import Literal
 Kind = Literal["file", "folder", "other", ""]
 """What a path leads to, through links; "" where it leads nowhere or may not be followed."""
 
+How = Literal["read", "holds", "matching", "entries", "kind", "mode", "is_link", "real"]
+"""What is asked of the disk."""
+
 RACY = 2_000_000_000
 """Nanoseconds: a file that changed so shortly before it was read may change again within the clock's grain."""
 
@@ -41,7 +44,7 @@ class Look:
     `detail` is what was asked besides: the bytes that were read at most, a name or a pattern in a folder.
     """
 
-    how: str
+    how: How
     path: str
     showed: str
     detail: str = ""
@@ -222,13 +225,16 @@ def is_link(path: str) -> bool:
 
 
 def real(path: str) -> str:
-    """A path without links."""
-    found = os.path.realpath(path)
+    """A path without links; an impossible one as it is."""
+    try:
+        found = os.path.realpath(path)
+    except ValueError:
+        found = path
     _keep("real", path, found)
     return found
 
 
-def _keep(how: str, path: str, showed: str, detail: str = "", stamp: Stamp | None = None) -> None:
+def _keep(how: How, path: str, showed: str, detail: str = "", stamp: Stamp | None = None) -> None:
     if _record is not None and (how, path, detail) not in _record.looks:
         _record.looks[how, path, detail] = Look(how, path, showed, detail, stamp)
 
@@ -246,7 +252,7 @@ def _is_unchanged(look: Look) -> bool:
     return look.stamp == Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
-_AGAIN: dict[str, Callable[[str, str], object]] = {
+_AGAIN: dict[How, Callable[[str, str], object]] = {
     "read": lambda path, most: read(path, int(most) if most else None),
     "holds": lambda folder, name: name in Listing(folder),
     "matching": lambda folder, pattern: Listing(folder).matching(pattern),
