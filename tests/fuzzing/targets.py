@@ -191,16 +191,24 @@ def _run(path: str, text: str, chance: Random) -> None:
     run(Options(paths=(path,), target_bridge=VERSION, output_format="full" if seen else "concise", unsafe_fixes=seen))
 
 
+_COMMANDS = (
+    "--output-format json",
+    "--output-format github",
+    "--output-format full",
+    "--diff",
+    "--fix",
+    "audit",
+    "audit --output-format csv",
+    "audit --output-format json",
+)
+
+
 def everything(chance: Random) -> None:
     """The command line itself, on a folder with a file of each kind."""
     for name in ("case.py", "case.yaml"):
         _write(name, mutate.text(chance, corpus.python() if name.endswith("y") else corpus.yaml()))
     Path(os.fsdecode(b"odd\xff\n::x.py")).write_text(corpus.python()[0], encoding="utf-8")
-    command = chance.choice(
-        (["--output-format", "json"], ["--output-format", "github"], ["--output-format", "full"], ["--diff"], ["--fix"])
-        + (["audit"], ["audit", "--output-format", "csv"], ["audit", "--output-format", "json"])
-    )
-    assert command_line([*command, "--target-bridge", VERSION, "."]) in (0, 1)
+    assert command_line([*chance.choice(_COMMANDS).split(), "--target-bridge", VERSION, "."]) in (0, 1)
 
 
 TARGETS: Mapping[str, Target] = {
