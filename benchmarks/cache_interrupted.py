@@ -78,8 +78,8 @@ class Campaign:
     def killed(self, number: int) -> None:
         self.forget()
         run = self.run()
-        if self.chance.random() < 0.5:
-            time.sleep(self.chance.random() * self.seconds)
+        if self.chance.random() < 0.85:
+            time.sleep(self.chance.random() * self.seconds * 0.9)
         else:  # while it writes
             while run.running() and not (self.kept.exists() and len(os.listdir(self.kept)) > 1):
                 pass
