@@ -65,7 +65,9 @@ CHECKED: Mapping[str, bytes] = {
     "longer.py": python("x = 'ab'\n" + "    x = x + x\n" * 60 + "    cfg.model.x = x"),
     "loop.py": python("while True:\n        cfg.model.x = 1"),
     "loops.py": python("for i in range(10**9):\n        for j in range(10**9): cfg.model.x = i"),
-    "branches.py": python("".join(f"if a{n}: cfg.model.x{n % 7} = {n}\n    " for n in range(200)) + "pass"),
+    "branches.py": python(
+        "import os\n" + "".join(f"    if os.getenv('A{n}'): cfg.model.x{n % 7} = {n}\n" for n in range(200))
+    ),
     "line.py": python("x = '" + "a" * 3_000_000 + "'"),
     "pattern.py": python("setattr(cfg.checkpoint, '(a+)+[', 1)"),
     "form.py": python("x = 1").replace(b"\n", b"\n\x0c"),

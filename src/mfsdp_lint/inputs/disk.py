@@ -105,16 +105,16 @@ def read(path: str, most: int | None = None) -> bytes:
     """What a file holds, up to `most` bytes of it if that is given. Raises OSError and ValueError."""
     detail = "" if most is None else str(most)
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_without_waiting) as file:
             status = os.fstat(file.fileno())
             stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
             if most is None:
-                data = file.read()
+                data = file.read() or b""
             else:
                 # Making room for the largest file takes longer than reading the usual one.
-                data = file.read(min(status.st_size, most))
+                data = file.read(min(status.st_size, most)) or b""
                 if len(data) == status.st_size < most:
-                    data += file.read(most - len(data))  # it has grown, or does not say its size
+                    data += file.read(most - len(data)) or b""  # it has grown, or does not say its size
     except (OSError, ValueError) as error:
         _keep("read", path, _failure(error), detail)
         raise
@@ -122,6 +122,11 @@ def read(path: str, most: int | None = None) -> bytes:
         settled = max(stamp.modified, stamp.changed) + RACY < time.time_ns()
         _keep("read", path, _digest(data), detail, stamp if settled else None)
     return data
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opens a file that never makes its reader wait, as /proc/kmsg would, which calls itself a regular one."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 class Listing:
