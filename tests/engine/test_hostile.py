@@ -147,11 +147,10 @@ def test_names_of_files_steer_neither_terminals_nor_jobs(
 
 def test_a_file_that_vanishes_meanwhile_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     from mfsdp_lint.engine import run as running
-
-    asked = running.question
+    from mfsdp_lint.engine.read import question
 
     def then_gone(options: Options) -> object:
-        found = asked(options)
+        found = question(options)
         Path("warm.py").unlink()
         return found
 
