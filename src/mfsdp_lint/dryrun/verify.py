@@ -104,7 +104,7 @@ def verify(
 
     Raises UsageError.
     """
-    judge = Examiner(target, [rule for rule in rules if rule.preset is None])
+    judge = Examiner(target, [rule for rule in rules if rule.is_on])
     here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(target))]
     cases = [case for rule, found in here for case in _cases(rule, found, judge)]
     tried: list[Tried] = []
@@ -139,7 +139,7 @@ def verify_command_line(
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[Row]:
     """The same for what Megatron-LM's command line refuses at start-up, with a source tree. Raises UsageError."""
-    judge = Examiner(tree.target, [rule for rule in rules if rule.preset is None], front_end=MEGATRON_LM)
+    judge = Examiner(tree.target, [rule for rule in rules if rule.is_on], front_end=MEGATRON_LM)
     here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(tree.target, MEGATRON_LM))]
     refusing = [(rule, found) for rule, found in here if any(case.stage == "startup" for case in found.cases)]
     cases = [case for rule, found in refusing for case in _cases(rule, found, judge)]

@@ -95,6 +95,7 @@ def read_rule(data: object, file: str, terms: Terms) -> Rule:
         confirm=confirm,
         unconfirmed=unconfirmed,
         preset=fields.choice("preset", Preset) if "preset" in fields else None,
+        preview=fields.flag("preview"),
         groups=fields.texts("groups", _GROUP),
         weaker_than=fields.texts("weaker_than"),
         examples=tuple(_examples(fields.fields("examples"))),
@@ -254,6 +255,12 @@ class _Fields:
         value = self.text(key)
         if not pattern.fullmatch(value):
             raise self.error(key, f"{value!r} does not match {pattern.pattern}")
+        return value
+
+    def flag(self, key: str) -> bool:
+        value = self.data.pop(key, False)
+        if not isinstance(value, bool):
+            raise self.error(key, "expected true or false")
         return value
 
     def choice(self, key: str, literal: object, default: str | None = None) -> Any:
