@@ -37,8 +37,6 @@ def declared(encoding: str) -> bytes:
 NOT_CHECKED: Mapping[str, tuple[bytes, str]] = {
     "parentheses.py": (python("x = " + "(" * 5000 + ")" * 5000), "too many nested parentheses"),
     "minus.py": (python("x = " + "-" * 20_000 + "1"), "nested too deeply"),
-    "sum.py": (python("x = " + "1+" * 50_000 + "1"), "nested too deeply"),
-    "attributes.py": (python("x = cfg" + ".a" * 50_000), "nested too deeply"),
     "elif.py": (python("if a: pass\n" + "    elif b: pass\n" * 10_000), "nested too deeply"),
     "hexadecimal.py": (python("if cfg.x == 0x" + "f" * 5000 + ": pass"), "a number of thousands of digits"),
     "decimal.py": (python("if cfg.x == " + "9" * 5000 + ": pass"), "Exceeds the limit"),
@@ -118,6 +116,17 @@ def test_what_is_read_takes_no_longer(name: str, tmp_path: Path) -> None:
         found = codes(name)
     assert "MFSDP101" in found
     assert not {"MFSDP901", "MFSDP905"} & found.keys()
+
+
+DEEP = ("x = " + "1+" * 50_000 + "1", "x = cfg" + ".a" * 50_000, "x = f" + "()" * 50_000)
+
+
+@pytest.mark.parametrize("line", DEEP, ids=["sum", "attributes", "calls"])
+def test_what_some_pythons_read_is_read_or_told(line: str, tmp_path: Path) -> None:
+    Path("deep.py").write_bytes(python(line))
+    with guarded(tmp_path):
+        outcome = run(Options(paths=("deep.py",), target_bridge="0.3.1", output_format="concise"))
+    assert outcome.findings or outcome.unfollowed
 
 
 STEERING = "a\n::error::owned\x1b[2J\u202e,x%0A\r=1.py"
