@@ -1,6 +1,7 @@
 PYTHON ?= python3
 VENV   := .venv
 DRYRUN := .venv-dryrun
+RELEASE := .venv-release
 BIN    := $(VENV)/bin
 CACHE  := .cache
 BRIDGE := 0.3.1
@@ -12,9 +13,10 @@ INSTALLED := $(VENV)/.installed
 CHECKS    := $(VENV)/.checks-installed
 MEGATRON  := $(DRYRUN)/.installed
 PEERS     := $(BENCH)/.installed
+TOOLS     := $(RELEASE)/.installed
 UPSTREAM  := $(CACHE)/megatron-bridge-$(BRIDGE)/.unpacked
 
-.PHONY: help demo check test test-dry-run lint docs cache verify verified agreement bench upstream snapshot clean
+.PHONY: help demo check test test-dry-run lint docs cache verify verified agreement bench upstream snapshot lock release clean
 
 help:
 	@echo "make demo   install the tool into $(VENV), lint examples/, show the fixes as a diff"
@@ -28,6 +30,8 @@ help:
 	@echo "make test-dry-run  of these the ones with the real Megatron alone, in $(DRYRUN)"
 	@echo "make verify try the rules' examples with the real Megatron, in $(DRYRUN)"
 	@echo "make verified  the same, into the table of rules and versions (docs/verified.md)"
+	@echo "make lock   what the checks run with, with hashes (checks.lock), from pyproject.toml and constraints.txt"
+	@echo "make release  wheel, source archive and bill of materials of the tag that is checked out, in dist/, tried out"
 	@echo "make clean  remove $(VENV), $(DRYRUN) and the tools' caches"
 
 # The linter exits 1 when it finds something, which is what the demonstration is for; 2 is a real failure.
@@ -79,8 +83,9 @@ $(INSTALLED): pyproject.toml hatch_build.py constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
 	@touch $@
 
-$(CHECKS): pyproject.toml hatch_build.py constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,dev]'
+$(CHECKS): pyproject.toml hatch_build.py checks.lock | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement checks.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@ $(INSTALLED)
 
 $(PEERS): benchmarks/peers.txt
@@ -131,5 +136,29 @@ snapshot: $(CHECKS)
 	$(BIN)/python scripts/compare_snapshot.py src/mfsdp_lint/snapshots/data/bridge-$(VERSION).snapshot \
 		$(CACHE)/release-$(VERSION)/bridge $(CACHE)/release-$(VERSION)/core
 
+# For every Python and machine; the addresses of an index are nobody else's business.
+lock: $(TOOLS)
+	$(RELEASE)/bin/uv pip compile pyproject.toml --extra test --extra dev --constraint constraints.txt --universal \
+		--python-version 3.10 --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet -o checks.lock
+
+# Only a tag is released, and nothing that its archive does not have: the wheel is built from that.
+release: $(TOOLS)
+	test "v$$($(RELEASE)/bin/python -c 'import runpy; print(runpy.run_path("src/mfsdp_lint/__init__.py")["__version__"])')" \
+		= "$$(git describe --tags --exact-match)"
+	test -z "$$(git status --porcelain)"
+	rm -rf dist
+	$(RELEASE)/bin/python -m build --outdir dist
+	$(RELEASE)/bin/twine check --strict dist/*
+	rm -rf $(RELEASE)/empty && $(PYTHON) -m venv $(RELEASE)/empty
+	$(RELEASE)/empty/bin/python -m pip install --quiet dist/*.whl
+	cd examples && ../$(RELEASE)/empty/bin/mfsdp-lint --no-cache . || [ $$? -eq 1 ]
+	$(RELEASE)/bin/cyclonedx-py environment --output-reproducible --output-file dist/bill-of-materials.json \
+		$(RELEASE)/empty/bin/python
+
+$(TOOLS):
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet build twine uv cyclonedx-bom
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(DRYRUN) $(BENCH) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(DRYRUN) $(BENCH) $(RELEASE) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

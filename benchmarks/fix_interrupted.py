@@ -240,7 +240,7 @@ class Campaign:
         closed = self.chance.choice([[place, place / "b"], [place], [place / "b"]])
         for folder in closed:
             folder.chmod(0o555)
-        ended = Run(place, "--fix", first=_as_nobody).end()
+        ended = Run(place, "--fix", first=as_nobody).end()
         told = f"no permission {number}"
         for path, text in texts_of(place).items():
             if (place / path).parent in closed and text != PROJECT[path]:
@@ -306,7 +306,8 @@ def unfinished(place: Path) -> list[str]:
     return [name for folder in (place, place / "b") for name in os.listdir(folder) if name.startswith(PREFIX)]
 
 
-def _as_nobody() -> None:
+def as_nobody() -> None:
+    """What the process may do from now on is what the user nobody may."""
     os.setgroups([])
     os.setgid(NOBODY)
     os.setuid(NOBODY)

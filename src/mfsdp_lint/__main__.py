@@ -1,6 +1,11 @@
 """`python -m mfsdp_lint`."""
 
+import os
 import sys
+
+# Python puts the current folder first: what is checked there must not be imported in place of what the tool needs.
+if not getattr(sys.flags, "safe_path", False) and sys.path[:1] == [os.getcwd()]:
+    del sys.path[0]
 
 from mfsdp_lint.cli import main
 

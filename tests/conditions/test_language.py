@@ -233,6 +233,7 @@ def test_a_term_that_depends_on_a_version_not_known_is_decided_where_its_meaning
         ("a.x ==", "not a condition"),
         ("a.x\0", "not a condition"),
         ("(" * 300 + "a.x" + ")" * 300, "not a condition"),
+        ("a.x[0x" + "f" * 5000 + "]", "not a condition"),
         ("unheard_of", "neither a term nor a setting"),
         ("a.x == unheard_of", "neither a term nor a setting"),
         ("a.x == fsdp", "fsdp is a condition, not a value"),

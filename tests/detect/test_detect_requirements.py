@@ -129,3 +129,9 @@ def test_a_locked_package_is_found_with_its_line(
     (tmp_path / name).write_text(f"{other}[[package]]\n{package}\n{other}", encoding="utf-8")
     (found,) = in_locks(Places((str(tmp_path),)))
     assert (found.place, found.bridge, found.core) == (f"{tmp_path / name}:6", bridge, core)
+
+
+def test_a_version_of_thousands_of_digits_is_not_understood() -> None:
+    from mfsdp_lint.detect.found import version_or_range
+
+    assert version_or_range("^" + "9" * 5000) is None

@@ -210,12 +210,21 @@ def _noise(path: Path) -> None:
     path.write_bytes(bytes(range(256)) * 20)
 
 
+def _another_letter(path: Path) -> None:
+    path.write_text(path.read_text().replace("MFSDP101", "MFSDP109"))
+
+
 def _another_shape(path: Path) -> None:
-    path.write_text(json.dumps({"looks": [], "findings": 3}))
+    path.write_bytes(cache.sealed(json.dumps({"looks": [], "findings": 3}).encode()))
+
+
+def _unheard_of(path: Path) -> None:
+    data = path.read_bytes().partition(b"\n")[2]
+    path.write_bytes(cache.sealed(data.replace(b'"how":"read"', b'"how":"dream"')))
 
 
 def _deep(path: Path) -> None:
-    path.write_text("[" * 100_000)
+    path.write_bytes(cache.sealed(b"[" * 100_000))
 
 
 def _gone(path: Path) -> None:
@@ -229,7 +238,7 @@ def _a_folder(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    [_emptied, _cut, _noise, _another_shape, _deep, _gone, _a_folder],
+    [_emptied, _cut, _noise, _another_letter, _another_shape, _unheard_of, _deep, _gone, _a_folder],
     ids=lambda damage: damage.__name__.strip("_"),
 )
 def test_what_is_damaged_is_judged_anew(
@@ -246,7 +255,7 @@ def test_it_is_kept_out_of_the_repository_and_holds_data_alone(here: Path, told:
     told()
     (kept,) = (here / cache.FOLDER).glob("*.json")
     assert (here / cache.FOLDER / ".gitignore").read_text() == "*\n"
-    assert {"looks", "findings", "summary"} <= json.loads(kept.read_text()).keys()
+    assert {"looks", "findings", "summary"} <= json.loads(kept.read_text().partition("\n")[2]).keys()
 
 
 def test_nothing_is_kept_where_that_is_not_wanted(here: Path, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -224,3 +224,17 @@ class TestIgnoredByGit:
     def test_everything_is_read_where_that_is_asked_for(self) -> None:
         files = discover_types(["."], file_types(), gitignore=False).files
         assert [file.path for file in files] == sorted(NAMES)
+
+
+@pytest.mark.usefixtures("tree")
+class TestPatternsThatAreNone:
+    """A line that git cannot use, or that takes forever, ignores nothing; the others do."""
+
+    @pytest.mark.parametrize(
+        "line", ["\\", "a\\", "[z-a].py", "!", "[[:alpha:]", "[" * 3000, "*a" * 30, "a" + "*" * 60 + "b"]
+    )
+    def test_the_other_lines_count(self, line: str) -> None:
+        name = "a" * 150
+        make("kept.py", "left_out.py", f"{name}.py")
+        Path(".gitignore").write_text(f"{line}\nleft_out.py\n")
+        assert found(".") == [f"{name}.py", "kept.py"]

@@ -9,7 +9,7 @@ import pytest
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.inputs.suppression import Comment, comments, suppress
+from mfsdp_lint.inputs.suppression import MOST, Comment, comments, suppress
 from mfsdp_lint.readers.registry import reader_of
 
 
@@ -214,3 +214,11 @@ class TestSuppress:
 
 def test_a_file_without_the_word_is_not_looked_at(tmp_path: Path) -> None:
     assert comments(str(tmp_path), "a = (", reader_of("python").comments) == ([], [])
+
+
+def test_thousands_of_comments_are_no_comments_of_people() -> None:
+    found, problems = comments("a", "# mfsdp: ignore\n" * 50_000, reader_of("yaml").comments)
+    assert len(found) == MOST
+    assert [(each.line, each.message) for each in problems] == [
+        (MOST + 1, "more than 1000 in a file: from here on none counts")
+    ]

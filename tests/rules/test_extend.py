@@ -102,6 +102,17 @@ def test_a_recommendation_is_off_until_it_is_asked_for(repository: Path) -> None
     assert lint("--select", "TEAM", "--preset", "performance") == 1
 
 
+def test_a_new_rule_is_off_until_it_or_the_preview_is_asked_for(repository: Path) -> None:
+    (repository / "lint" / "no-zarr.yaml").write_text(RULE.replace("summary", "preview: true\nsummary"))
+    assert lint("--select", "TEAM") == 0
+    assert lint("--select", "TEAM001") == 1
+    assert lint("--select", "TEAM", "--preview") == 1
+    assert lint("--select", "TEAM", "--preview", "--no-preview") == 0
+    with (repository / "pyproject.toml").open("a") as file:
+        file.write("preview = true\n")
+    assert lint("--select", "TEAM") == 1
+
+
 def test_a_preset_that_does_not_exist_is_told(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (repository / "pyproject.toml").write_text('[tool.mfsdp-lint]\npreset = "speed"\n')
     assert lint() == 2

@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     codes: dict[str, Any] = {"action": "extend", "type": comma_separated, "metavar": "CODES"}
     judged.add_argument("--select", help="only these rules, by code or prefix", **codes)
     judged.add_argument("--preset", choices=PRESETS, help="rules that are off otherwise")
+    judged.add_argument("--preview", action=switch, help="new rules as well, which may still change")
     judged.add_argument("--ignore", help="not these rules", **codes)
     add_what_is_read(judged)
     tried = parser.add_argument_group("trying out")

@@ -155,7 +155,7 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
     here = place(_wanted(arguments), installed)
     front_end = MEGATRON_LM if tree else BRIDGE
     recipes, code = _recipes(arguments, target, installed, front_end)
-    judge = Examiner(target, [rule for rule in load_rules() if rule.preset is None], here.device.decides, front_end)
+    judge = Examiner(target, [rule for rule in load_rules() if rule.is_on], here.device.decides, front_end)
     asked = [(each, subject) for each in recipes for subject in judge.subjects([each.recipe])]
     subjects = [replace(subject, learnt=each.learnt) for each, subject in asked if not each.why]
     if arguments.findings:

@@ -88,6 +88,7 @@ def _as_json(rule: Rule) -> dict[str, object]:
         "why": rule.why,
         "versions": rule.versions.text,
         "preset": rule.preset,
+        "preview": rule.preview,
         "judges": rule.judges,
         **of_text,
         "applies": rule.applies.text,

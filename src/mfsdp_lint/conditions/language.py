@@ -47,6 +47,7 @@ from mfsdp_lint.conditions.expressions import (
 )
 from mfsdp_lint.conditions.nodes import Comparison, Constant, Junction, Node, Not, Rooted, Term, Test
 from mfsdp_lint.conditions.truth import Truth
+from mfsdp_lint.core.numerals import refuse_huge
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain, same
@@ -149,6 +150,7 @@ def parse_value(text: str, terms: Terms) -> Expression:
 
 def _tree(text: str) -> ast.expr:
     try:
+        refuse_huge(text)
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ConditionError(f"not a condition: {text}") from None

@@ -30,6 +30,9 @@ PACKAGES = {
 }
 """The distributions whose versions matter, by their normalised names, and the field of Found that is theirs."""
 
+_LONGEST = 100
+"""Characters of a specifier that people write."""
+
 _SPECIFIER = re.compile(r"(~=|===?|!=|<=|>=|<|>|\^|~)?\s*v?([\w.*+!-]+)")
 
 
@@ -58,7 +61,7 @@ def version_or_range(specifiers: str) -> str | None:
         if not piece or piece == "*":
             continue
         match = _SPECIFIER.fullmatch(piece)
-        if match is None:
+        if match is None or len(piece) > _LONGEST:
             return None
         bounds += _bounds(match[1] or "==", match[2])
     if len(bounds) == 1 and bounds[0].startswith("=="):

@@ -177,7 +177,7 @@ def _lowest(here: Rule) -> Confirm:
 def _cases(rule: Rule, here: Rule, judge: Examiner) -> list[_Case]:
     site = Site(judge.target, judge.front_end)
     # A rule that is off until it is asked for is asked for by its own examples alone.
-    judge = replace(judge, rules=[other for other in judge.rules if other.preset is None or other.code == rule.code])
+    judge = replace(judge, rules=[other for other in judge.rules if other.is_on or other.code == rule.code])
     cases = []
     numbers: Counter[bool] = Counter()
     for example in rule.examples:

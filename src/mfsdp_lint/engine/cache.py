@@ -66,7 +66,7 @@ def run(options: Options) -> Outcome:
         place = _place(options)
     if place is None:
         return _anew(options)
-    kept = _load(place)
+    kept = load(place)
     if kept is not None and disk.shows_the_same(kept.looks):
         with suppress(OSError):
             os.utime(place)
@@ -156,15 +156,23 @@ def _own_files() -> Iterator[str]:
                     yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"
 
 
-def _load(place: str) -> Kept | None:
+def sealed(data: bytes) -> bytes:
+    """What a file holds for some data: what tells whether any of it was damaged, and the data."""
+    return blake2b(data, digest_size=16).hexdigest().encode() + b"\n" + data
+
+
+def load(place: str) -> Kept | None:
+    """What a file holds; None where that is damaged, of another shape, or not there."""
     try:
         with open(place, "rb") as file:
-            data = file.read()
+            content = file.read()
     except OSError:
+        return None
+    data = content.partition(b"\n")[2]
+    if content != sealed(data):
         return None
     import msgspec
 
-    # What is damaged, or of another shape, is not there.
     with suppress(msgspec.MsgspecError, ValueError, RecursionError):
         return msgspec.json.decode(data, type=Kept)
     return None
@@ -184,7 +192,7 @@ def _save(place: str, outcome: Outcome, record: disk.Record) -> None:
 
     # Names that are no text cannot be written, and a full disk is nobody's fault.
     with suppress(OSError, ValueError, TypeError):
-        data = msgspec.json.encode(kept)
+        data = sealed(msgspec.json.encode(kept))
         descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(place))
         try:
             with open(descriptor, "wb") as file:

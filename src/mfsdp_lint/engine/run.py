@@ -84,12 +84,18 @@ def prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], S
         rules = rules_for(options.extend_rules)
     known = (*(rule.code for rule in rules), *FILE_CODES)
     codes = selected(known, options.select, options.ignore)
-    on = tuple(rule for rule in rules if rule.preset in (None, options.preset) or rule.code in options.select)
+    on = tuple(rule for rule in rules if _is_on(rule, options))
     codes -= {rule.code for rule in rules} - {rule.code for rule in on}
     # Selecting other rules does not hide that a file was not checked at all; ignoring it does.
     codes |= selected(known, (), options.ignore) & {UNREADABLE}
     selection = tuple(rule for rule in rules if rule.code in codes)
     return Judge(asked, selection, on), codes, rules
+
+
+def _is_on(rule: Rule, options: Options) -> bool:
+    """Whether a rule is on, as far as its preset goes, and its being new."""
+    asked = rule.preset in (None, options.preset) and (options.preview or not rule.preview)
+    return asked or rule.code in options.select
 
 
 def _first_path(judgement: Judgement) -> str:

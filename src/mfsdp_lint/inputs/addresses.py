@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 
+from mfsdp_lint.core.numerals import refuse_huge
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs import disk
@@ -129,6 +130,7 @@ def _arguments(text: str, called: str) -> tuple[tuple[Plain, ...], tuple[tuple[s
     import ast
 
     try:
+        refuse_huge(called)
         call = ast.parse(called.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise UsageError(f"{text}: its arguments are not valid Python") from None

@@ -21,6 +21,9 @@ from mfsdp_lint.core.records import dataclass, field
 Kind = Literal["file", "folder", "other", ""]
 """What a path leads to, through links; "" where it leads nowhere or may not be followed."""
 
+How = Literal["read", "holds", "matching", "entries", "kind", "mode", "is_link", "real"]
+"""What is asked of the disk."""
+
 RACY = 2_000_000_000
 """Nanoseconds: a file that changed so shortly before it was read may change again within the clock's grain."""
 
@@ -42,7 +45,7 @@ class Look:
     `detail` is what was asked besides: the bytes that were read at most, a name or a pattern in a folder.
     """
 
-    how: str
+    how: How
     path: str
     showed: str
     detail: str = ""
@@ -103,16 +106,16 @@ def read(path: str, most: int | None = None) -> bytes:
     """What a file holds, up to `most` bytes of it if that is given. Raises OSError and ValueError."""
     detail = "" if most is None else str(most)
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_without_waiting) as file:
             status = os.fstat(file.fileno())
             stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
             if most is None:
-                data = file.read()
+                data = file.read() or b""
             else:
                 # Making room for the largest file takes longer than reading the usual one.
-                data = file.read(min(status.st_size, most))
+                data = file.read(min(status.st_size, most)) or b""
                 if len(data) == status.st_size < most:
-                    data += file.read(most - len(data))  # it has grown, or does not say its size
+                    data += file.read(most - len(data)) or b""  # it has grown, or does not say its size
     except (OSError, ValueError) as error:
         _keep("read", path, _failure(error), detail)
         raise
@@ -120,6 +123,11 @@ def read(path: str, most: int | None = None) -> bytes:
         settled = max(stamp.modified, stamp.changed) + RACY < time.time_ns()
         _keep("read", path, _digest(data), detail, stamp if settled else None)
     return data
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opens a file that never makes its reader wait, as /proc/kmsg would, which calls itself a regular one."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 class Listing:
@@ -223,13 +231,16 @@ def is_link(path: str) -> bool:
 
 
 def real(path: str) -> str:
-    """A path without links."""
-    found = os.path.realpath(path)
+    """A path without links; an impossible one as it is."""
+    try:
+        found = os.path.realpath(path)
+    except ValueError:
+        found = path
     _keep("real", path, found)
     return found
 
 
-def _keep(how: str, path: str, showed: str, detail: str = "", stamp: Stamp | None = None) -> None:
+def _keep(how: How, path: str, showed: str, detail: str = "", stamp: Stamp | None = None) -> None:
     if _record is not None and (how, path, detail) not in _record.looks:
         _record.looks[how, path, detail] = Look(how, path, showed, detail, stamp)
 
@@ -247,7 +258,7 @@ def _is_unchanged(look: Look) -> bool:
     return look.stamp == Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
-_AGAIN: dict[str, Callable[[str, str], object]] = {
+_AGAIN: dict[How, Callable[[str, str], object]] = {
     "read": lambda path, most: read(path, int(most) if most else None),
     "holds": lambda folder, name: name in Listing(folder),
     "matching": lambda folder, pattern: Listing(folder).matching(pattern),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,12 @@ Patterns = tuple[str, "GitIgnoreSpec"]
 
 FILES = (os.path.join(".git", "info", "exclude"), ".gitignore")
 """Where a folder has patterns; those of the later file win."""
+
+MOST_STARS = 4
+"""Of `*` in one part of a pattern, and of `**/`. Each multiplies the ways to match: with six a long name takes minutes,
+and git itself hangs. Below that a name takes a quarter of a second at most."""
+
+_NO_PATTERN = (ValueError, re.error)
 
 
 class Ignored:
@@ -51,10 +58,40 @@ def _own(folder: str) -> Sequence[Patterns]:
             lines = disk.read(os.path.join(folder, name)).decode("utf-8", "surrogateescape").splitlines()
         except OSError:
             continue
-        from pathspec import GitIgnoreSpec
-
-        found.append((folder, GitIgnoreSpec.from_lines(lines)))
+        found.append((folder, _spec(lines)))
     return found
+
+
+def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
+    """What these lines ignore. What is no pattern ignores nothing, as for git; what takes forever neither."""
+    import warnings
+
+    from pathspec import GitIgnoreSpec
+
+    quick = [line for line in lines if _is_quick(line)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Python, about the regular expressions that they become
+        try:
+            return GitIgnoreSpec.from_lines(quick)
+        except _NO_PATTERN:
+            return GitIgnoreSpec.from_lines(line for line in quick if _is_pattern(line))
+
+
+def _is_quick(line: str) -> bool:
+    if line.count("*") <= MOST_STARS:
+        return True
+    parts = line.split("/")
+    return parts.count("**") <= MOST_STARS and all(part == "**" or part.count("*") <= MOST_STARS for part in parts)
+
+
+def _is_pattern(line: str) -> bool:
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except _NO_PATTERN:
+        return False
+    return True
 
 
 def _is_ignored(path: str, is_directory: bool, patterns: Sequence[Patterns]) -> bool:

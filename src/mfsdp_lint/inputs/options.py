@@ -30,7 +30,8 @@ class UsageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`select` empty means every rule but those of a preset that is not asked for. `extend_rules` are folders of rules.
+    """`select` empty means every rule but those of a preset that is not asked for, and
+    those in preview without `preview`. `extend_rules` are folders of rules.
 
     `fix_only` fixes, and says nothing of what remains. `show_fixes` proves the fixes that there could be, and lists
     those that are made; None leaves the proofs to the format: only those that show edits need them.
@@ -48,6 +49,7 @@ class Options:
     search_path: tuple[str, ...] = ()
     extend_rules: tuple[str, ...] = ()
     preset: str | None = None
+    preview: bool = False
     target_bridge: str | None = None
     target_core: str | None = None
     target_te: str | None = None
@@ -81,7 +83,7 @@ class Options:
 
 _LISTS = ("select", "ignore", "exclude", "search_path", "extend_rules")
 _FOLDERS = ("search_path", "extend_rules")
-_SWITCHES = ("respect_gitignore", "fix", "fix_only", "show_fixes", "unsafe_fixes", "diff", "cache")
+_SWITCHES = ("respect_gitignore", "fix", "fix_only", "show_fixes", "unsafe_fixes", "diff", "cache", "preview")
 _OF_ONE_RUN = ("paths", "overrides", "environment", "target_from", "confirm", "python", "megatron_lm")
 _TARGETS = ("target_bridge", "target_core", "target_te", "target_torch", "target_gpu")
 _CONFIGURABLE = tuple(field.name for field in fields(Options) if field.name not in _OF_ONE_RUN)

@@ -20,6 +20,9 @@ _MARK = re.compile(r"#\s*mfsdp:\s*(?P<body>[^#\r\n]*)")
 _BODY = re.compile(r"(?P<word>[\w-]*)\s*(?:\[(?P<codes>[^\]]*)(?P<closed>\])?)?(?P<rest>.*)")
 _CODE = re.compile(r"[A-Z]+[0-9]*")
 
+MOST = 1000
+"""Comments of ours in a file: each is compared with each finding there."""
+
 
 @dataclass(frozen=True, slots=True)
 class CommentPlace:
@@ -71,6 +74,11 @@ def comments(path: str, text: str, find: FindComments) -> tuple[list[Comment], l
         length = len(match.group().rstrip())
         span = Span(path, place.line, column, place.line, column + length)
         parsed = _parse(match["body"].strip())
+        if len(read) == MOST:
+            problems.append(
+                Problem(path, place.line, column, f"more than {MOST} in a file: from here on none counts", "comment")
+            )
+            break
         if isinstance(parsed, str):
             problems.append(Problem(path, place.line, column, parsed, "comment"))
         else:

@@ -65,7 +65,7 @@ def bench(target: Target, front_end: FrontEnd = BRIDGE) -> Callable[[Variant], V
 
     Where nobody says which Transformer Engine there is, it is the one that the Megatron-Bridge release pins.
     """
-    rules = [rule for rule in load_rules() if rule.preset is None]
+    rules = [rule for rule in load_rules() if rule.is_on]
     site = Site(target if target.te else replace(target, te=nearest(target.bridge).te), front_end)
     questions, above = agenda(rules, site), stronger(rules)
     return lambda variant: _verdict(Views(variant, site), questions, above)

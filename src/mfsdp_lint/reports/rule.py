@@ -24,6 +24,8 @@ def _lines(rule: Rule) -> Iterator[str]:
     yield ""
     yield f"applies to: {said_of_versions(rule)}"
     yield f"found where: {found_where(rule)}"
+    if rule.preview:
+        yield f"in preview: on with --select {rule.code}, or --preview"
     if rule.preset:
         yield f'off by default: on with --select {rule.code}, or preset = "{rule.preset}"'
     for case in rule.cases:

@@ -77,6 +77,13 @@ class Fields:
             raise self.error(key, f"{value!r} does not match {pattern.pattern}")
         return value
 
+    def flag(self, key: str) -> bool:
+        """Whether a key says true; without it, false."""
+        value = self.data.pop(key, False)
+        if not isinstance(value, bool):
+            raise self.error(key, "expected true or false")
+        return value
+
     def choice(self, key: str, literal: object, default: str | None = None) -> Any:
         return self._chosen(key, self.text(key, default), literal)
 

@@ -114,6 +114,7 @@ def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -
         confirm=confirming.tier,
         unconfirmed=confirming.unconfirmed,
         preset=fields.choice("preset", Preset) if "preset" in fields else None,
+        preview=fields.flag("preview"),
         groups=fields.texts("groups", _GROUP),
         weaker_than=fields.texts("weaker_than"),
         backing=backing,

@@ -216,7 +216,8 @@ class Rule:
 
     It is broken where `applies` is true and so is the `when` of a case; the first such case is the finding. What is
     not known is passed over. `weaker_than` names rules, or groups of rules, whose finding makes this one say nothing
-    new; `groups` are those that it belongs to. A rule with a `preset` is off until that, or the rule, is asked for.
+    new; `groups` are those that it belongs to. A rule with a `preset` is off until that, or the rule, is
+    asked for, and so is one in `preview`.
     Whoever writes an `intended` value gets what he asked for: then it says nothing. `unconfirmed` says why no tier of a
     dry run can decide it. A rule about text `finds` a
     pattern in `files` of these kinds (none named: of all).
@@ -240,6 +241,7 @@ class Rule:
     confirm: Confirm = "none"
     unconfirmed: str = ""
     preset: Preset | None = None
+    preview: bool = False
     groups: tuple[str, ...] = ()
     weaker_than: tuple[str, ...] = ()
     backing: Callable[[], Backing] = field(default=lambda: Backing({}, ()), compare=False, repr=False)
@@ -264,6 +266,11 @@ class Rule:
     def views(self) -> tuple[Sees, ...]:
         """Which settings its cases look at."""
         return tuple(dict.fromkeys(case.sees for case in self.cases))
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it is on where nobody asks for more."""
+        return self.preset is None and not self.preview
 
     def at(self, target: Target, front_end: FrontEnd = BRIDGE) -> Rule | None:
         """The same as it reads there: its cases, its terms as they are meant. None where it says nothing there."""

@@ -10,7 +10,7 @@ from mfsdp_lint.conditions.language import Condition, Terms, deferred
 from mfsdp_lint.core.records import fields
 from mfsdp_lint.rules.model import Rule, Sees
 
-_AT_ONCE = ("code", "name", "judges", "preset", "file")
+_AT_ONCE = ("code", "name", "judges", "preset", "preview", "file")
 
 
 class StoredRule(Rule):

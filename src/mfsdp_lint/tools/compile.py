@@ -45,6 +45,7 @@ def _head(rule: Rule) -> dict[str, Any]:
         "name": rule.name,
         "judges": rule.judges,
         "preset": rule.preset,
+        "preview": rule.preview,
         "groups": rule.groups,
         "weaker_than": rule.weaker_than,
         "file": rule.file,

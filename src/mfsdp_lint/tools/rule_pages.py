@@ -58,6 +58,8 @@ def _page(rule: Rule) -> Iterator[str]:
     yield rule.why
     yield ""
     yield f"Applies to: {_versions(rule.versions.text) or 'every version of Megatron-Bridge'}."
+    if rule.preview:
+        yield f"In preview, and off by default: `--select {rule.code}` or `--preview` switches it on."
     if rule.preset:
         yield f'Off by default: `--select {rule.code}` or `preset = "{rule.preset}"` switches it on.'
     yield ""

@@ -55,6 +55,7 @@ def schema() -> dict[str, Any]:
                 "intended": _SETTINGS,
                 "confirm": {"anyOf": [*_confirm(), _object({"none": _TEXT}, ["none"])]},
                 "preset": _one_of(Preset),
+                "preview": {"type": "boolean"},
                 "groups": _TEXTS,
                 "weaker_than": _TEXTS,
                 "evidence": {"type": "object", "additionalProperties": _places()},

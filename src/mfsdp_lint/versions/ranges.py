@@ -18,7 +18,9 @@ Numbers = tuple[float, ...]
 
 HEAD = "head"
 
-_RELEASE = re.compile(r"v?(\d+(?:\.\d+)*)(?:[.-]?(?:a|b|rc|dev|post)\.?\d*)*(?:\+[\w.]+)?")
+# Nothing in it can be read in two ways: what is asked may be anything.
+_NUMBER = r"[0-9]{1,18}"
+_RELEASE = re.compile(rf"v?({_NUMBER}(?:\.{_NUMBER})*)(?:[.-]?(?:a|b|rc|dev|post)(?:\.?[0-9]+)?)*(?:\+[\w.]+)?")
 _BOUND = re.compile(r"(<=|>=|==|!=|<|>)?\s*([^\s,<>=!]+)")
 _COMPARE: dict[str, Callable[[Numbers, Numbers], bool]] = {
     "<": operator.lt,

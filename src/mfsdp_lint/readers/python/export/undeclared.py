@@ -21,6 +21,11 @@ from mfsdp_lint.readers.python.values.objects import MISSING, Instance, Object, 
 _HOOKS = ("__setattr__", "__getattr__", "__getattribute__", "__slots__")
 _DEEPEST = 12
 
+_READ = re.compile(r"\.(\w+)\b(?!\s*=[^=])")
+_WRITTEN = re.compile(r"\.(\w+)\s*=[^=]")
+_GETATTR = re.compile(r"getattr\(([^()]*)")
+_QUOTED = re.compile(r"[\"'](\w+)(?=[\"'])")
+
 
 def undeclared(machine: Machine, root: Object) -> Iterator[tuple[str, ClassObject, tuple[str, ...], Write]]:
     """Those below a configuration: path, class, the names that the class has, the write."""
@@ -59,18 +64,28 @@ def _is_read(machine: Machine, name: str) -> bool:
     """Whether a file at hand reads an attribute of this name, as far as its text tells."""
     key = ("read", name, len(machine.finder.by_path))
     if key not in machine.memo:
-        reads = re.compile(rf"\.{name}\b(?!\s*=[^=])|getattr\([^()]*[\"']{name}[\"']")
-        writes = re.compile(rf"\.{name}\s*=[^=]")
         machine.memo[key] = any(
-            reads.search(line) and not writes.search(line)
-            for module in list(machine.finder.by_path.values())
-            if module is not None
-            for text in [machine.finder.sources.text(module.path)]
-            if name in text
-            for line in text.splitlines()
+            name in text and name in _reads(machine, path, text)
+            for path in [module.path for module in list(machine.finder.by_path.values()) if module is not None]
+            for text in [machine.finder.sources.text(path)]
         )
     found: bool = machine.memo[key]
     return found
+
+
+def _reads(machine: Machine, path: str, text: str) -> frozenset[str]:
+    """The attributes that a text reads: once for all names, of which there may be thousands."""
+    key = ("reads", path)
+    if key not in machine.memo:
+        machine.memo[key] = frozenset(name for line in text.splitlines() for name in _reads_of(line))
+    found: frozenset[str] = machine.memo[key]
+    return found
+
+
+def _reads_of(line: str) -> set[str]:
+    """Those of a line; none that it writes as well."""
+    asked = (name for call in _GETATTR.findall(line) for name in _QUOTED.findall(call))
+    return {*_READ.findall(line), *asked}.difference(_WRITTEN.findall(line))
 
 
 def _is_closed(machine: Machine, owner: Instance, cls: ClassObject) -> bool:

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
+from mfsdp_lint.core.numerals import refuse_huge
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.readers.python.state.outline import outline
@@ -37,6 +38,7 @@ def parse(path: str, text: str, parser: Parser = ast.parse) -> ast.Module:
 
 def _parse(path: str, text: str, parser: Parser) -> ast.Module:
     try:
+        refuse_huge(text)
         return parser(text)
     except SyntaxError as error:
         raise Unreadable(path, error.lineno or 1, error.offset or 1, f"not valid {PYTHON}: {error.msg}") from None

@@ -1,0 +1,65 @@
+"""The same question has the same answer to the byte, whatever else differs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import mfsdp_lint
+
+ROOT = Path(__file__).resolve().parents[2]
+PATHS = ("examples/llama3_8b_fsdp.py", "examples/qwen25_7b_fsdp2.py", "examples/fsdp_overrides.yaml")
+
+
+def told(*arguments: str, **environment: str) -> bytes:
+    path = str(Path(mfsdp_lint.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "mfsdp_lint", "--output-format", "json", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path, **environment},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def usual() -> bytes:
+    return told(*PATHS)
+
+
+SURROUNDINGS: Mapping[str, Mapping[str, str]] = {
+    "a hash seed": {"PYTHONHASHSEED": "1"},
+    "another hash seed, no locale and a far time zone": {
+        "PYTHONHASHSEED": "77",
+        "LC_ALL": "C",
+        "TZ": "Pacific/Kiritimati",
+    },
+    "Turkish, and no UTF-8": {
+        "LC_ALL": "tr_TR.ISO-8859-9",
+        "LANG": "tr_TR",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+    },
+}
+
+
+@pytest.mark.parametrize("name", SURROUNDINGS)
+def test_surroundings_do_not_matter(name: str, usual: bytes) -> None:
+    assert told(*PATHS, **SURROUNDINGS[name]) == usual
+
+
+def test_the_order_of_the_arguments_does_not_matter(usual: bytes) -> None:
+    assert told(*reversed(PATHS), PATHS[0]) == usual
+
+
+def test_what_is_kept_of_earlier_runs_does_not_matter(usual: bytes, tmp_path: Path) -> None:
+    kept = ("--cache-dir", str(tmp_path / "kept"))
+    assert told(*kept, *PATHS) == usual
+    assert told(*kept, *PATHS) == usual
