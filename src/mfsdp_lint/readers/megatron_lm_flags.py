@@ -12,7 +12,7 @@ from functools import cache
 from itertools import product
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
-from mfsdp_lint.core.recipe import Origin, Setting, Span
+from mfsdp_lint.core.recipe import Origin, Setting, Source, Span
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value, join, possible
 from mfsdp_lint.vocabulary import table
@@ -31,13 +31,16 @@ class Word:
 
     `value` is its text, or what is known of it; UNKNOWN also for what may be no word, or several. `span` is where it is
     written; `says` the smaller piece that gives a flag, where that is another (the `true` of `--bf16: true`).
-    `may_be_flags` marks words that are not known and may be any flags.
+    `may_be_flags` marks words that are not known and may be any flags. `option` is the variable of the
+    environment whose default it is. `elsewhere`: it is handed on from where its span is, and not written behind its flag.
     """
 
     value: Value
     span: Span
     says: Span | None = None
     may_be_flags: bool = False
+    option: str = ""
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +147,17 @@ def _value(flag: Flag | None, words: list[Value]) -> Value:
 
 
 def _origin(use: _Use, value: Value, order: int, earlier: Origin | None) -> Origin:
-    behind = [word.span for word in use.values if word.span.path == use.word.span.path]
-    focus = use.word.says or (_around(behind) if behind else None)
-    return Origin(_around([use.word.span, *behind]), "assigned", focus, order=order, earlier=earlier, value=value)
+    behind = [word.span for word in use.values if word.span.path == use.word.span.path and not word.elsewhere]
+    return Origin(
+        _around([use.word.span, *behind]),
+        "assigned",
+        use.word.says or (_around(behind) if behind else None),
+        order=order,
+        earlier=earlier,
+        value=value,
+        option=next((word.option for word in (use.word, *use.values) if word.option), ""),
+        sources=tuple(Source(word.span, "") for word in use.values if word.elsewhere),
+    )
 
 
 def _around(spans: list[Span]) -> Span:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from mfsdp_lint.inputs.filetypes import FileTypes
 from mfsdp_lint.readers.python_files import PythonFiles
 from mfsdp_lint.readers.reader import Reader
+from mfsdp_lint.readers.shell_files import ShellFiles
 from mfsdp_lint.readers.yaml_files import YamlFiles
 
-READERS: tuple[Reader, ...] = (PythonFiles(), YamlFiles())
+READERS: tuple[Reader, ...] = (PythonFiles(), YamlFiles(), ShellFiles())
 
 
 def file_types() -> FileTypes:

@@ -1,0 +1,202 @@
+"""The commands of the shell itself, and those few programs whose output is known: `dirname`, `echo`, `cat`."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from tree_sitter import Node
+
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.readers.shell.pieces import HOLE, Piece, Text, known, located, plain
+from mfsdp_lint.readers.shell.script import Script
+from mfsdp_lint.readers.shell.state import State, Variable
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.shell.run import Ended, Runner
+
+Builtin = Callable[["Runner", Script, Node, list[Text], State], Iterable["Ended"]]
+
+_HARMLESS = re.compile(r"(?:^|/)(?:bin/activate|conda\.sh|\.?bash(?:rc|_profile)|modules?\.sh|init/bash)$")
+"""Files that set up a shell: search paths and prompts, and nothing that a training run looks at."""
+
+
+def _ended(state: State, status: bool | None = True) -> list[Ended]:
+    from mfsdp_lint.readers.shell.run import Ended
+
+    return [Ended(state, status)]
+
+
+def _source(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    if len(words) < 2:
+        return _ended(state)
+    text = runner.file(words[1], state)
+    if text is None:
+        if not _HARMLESS.search(plain(words[1])):
+            state.lose_all()
+        return _ended(state)
+    above = state.arguments
+    if len(words) > 2:
+        state.arguments = words[2:]
+    ended = runner.text(text, state)
+    for each in ended:
+        each.state.arguments = above
+        if each.state.leaving == "return":
+            each.state.leaving = ""
+    return ended
+
+
+def _eval(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    pieces: list[Piece] = []
+    for number, word in enumerate(words[1:]):
+        pieces += ([script.made(node, " ")] if number else []) + list(word)
+    if not any(piece.text.strip(HOLE) for piece in pieces):
+        if not all(piece.option for piece in pieces):
+            state.lose_all()
+        return _ended(state)
+    return runner.text(tuple(pieces), state)
+
+
+def _leave(kind: str) -> Builtin:
+    def leave(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+        status = {"0": True, "1": False}.get(known(words[1]) or "") if len(words) > 1 else None
+        state.leaving = kind  # type: ignore[assignment]
+        return _ended(state, status)
+
+    return leave
+
+
+def _status(status: bool) -> Builtin:
+    return lambda runner, script, node, words, state: _ended(state, status)
+
+
+def _cd(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    path = located(words[-1]) if len(words) > 1 else None
+    state.folder = posixpath.normpath(posixpath.join(state.folder or "", path)) if path else None
+    return _ended(state)
+
+
+def _pwd(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    if state.output is not None:
+        state.output.append(None if state.folder is None else (_path(script, node, state.folder),))
+    return _ended(state)
+
+
+def _dirname(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    path = located(words[-1])
+    if state.output is not None:
+        state.output.append(None if path is None else (_path(script, node, posixpath.dirname(path) or "."),))
+    return _ended(state)
+
+
+def _realpath(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    path = located(words[-1])
+    if state.output is not None:
+        state.output.append(None if path is None else (_path(script, node, path),))
+    return _ended(state)
+
+
+def _path(script: Script, node: Node, path: str) -> Piece:
+    """A path that is another where the script runs."""
+    return replace(script.made(node, HOLE), stands=path)
+
+
+def _echo(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    if state.output is not None:
+        said = words[1:]
+        while said and known(said[0]) in ("-n", "-e", "-ne", "-en"):
+            said = said[1:]
+        pieces: list[Piece] = []
+        for number, word in enumerate(said):
+            pieces += ([script.made(node, " ")] if number else []) + list(word)
+        state.output.append(tuple(pieces))
+    return _ended(state)
+
+
+def _read(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    state.lose(name for word in words[1:] if (name := known(word)) and name.isidentifier())
+    return _ended(state, None)
+
+
+def _printf(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    if len(words) > 2 and known(words[1]) == "-v":
+        state.lose([known(words[2]) or ""])
+    elif state.output is not None:
+        state.output.append(None)
+    return _ended(state)
+
+
+def _shift(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    count = known(words[1]) if len(words) > 1 else "1"
+    if state.arguments is not None:
+        state.arguments = state.arguments[int(count) :] if count and count.isdigit() else []
+    return _ended(state)
+
+
+def _set(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    for number, word in enumerate(words[1:], 2):
+        text = known(word)
+        if text == "--":
+            state.arguments = words[number:]
+            break
+        if text in ("-a", "+a"):
+            state.exports_all = text == "-a"
+    return _ended(state)
+
+
+def _through(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    """`command NAME …`, `builtin NAME …`"""
+    rest = words[1:]
+    if not rest or (known(rest[0]) or "").startswith("-"):
+        return _ended(state, None)
+    return runner.invoke(script, node, rest, state)
+
+
+def _exec(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    if len(words) < 2:
+        return _ended(state)
+    ended = list(runner.invoke(script, node, words[1:], state))
+    for each in ended:
+        each.state.leaving = "exit"
+    return ended
+
+
+def _unset(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    for word in words[1:]:
+        name = known(word)
+        if name and name.isidentifier():
+            state.set(name, Variable(None, unset=True, written=script.made(node, "")))
+    return _ended(state)
+
+
+BUILTINS: dict[str, Builtin] = {
+    ".": _source,
+    "source": _source,
+    "eval": _eval,
+    "exit": _leave("exit"),
+    "return": _leave("return"),
+    "break": _leave("break"),
+    "continue": _leave("continue"),
+    "true": _status(True),
+    ":": _status(True),
+    "false": _status(False),
+    "cd": _cd,
+    "pushd": _cd,
+    "pwd": _pwd,
+    "dirname": _dirname,
+    "realpath": _realpath,
+    "readlink": _realpath,
+    "echo": _echo,
+    "read": _read,
+    "mapfile": _read,
+    "readarray": _read,
+    "printf": _printf,
+    "shift": _shift,
+    "set": _set,
+    "command": _through,
+    "builtin": _through,
+    "exec": _exec,
+    "unset": _unset,
+}

@@ -1,0 +1,397 @@
+"""Words of a script → what the shell makes of them on one way through it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+
+from tree_sitter import Node
+
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.readers.shell.arithmetic import number_of
+from mfsdp_lint.readers.shell.pieces import BREAK, HOLE, Piece, Text, known, option, plain, words
+from mfsdp_lint.readers.shell.script import Script
+from mfsdp_lint.readers.shell.state import State, Variable
+
+_EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
+_ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
+_ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
+_RANGE = re.compile(r"\{(-?\d{1,6})\.\.(-?\d{1,6})\}")
+_LONGEST_RANGE = 64
+_DEEPEST = 40
+
+Substitute = Callable[[Script, Node, State], Text | None]
+"""What the commands of a substitution write; None where that is not known."""
+
+
+class Expander:
+    """Expands words; `substitute` follows the commands in them."""
+
+    def __init__(self, substitute: Substitute) -> None:
+        self.substitute = substitute
+        self.depth = 0
+
+    def words(self, script: Script, nodes: list[Node], state: State) -> list[Text]:
+        """The words that these become."""
+        found: list[Text] = []
+        for node in nodes:
+            found += words(self.pieces(script, node, state))
+        return found
+
+    def text(self, script: Script, node: Node, state: State) -> Text:
+        """What a node becomes where it is not split, as behind `=`."""
+        found: list[Piece] = []
+        for piece in self.pieces(script, node, state):
+            found.append(replace(piece, splits=False) if piece is not BREAK else script.made(node, " "))
+        return tuple(found)
+
+    def pieces(self, script: Script, node: Node, state: State) -> list[Piece | None]:
+        """The pieces of one word; BREAK where it becomes several."""
+        if self.depth > _DEEPEST:
+            return [self.hole(script, node)]
+        self.depth += 1
+        try:
+            return list(self._pieces(script, node, state))
+        finally:
+            self.depth -= 1
+
+    def hole(self, script: Script, node: Node, *, splits: bool = True, said: str = "") -> Piece:
+        """Something that is not known."""
+        return replace(script.made(node, HOLE), splits=splits, option=said)
+
+    def _pieces(self, script: Script, node: Node, state: State) -> Iterator[Piece | None]:
+        match node.type:
+            case (
+                "word"
+                | "number"
+                | "variable_name"
+                | "regex"
+                | "extglob_pattern"
+                | "special_variable_name"
+                | "file_descriptor"
+                | "test_operator"
+            ):
+                yield from _literal(script, *script.bounds(node), _ESCAPED)
+            case "raw_string":
+                start, end = script.bounds(node)
+                yield from script.cut(start + 1, end - 1) or (script.made(node, ""),)
+            case "ansi_c_string":
+                yield _ansi(script, node)
+            case "string" | "translated_string":
+                yield from self._quoted(script, node, state)
+            case "command_name":
+                for child in node.children:
+                    yield from self.pieces(script, child, state)
+            case "concatenation":
+                yield from self._between(script, node, state, _ESCAPED)
+            case "simple_expansion":
+                yield from self._variable(script, node, script.source(node)[1:], state)
+            case "expansion":
+                yield from self._braces(script, node, state)
+            case "command_substitution":
+                found = self.substitute(script, node, state)
+                if found is None:
+                    yield self.hole(script, node)
+                else:
+                    yield from (replace(piece, splits=True) for piece in found)
+            case "arithmetic_expansion":
+                value, said = self.number(script.source(node)[3:-2], state)
+                yield self.hole(script, node) if value is None else script.made(node, str(value), option=said)
+            case "brace_expression":
+                yield from _range(script, node)
+            case _:
+                yield self.hole(script, node) if node.named_children else script.made(node, script.source(node))
+
+    def _quoted(self, script: Script, node: Node, state: State) -> Iterator[Piece | None]:
+        start, end = script.bounds(node)
+        yield script.made(node, "")  # even nothing is a word within quotes
+        inner = [child for child in node.children if child.type in _EXPANSIONS]
+        first = start + (2 if node.type == "translated_string" else 1)
+        yield from self.mixed(script, first, end - 1, inner, state, _ESCAPED_IN_QUOTES)
+
+    def mixed(
+        self, script: Script, start: int, end: int, inner: list[Node], state: State, escape: re.Pattern[str]
+    ) -> Iterator[Piece | None]:
+        """Text with expansions in it, none of which is split."""
+        at = start
+        for child in inner:
+            begins, ends = script.bounds(child)
+            yield from _literal(script, at, begins, escape)
+            for piece in self.pieces(script, child, state):
+                yield piece if piece is BREAK else replace(piece, splits=False)
+            at = ends
+        yield from _literal(script, at, end, escape)
+
+    def _between(self, script: Script, node: Node, state: State, escape: re.Pattern[str]) -> Iterator[Piece | None]:
+        at, end = script.bounds(node)
+        for child in node.children:
+            begins, ends = script.bounds(child)
+            yield from _literal(script, at, begins, escape)
+            yield from self.pieces(script, child, state)
+            at = ends
+        yield from _literal(script, at, end, escape)
+
+    def _variable(self, script: Script, node: Node, name: str, state: State) -> Iterator[Piece | None]:
+        """`$NAME`, `$1`, `$@`."""
+        in_quotes = _is_quoted(node)
+        if name in ("@", "*"):
+            # Nobody is known to give the script itself arguments.
+            yield from _listed(
+                list(state.arguments or ()), quoted=in_quotes, star=name == "*", script=script, node=node
+            )
+            return
+        yield from self._value(script, node, name, state)
+
+    def _value(self, script: Script, node: Node, name: str, state: State) -> Iterator[Piece]:
+        text = self._look_up(name, state)
+        if text is not None:
+            yield from (replace(piece, splits=True) for piece in text)
+            return
+        outside = name not in state.variables and not state.lost and name.isidentifier()
+        yield self.hole(script, node, said=f"${name}" if outside else "")
+
+    def _look_up(self, name: str, state: State) -> Text | None:
+        """The text of a parameter; None where it is not known."""
+        if name.isdigit() and name != "0":
+            place = int(name) - 1
+            if state.arguments is None:
+                return None
+            return state.arguments[place] if place < len(state.arguments) else ()
+        variable = state.variables.get(name)
+        return variable.text if variable is not None else None
+
+    def _is_set(self, name: str, state: State, *, to_something: bool) -> bool | None:
+        """Whether `${NAME:-…}` takes the variable; None where that is not known."""
+        if name in ("@", "*"):
+            return bool(state.arguments)
+        if name.isdigit():
+            if state.arguments is None:
+                return False  # nobody is known to give the script itself arguments
+            text = self._look_up(name, state)
+            given = int(name) <= len(state.arguments)
+            return given and (not to_something or bool(plain(text or ())))
+        variable = state.variables.get(name)
+        if variable is None:
+            return None if state.lost else False
+        if variable.unset:
+            return False
+        if variable.words is None:
+            return None
+        text = variable.text
+        if not to_something:
+            return True
+        if text and plain(text) and not plain(text).strip(HOLE):
+            return None  # what is nothing but a hole may be nothing
+        return bool(text and plain(text))
+
+    def _braces(self, script: Script, node: Node, state: State) -> Iterator[Piece | None]:
+        """`${…}`"""
+        source = script.source(node)
+        found = re.match(
+            r"\$\{(?P<mark>[#!]?)(?P<name>\w+|[@*])(?:\[(?P<index>[^\]]*)\])?(?P<rest>.*)\}$", source, re.DOTALL
+        )
+        if found is None:
+            yield self.hole(script, node)
+            return
+        mark, name, index, rest = found["mark"], found["name"], found["index"], found["rest"]
+        if mark == "#":
+            yield self._length(script, node, name, index, state)
+        elif mark == "!":
+            yield from (
+                self._indirect(script, node, name, state) if not rest and index is None else [self.hole(script, node)]
+            )
+        elif not rest:
+            yield from self._element(script, node, name, index, state)
+        elif rest[0] in ":-=+?" and rest.lstrip(":")[:1] in ("-", "=", "+", "?"):
+            yield from self._default(script, node, name, index, rest, state)
+        else:
+            yield from self._changed(script, node, name, index, rest, state)
+
+    def _length(self, script: Script, node: Node, name: str, index: str | None, state: State) -> Piece:
+        if name in ("@", "*"):
+            return self.hole(script, node) if state.arguments is None else script.made(node, str(len(state.arguments)))
+        variable = state.variables.get(name)
+        if variable is None or variable.words is None:
+            return self.hole(script, node)
+        if index in ("@", "*"):
+            return script.made(node, str(len(variable.words)))
+        text = plain(variable.text or ())
+        return self.hole(script, node) if HOLE in text else script.made(node, str(len(text)))
+
+    def _indirect(self, script: Script, node: Node, name: str, state: State) -> Iterator[Piece]:
+        named = plain(self._look_up(name, state) or (self.hole(script, node),))
+        if HOLE in named or not named.isidentifier():
+            yield self.hole(script, node)
+        else:
+            yield from self._value(script, node, named, state)
+
+    def _element(
+        self, script: Script, node: Node, name: str, index: str | None, state: State
+    ) -> Iterator[Piece | None]:
+        if name in ("@", "*"):
+            yield from self._variable(script, node, name, state)
+            return
+        if index is None:
+            yield from self._value(script, node, name, state)
+            return
+        variable = state.variables.get(name)
+        if index in ("@", "*") and (variable is None or variable.words is not None):
+            if variable is None:
+                yield self.hole(script, node, said="" if state.lost else f"${name}")
+            else:
+                yield from _listed(
+                    list(variable.words or ()), quoted=_is_quoted(node), star=index == "*", script=script, node=node
+                )
+        elif (
+            variable is not None and variable.words is not None and index.isdigit() and int(index) < len(variable.words)
+        ):
+            yield from (replace(piece, splits=True) for piece in variable.words[int(index)])
+        else:
+            yield self.hole(script, node)
+
+    def _default(
+        self, script: Script, node: Node, name: str, index: str | None, rest: str, state: State
+    ) -> Iterator[Piece | None]:
+        """`${X:-d}` and its kin."""
+        operator = rest[:2] if rest[0] == ":" else rest[0]
+        is_set = self._is_set(name, state, to_something=operator[0] == ":")
+        kind = operator[-1]
+        start, end = script.bounds(node)
+        word_start = start + script.source(node).index(operator, 2 + len(name)) + len(operator)
+        inner = [
+            child for child in node.children if script.offset(child.start_byte) >= word_start and child.type != "}"
+        ]
+        from_outside = name not in state.variables and not state.lost
+        if kind == "+":
+            if is_set:
+                yield from self._word_of(script, word_start, end - 1, inner, state)
+            elif is_set is None:
+                yield self.hole(script, node)
+            return
+        if is_set or kind == "?":
+            yield from self._element(script, node, name, index, state)
+            return
+        if is_set is None:
+            yield self.hole(script, node)
+            return
+        said = f"${name}" if from_outside or name.isdigit() else ""
+        default = list(self._word_of(script, word_start, end - 1, inner, state))
+        marked = [piece if piece is BREAK else replace(piece, option=piece.option or said) for piece in default]
+        if kind == "=" and name.isidentifier():
+            text = tuple(piece for piece in marked if piece is not None)
+            old = state.variables.get(name)
+            state.set(
+                name, Variable((text,), exported=old.exported if old else False, written=text[0] if text else None)
+            )
+        yield from marked
+
+    def _word_of(self, script: Script, start: int, end: int, inner: list[Node], state: State) -> Iterator[Piece | None]:
+        """The word of a default: what is not quoted in it is split, as an expansion is."""
+        at = start
+        for child in inner:
+            begins, ends = script.bounds(child)
+            if begins < at:
+                continue
+            yield from (replace(piece, splits=True) for piece in _literal(script, at, begins, _ESCAPED))
+            for piece in self.pieces(script, child, state):
+                is_plain = child.type in ("word", "number", "regex", "variable_name", "concatenation")
+                yield replace(piece, splits=True) if piece is not None and is_plain else piece
+            at = ends
+        yield from (replace(piece, splits=True) for piece in _literal(script, at, end, _ESCAPED))
+
+    def _changed(
+        self, script: Script, node: Node, name: str, index: str | None, rest: str, state: State
+    ) -> Iterator[Piece | None]:
+        """`${X%.*}`, `${X//a/b}`, `${X,,}`: known where the text and the pattern are."""
+        text = self._look_up(name, state) if index is None else None
+        found = None if text is None or HOLE in plain(text) or "$" in rest else _edited(plain(text), rest)
+        if found is None or text is None:
+            yield self.hole(script, node)
+        else:
+            yield replace(script.made(node, found, option=option(text)), splits=True)
+
+    def number(self, source: str, state: State) -> tuple[int | None, str]:
+        """What arithmetic comes to, None where that is not known; and the variable of the environment that decides it."""
+        said: list[str] = []
+
+        def value(name: str) -> str | None:
+            text = self._look_up(name, state) or ()
+            said.append(option(text))
+            return known(text) or None
+
+        return number_of(source, value), next(filter(None, said), "")
+
+
+def _is_quoted(node: Node) -> bool:
+    return node.parent is not None and node.parent.type in ("string", "heredoc_body")
+
+
+def _listed(texts: list[Text], *, quoted: bool, star: bool, script: Script, node: Node) -> Iterator[Piece | None]:
+    """`"${A[@]}"` is a word for each, `"${A[*]}"` one with blanks between, and without quotes all are split."""
+    for number, text in enumerate(texts):
+        if number:
+            yield script.made(node, " ") if quoted and star else BREAK
+        yield from (replace(piece, splits=not quoted) for piece in text)
+
+
+def _literal(script: Script, start: int, end: int, escape: re.Pattern[str]) -> Iterator[Piece]:
+    """Text that stands there, without the backslashes that quote; a backslash at the end of a line joins it."""
+    at = start
+    for found in escape.finditer(script.text, start, end):
+        yield from script.cut(at, found.start())
+        at = found.end()
+        if found[1] != "\n":
+            yield from script.cut(found.start(1), at)
+    yield from script.cut(at, end)
+
+
+_ANSI = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
+
+
+def _ansi(script: Script, node: Node) -> Piece:
+    inner = script.source(node)[2:-1]
+    escapes = re.findall(r"\\(.)", inner, re.DOTALL)
+    if any(each not in _ANSI for each in escapes):
+        return script.made(node, HOLE)
+    return script.made(node, re.sub(r"\\(.)", lambda found: _ANSI[found[1]], inner, flags=re.DOTALL))
+
+
+def _range(script: Script, node: Node) -> Iterator[Piece | None]:
+    found = _RANGE.fullmatch(script.source(node))
+    if found is None or abs(int(found[2]) - int(found[1])) >= _LONGEST_RANGE:
+        yield script.made(node, HOLE)
+        return
+    first, last = int(found[1]), int(found[2])
+    for number in range(first, last + 1) if first <= last else range(first, last - 1, -1):
+        yield script.made(node, str(number))
+        yield BREAK
+
+
+def _edited(text: str, change: str) -> str | None:
+    """A text under `%.*`, `##*/`, `/a/b`, `,,` or `^^`; None for what else there is."""
+    if change in (",,", "^^"):
+        return text.lower() if change == ",," else text.upper()
+    if (found := re.fullmatch(r":(\d+)(?::(\d+))?", change)) is not None:
+        start = int(found[1])
+        return text[start:] if found[2] is None else text[start : start + int(found[2])]
+    if change[0] == "/":
+        parts = change.lstrip("/").split("/")
+        if len(parts) > 2 or any(each in parts[0] for each in "*?[\\\"'"):
+            return None
+        new = parts[1].strip("\"'") if len(parts) == 2 else ""
+        return text.replace(parts[0], new, -1 if change.startswith("//") else 1) if parts[0] else None
+    if change[0] in "%#":
+        pattern = change.lstrip(change[0])
+        longest = len(change) - len(pattern) == 2
+        return None if any(each in pattern for each in "\\\"'") else _without(text, pattern, change[0], longest=longest)
+    return None
+
+
+def _without(text: str, pattern: str, side: str, *, longest: bool) -> str:
+    cuts = range(len(text) + 1)
+    if side == "#":
+        ends = [end for end in cuts if fnmatchcase(text[:end], pattern)]
+        return text[(max if longest else min)(ends) :] if ends else text
+    starts = [start for start in cuts if fnmatchcase(text[start:], pattern)]
+    return text[: (min if longest else max)(starts)] if starts else text

@@ -1,0 +1,38 @@
+"""Script files that a script names: those that it has written itself, and those of the tree."""
+
+from __future__ import annotations
+
+import posixpath
+
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.shell.pieces import Piece, Text, located, plain
+from mfsdp_lint.readers.shell.state import State
+
+
+def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Text | None:
+    """The text of a script file; None where it cannot be found, or cannot be told."""
+    said = plain(name)
+    if said in state.files:
+        return state.files[said]
+    path = path_of(located(name), script, sources, state.folder)
+    text = None if path is None else sources.text_or_none(path)
+    return None if path is None or text is None else (Piece(text, path, Lines(text), 0, len(text)),)
+
+
+def path_of(named: str | None, script: str, sources: Sources, folder: str | None) -> str | None:
+    """The file of the tree that a path in a script names: from where the script changed to, lies, or above."""
+    if not named:
+        return None
+    places = [] if folder is None else [folder]
+    at = posixpath.dirname(script)
+    while True:
+        places.append(at)
+        if not at or posixpath.dirname(at) == at:
+            break
+        at = posixpath.dirname(at)
+    for place in places:
+        path = posixpath.normpath(posixpath.join(place, named))
+        if path != posixpath.normpath(script) and sources.exists(path):
+            return path
+    return None

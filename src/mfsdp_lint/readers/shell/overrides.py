@@ -1,0 +1,63 @@
+"""A launch of a program that takes overrides of a Megatron-Bridge recipe: `train.py checkpoint.save=/x ++ddp.nccl_ub=true`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from mfsdp_lint.core.recipe import Origin, Setting
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
+from mfsdp_lint.inputs.sources import Unreadable
+from mfsdp_lint.readers.shell.pieces import HOLE, Text, around, known, option, plain
+from mfsdp_lint.readers.shell.starting import behind
+from mfsdp_lint.readers.yaml.document import read_value
+from mfsdp_lint.vocabulary.sections import SECTIONS
+
+_OVERRIDE = re.compile(r"(?:\+\+|\+)?(?P<path>[A-Za-z_]\w*(?:\.\w+)+)=")
+
+
+def is_one(arguments: Sequence[Text]) -> bool:
+    """Whether a program is given overrides of a recipe."""
+    return any(True for _ in _given(arguments))
+
+
+def settings_of(arguments: Sequence[Text]) -> dict[str, Setting]:
+    """What the overrides say; of two for one setting the later one counts."""
+    found: dict[str, Setting] = {}
+    for order, (path, text, value) in enumerate(_given(arguments), 1):
+        here = value_of(value)
+        earlier = found.pop(path, None)
+        origin = Origin(
+            around(text),
+            "assigned",
+            around(value),
+            order=order,
+            earlier=earlier.origin if earlier else None,
+            value=here,
+            option=option(value),
+        )
+        section = path.rpartition(".")[0]
+        # What is set in a section says that there is one.
+        found.setdefault(section, Setting(section, NOT_NONE))
+        found[path] = Setting(path, here, origin)
+    return found
+
+
+def value_of(text: Text) -> Value:
+    """The value of an override, read as in a file of overrides."""
+    said = known(text)
+    if said is None:
+        return NOT_NONE if plain(text).strip(HOLE) else UNKNOWN
+    if not said.strip():
+        return Known("")
+    try:
+        return read_value("", said.strip())
+    except Unreadable:
+        return UNKNOWN
+
+
+def _given(arguments: Sequence[Text]) -> Iterator[tuple[str, Text, Text]]:
+    for text in arguments:
+        found = _OVERRIDE.match(plain(text))
+        if found and found["path"].partition(".")[0] in SECTIONS:
+            yield found["path"], text, behind(text, found.end())

@@ -1,0 +1,127 @@
+"""Text as a script makes it: pieces, each of which knows where it is written.
+
+What is not known is the character HOLE within a text, so that everything around it stays known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.core.records import dataclass, replace
+
+HOLE = "\uf8ff"
+"""Stands for any text that is not known; a character for private use, so no script has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some text, and where in a file it is written: there the same text stands if it is as long.
+
+    `splits`: it comes from an expansion without quotes, so that its blanks part words. `option` names the variable of
+    the environment that it is, or follows from, the default of ("$TP"); of a HOLE, the variable that nobody has set.
+    `stands` is what a HOLE is as a path seen from here: where the script itself lies, which is elsewhere when it runs.
+    """
+
+    text: str
+    path: str
+    lines: Lines
+    start: int
+    end: int
+    splits: bool = False
+    option: str = ""
+    stands: str = ""
+
+    @property
+    def span(self) -> Span:
+        """Where it is written."""
+        return self.lines.span(self.path, self.start, self.end)
+
+    def cut(self, start: int, end: int) -> Piece:
+        """A part of it."""
+        if self.end - self.start != len(self.text):
+            return replace(self, text=self.text[start:end])
+        return replace(self, text=self.text[start:end], start=self.start + start, end=self.start + end)
+
+
+Text = tuple[Piece, ...]
+
+BREAK = None
+"""Between two pieces: here one word ends and the next begins, whatever the pieces say."""
+
+
+def plain(text: Iterable[Piece]) -> str:
+    """The text itself, holes included."""
+    return "".join(piece.text for piece in text)
+
+
+def known(text: Iterable[Piece]) -> str | None:
+    """The text itself; None where a part of it is not known."""
+    found = plain(text)
+    return None if HOLE in found else found
+
+
+def located(text: Iterable[Piece]) -> str | None:
+    """A text as a path seen from here; None where a part of it is not known."""
+    return known(replace(piece, text=piece.stands) if piece.stands else piece for piece in text)
+
+
+def option(text: Iterable[Piece]) -> str:
+    """The variable of the environment that decides a text, if one does."""
+    return next((piece.option for piece in text if piece.option), "")
+
+
+def around(text: Sequence[Piece]) -> Span:
+    """Where a text is written; the file of its first piece counts."""
+    first = text[0].span
+    last = max(
+        (piece.span for piece in text if piece.path == first.path), key=lambda span: (span.end_line, span.end_column)
+    )
+    start = min(piece.span for piece in text if piece.path == first.path)
+    return Span(first.path, start.line, start.column, last.end_line, last.end_column)
+
+
+def words(pieces: Iterable[Piece | None]) -> Iterator[Text]:
+    """The words that expanded pieces come to: blanks in what was not quoted part them."""
+    word: list[Piece] = []
+    for piece in pieces:
+        if piece is BREAK:
+            if word:
+                yield tuple(word)
+            word = []
+        elif not piece.splits:
+            word.append(piece)
+        else:
+            for part in _parts(piece):
+                if part is BREAK:
+                    if word:
+                        yield tuple(word)
+                    word = []
+                else:
+                    word.append(part)
+    if word:
+        yield tuple(word)
+
+
+def _parts(piece: Piece) -> Iterator[Piece | None]:
+    """What blanks leave of a piece, BREAK where they stand."""
+    start = 0
+    text = piece.text
+    while start < len(text):
+        end = start
+        blank = text[start] in " \t\n"
+        while end < len(text) and (text[end] in " \t\n") == blank:
+            end += 1
+        yield BREAK if blank else piece.cut(start, end)
+        start = end
+
+
+def sliced(text: Sequence[Piece], start: int, end: int) -> Iterator[Piece]:
+    """The pieces between two offsets of a text."""
+    at = 0
+    for piece in text:
+        here, after = at, at + len(piece.text)
+        if here < end and start < after:
+            yield piece.cut(max(start - here, 0), min(end, after) - here)
+        at = after

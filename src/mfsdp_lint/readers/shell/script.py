@@ -1,0 +1,77 @@
+"""A script and its syntax tree: the text of a file, or one that a script has made (`eval`, `bash -c`, a heredoc)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from tree_sitter import Language, Node, Parser
+
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.readers.shell.pieces import Piece, Text, around, plain, sliced
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter_bash
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+class Script:
+    """A text with its tree. Offsets are in characters; the nodes' own are in bytes."""
+
+    def __init__(self, pieces: Text) -> None:
+        self.pieces = pieces
+        self.text = plain(pieces)
+        data = self.text.encode("utf-8", "replace")
+        self._offsets = None if len(data) == len(self.text) else list(_offsets(self.text))
+        self.root: Node = _parser().parse(data).root_node
+
+    @classmethod
+    def of_file(cls, path: str, text: str) -> Script:
+        """The script that a file is."""
+        return cls((Piece(text, path, Lines(text), 0, len(text)),))
+
+    def offset(self, byte: int) -> int:
+        """The offset in characters of one in bytes."""
+        return byte if self._offsets is None else self._offsets[byte]
+
+    def bounds(self, node: Node) -> tuple[int, int]:
+        """Where a node begins and ends."""
+        return self.offset(node.start_byte), self.offset(node.end_byte)
+
+    def source(self, node: Node) -> str:
+        """The text of a node."""
+        start, end = self.bounds(node)
+        return self.text[start:end]
+
+    def cut(self, start: int, end: int) -> Text:
+        """The pieces between two offsets."""
+        return tuple(sliced(self.pieces, start, end))
+
+    def span(self, node: Node) -> Span:
+        """Where a node is written, in a file."""
+        return around(self.cut(*self.bounds(node)) or self.pieces)
+
+    def made(self, node: Node, text: str, *, option: str = "") -> Piece:
+        """Another text that a node stands for."""
+        pieces: Sequence[Piece] = self.cut(*self.bounds(node)) or self.pieces
+        first = pieces[0]
+        end = max(piece.end for piece in pieces if piece.path == first.path)
+        # One as long as what is written would be taken for it.
+        return Piece(text, first.path, first.lines, first.start, max(end, first.start), option=option)
+
+
+def _offsets(text: str) -> Iterator[int]:
+    """For every byte of the text in UTF-8, the character that it belongs to; then the end."""
+    for number, character in enumerate(text):
+        for _ in range(len(character.encode("utf-8", "replace"))):
+            yield number
+    yield len(text)
+
+
+def shown(script: Script, node: Node) -> str:
+    """A node in one line, for a person."""
+    return " ".join(script.source(node).split())[:80]

@@ -1,0 +1,273 @@
+"""The words of a command → the Python program that it starts in the end, behind whatever stands in front of it.
+
+What stands in front is not parsed option by option, as each release of each wrapper has others: the program is the first
+word that is a Python file, or what `-m` names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.readers.shell.pieces import HOLE, Piece, Text, known, plain
+
+_SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
+_PYTHON = re.compile(r"(?:python|pypy|ipython)[\d.]*(?:-\w+)?")
+
+_WRAPPERS = frozenset(
+    [
+        "env",
+        "sudo",
+        "time",
+        "nohup",
+        "exec",
+        "command",
+        "stdbuf",
+        "nice",
+        "ionice",
+        "timeout",
+        "setsid",
+        "uv",
+        "poetry",
+        "pipenv",
+        "conda",
+        "micromamba",
+        "pixi",
+        "hatch",
+        "srun",
+        "mpirun",
+        "mpiexec",
+        "horovodrun",
+        "orterun",
+        "sbatch",
+        "salloc",
+        "nsys",
+        "ncu",
+        "dlprof",
+        "rocprof",
+        "rocprofv3",
+        "nvprof",
+        "py-spy",
+        "numactl",
+        "taskset",
+        "docker",
+        "podman",
+        "nerdctl",
+        "singularity",
+        "apptainer",
+        "enroot",
+        "kubectl",
+        "torchrun",
+        "accelerate",
+        "deepspeed",
+        "ray",
+        "pdsh",
+        "ssh",
+        "xargs",
+        "watch",
+        "parallel",
+        "strace",
+        "perf",
+        "gdb",
+        "torchx",
+        "colossalai",
+        "bcprun",
+        "ft_launcher",
+        "tini",
+        "catchsegv",
+        "scalene",
+        "memray",
+        "coverage",
+    ]
+)
+"""Programs that start others."""
+
+_CONTAINERS = ("docker", "podman", "nerdctl", "kubectl", "ssh", "pdsh")
+"""Those behind which the environment is another one."""
+
+_LAUNCHER_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
+_RANK_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "ft_launcher")
+
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
+_SCRIPT = re.compile(r"[^-\s=][^\s=]*\.(?:sh|bash)")
+_PYTHON_FILE = re.compile(r"[^\s=]*\.pyc?")
+
+Environment = dict[str, "Text | None"]
+
+
+@dataclass(slots=True)
+class Started:
+    """A Python program as it is started.
+
+    `program` is the word that names it, `is_module` whether as a module. `environment` is what the wrappers set (None:
+    take away); with `fresh` nothing else is passed on. `nodes` and `per_node` are what torch's launcher is told.
+    """
+
+    program: Text
+    is_module: bool
+    arguments: list[Text]
+    environment: Environment = field(default_factory=dict)
+    fresh: bool = False
+    nodes: Text | None = None
+    per_node: Text | None = None
+    ranked: bool = False
+
+
+@dataclass(slots=True)
+class Inner:
+    """A script that another shell is given, as a text or as the name of its file."""
+
+    text: Text | None
+    file: Text | None
+    arguments: list[Text]
+    environment: Environment = field(default_factory=dict)
+    fresh: bool = False
+
+
+def started(words: Sequence[Text], body: Text | None = None) -> Started | Inner | None:
+    """What a command starts in the end; None for any other command. `body` is what it is given to read."""
+    environment: Environment = {}
+    fresh = ranked = False
+    nodes = per_node = None
+    at = 0
+    name = _base(words[0])
+    if name not in _SHELLS and name not in _WRAPPERS and name is not None and not _PYTHON.fullmatch(name):
+        if not (_PYTHON_FILE.fullmatch(name) or _SCRIPT.fullmatch(name)):
+            return None
+    while at < len(words):
+        name = _base(words[at])
+        if name in _SHELLS:
+            return _shell(words[at + 1 :], body, environment, fresh)
+        if _SCRIPT.fullmatch(plain(words[at])) and (at == 0 or not plain(words[at - 1]).startswith("-")):
+            return Inner(None, words[at], list(words[at + 1 :]), environment, fresh)
+        if name == "sbatch":
+            return _batch(words[at + 1 :], body, environment)
+        text = plain(words[at])
+        module = known(words[at]) == "-m" and at + 1 < len(words)
+        if module and plain(words[at + 1]) in _LAUNCHER_MODULES:
+            ranked = ranked or plain(words[at + 1]) in _RANK_LAUNCHERS
+            at += 2
+            continue
+        if module and (known(words[at + 1]) or "").replace(".", "").replace("_", "").isalnum() and _may_run(words[:at]):
+            return Started(words[at + 1], True, list(words[at + 2 :]), environment, fresh, nodes, per_node, ranked)
+        if _PYTHON_FILE.fullmatch(text) and not text.startswith("-"):
+            return Started(words[at], False, list(words[at + 1 :]), environment, fresh, nodes, per_node, ranked)
+        ranked = ranked or name in _RANK_LAUNCHERS
+        fresh = fresh or name in _CONTAINERS
+        _read_environment(words, at, environment)
+        if ranked and (given := _option(words, at, ("--nnodes",))):
+            nodes = given
+        if ranked and (given := _option(words, at, ("--nproc_per_node", "--nproc-per-node"))):
+            per_node = given
+        at += 1
+    return None
+
+
+def _may_run(before: Sequence[Text]) -> bool:
+    """Whether `-m` is Python's (or torchrun's), and no other program's."""
+    names = [_base(word) for word in before]
+    return any(
+        name and (_PYTHON.fullmatch(name) or name in _RANK_LAUNCHERS or name in ("accelerate", "uv")) for name in names
+    ) or any(not plain(word).strip(HOLE) for word in before)
+
+
+def _base(word: Text) -> str | None:
+    """The name of a program without its folder, whatever that is."""
+    name = plain(word).rpartition("/")[2]
+    return None if HOLE in name else name
+
+
+def _option(words: Sequence[Text], at: int, names: Sequence[str]) -> Text | None:
+    """The value of an option that stands at a place, as a word of its own or behind `=`."""
+    text = plain(words[at])
+    if text in names:
+        return words[at + 1] if at + 1 < len(words) else None
+    name, equals, _ = text.partition("=")
+    return behind(words[at], len(name) + 1) if equals and name in names else None
+
+
+def behind(word: Text, start: int) -> Text:
+    """What a word has from an offset on."""
+    found: list[Piece] = []
+    for piece in word:
+        if start < len(piece.text):
+            found.append(piece.cut(max(start, 0), len(piece.text)))
+        start -= len(piece.text)
+    return tuple(found) or (word[-1].cut(len(word[-1].text), len(word[-1].text)),)
+
+
+def _read_environment(words: Sequence[Text], at: int, environment: Environment) -> None:
+    """`env A=b -u C`, `-e A=b`, `--env A=b`, `-x A=b`, `--export=ALL,A=b`."""
+    text = plain(words[at])
+    previous = plain(words[at - 1]) if at else ""
+    if previous in ("-u", "--unset") and text.isidentifier():
+        environment[text] = None
+    exported = _option(words, at, ("--export",))
+    if exported is not None and not text.startswith("--export "):
+        _exports(exported, environment)
+        return
+    word = _option(words, at, ("--env",)) if text.startswith("--env=") else words[at]
+    found = None if word is None else _ASSIGNMENT.match(plain(word))
+    wrapped = previous in ("-e", "--env", "-x") or text.startswith("--env=") or _only_assignments(words, at)
+    if found and wrapped and word is not None:
+        environment[found[1]] = behind(word, found.end())
+
+
+def _only_assignments(words: Sequence[Text], at: int) -> bool:
+    """Whether a word is an assignment right behind `env`, its options and others."""
+    while at > 0:
+        at -= 1
+        text = plain(words[at])
+        if _base(words[at]) == "env":
+            return True
+        previous = plain(words[at - 1]) if at else ""
+        if not (_ASSIGNMENT.match(text) or text.startswith("-") or previous in ("-u", "--unset")):
+            return False
+    return False
+
+
+def _exports(word: Text, environment: Environment) -> None:
+    at = 0
+    for part in plain(word).split(","):
+        found = _ASSIGNMENT.match(part)
+        if found:
+            environment[found[1]] = _between(word, at + found.end(), at + len(part))
+        at += len(part) + 1
+
+
+def _between(word: Text, start: int, end: int) -> Text:
+    found: list[Piece] = []
+    at = 0
+    for piece in word:
+        if at < end and start < at + len(piece.text):
+            found.append(piece.cut(max(start - at, 0), min(end - at, len(piece.text))))
+        at += len(piece.text)
+    return tuple(found) or (word[-1],)
+
+
+def _shell(words: Sequence[Text], body: Text | None, environment: Environment, fresh: bool) -> Inner | None:
+    """`bash -c TEXT`, `bash FILE`, and `bash <<EOF`."""
+    for number, word in enumerate(words):
+        text = plain(word)
+        if re.fullmatch(r"-\w*c\w*", text):
+            rest = [each for each in words[number + 1 :] if not re.fullmatch(r"[-+]\w+", plain(each))]
+            return Inner(rest[0], None, list(rest[2:]), environment, fresh) if rest else None
+        if not text.startswith(("-", "+")):
+            return Inner(None, word, list(words[number + 1 :]), environment, fresh)
+    return Inner(body, None, [], environment, fresh) if body is not None else None
+
+
+_BATCH_FILE = re.compile(r".*\.(?:sh|bash|sbatch|slurm|sub|job)")
+
+
+def _batch(words: Sequence[Text], body: Text | None, environment: Environment) -> Inner | None:
+    """`sbatch FILE`, `sbatch --wrap TEXT`, and `sbatch <<EOF`."""
+    wrapped = None
+    for number, word in enumerate(words):
+        _read_environment(words, number, environment)
+        wrapped = _option(words, number, ("--wrap",)) or wrapped
+        if wrapped is None and _BATCH_FILE.fullmatch(plain(word)) and not plain(word).startswith("-"):
+            return Inner(None, word, list(words[number + 1 :]), environment)
+    text = wrapped or body
+    return Inner(text, None, [], environment) if text is not None else None

@@ -1,0 +1,159 @@
+"""What is known at one point of a script, on one way through it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from mfsdp_lint.core.records import dataclass, field, replace
+from mfsdp_lint.readers.shell.pieces import Piece, Text
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from mfsdp_lint.readers.shell.script import Script
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable: the words it holds (one, unless it is an array); None where they are not known.
+
+    `unset` says that it surely does not exist. `written` is the assignment, for whoever asks where it comes from.
+    """
+
+    words: tuple[Text, ...] | None
+    array: bool = False
+    exported: bool | None = False
+    unset: bool = False
+    written: Piece | None = None
+
+    @property
+    def text(self) -> Text | None:
+        """What `$NAME` gives; None where that is not known."""
+        if self.words is None:
+            return None
+        return self.words[0] if self.words else ()
+
+
+LOST = Variable(None, exported=None)
+"""A variable of which nothing is known any more."""
+
+Leaving = Literal["", "exit", "return", "break", "continue"]
+
+
+@dataclass(slots=True)
+class State:
+    """One way through a script.
+
+    A variable that is not in `variables` comes from outside, if at all; with `lost` somebody out of sight may have set
+    any. `arguments` are the positional parameters; None at the top, where nobody is known to give any. `decided` are
+    the conditions that this way has taken a side of, as long as their variables stay; `when` tells all of them.
+    `files` are texts that the script itself has written.
+    """
+
+    variables: dict[str, Variable] = field(default_factory=dict)
+    arguments: Sequence[Text] | None = None
+    functions: dict[str, tuple[Script, Node]] = field(default_factory=dict)
+    decided: dict[str, bool] = field(default_factory=dict)
+    when: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    files: dict[str, Text | None] = field(default_factory=dict)
+    folder: str | None = None
+    lost: bool = False
+    leaving: Leaving = ""
+    exports_all: bool = False
+    output: list[Text | None] | None = None
+
+    def fork(self) -> State:
+        """The same, to go another way."""
+        return replace(
+            self,
+            variables=dict(self.variables),
+            functions=dict(self.functions),
+            decided=dict(self.decided),
+            files=dict(self.files),
+            output=None if self.output is None else list(self.output),
+        )
+
+    def set(self, name: str, variable: Variable) -> None:
+        """Write a variable. What was decided about it no longer holds."""
+        self.variables[name] = variable
+        self.forget(name)
+
+    def forget(self, name: str) -> None:
+        """Nothing that was decided about a variable holds any longer."""
+        self.decided = {said: side for said, side in self.decided.items() if name not in said}
+
+    def lose(self, names: Iterable[str]) -> None:
+        """Nothing is known of these variables any more."""
+        for name in names:
+            self.set(name, LOST)
+
+    def lose_all(self) -> None:
+        """Somebody out of sight may have set any variable."""
+        self.lose(list(self.variables))
+        self.lost = True
+
+    def key(self) -> tuple[object, ...]:
+        """What two ways that may go on as one have in common."""
+        return (
+            tuple(sorted((name, _said(each)) for name, each in self.variables.items())),
+            self.leaving,
+            self.lost,
+            self.given,
+            self.folder,
+            self.exports_all,
+            tuple(sorted(self.functions)),
+            tuple(sorted(self.files)),
+            None if self.output is None else tuple(self.output),
+        )
+
+
+def _said(variable: Variable) -> tuple[object, ...]:
+    texts = (
+        None if variable.words is None else tuple(tuple((p.text, p.path, p.start) for p in w) for w in variable.words)
+    )
+    return (repr(texts), variable.array, str(variable.exported), variable.unset)
+
+
+def joined(first: State, second: State) -> State:
+    """What holds on both of two ways."""
+    both = first.fork()
+    for name in dict.fromkeys((*first.variables, *second.variables)):
+        here, there = first.variables.get(name), second.variables.get(name)
+        if here is None or there is None or _said(here) != _said(there):
+            both.variables[name] = LOST
+    both.decided = {said: side for said, side in first.decided.items() if second.decided.get(said) is side}
+    both.when = tuple(each for each in first.when if each in second.when)
+    both.lost = first.lost or second.lost
+    both.folder = first.folder if first.folder == second.folder else None
+    both.files = {name: text if second.files.get(name) == text else None for name, text in first.files.items()}
+    return both
+
+
+def fewer(states: Sequence[State], most: int) -> list[State]:
+    """The same ways, those that are alike as one, and at most so many."""
+    alike: dict[tuple[object, ...], State] = {}
+    for state in states:
+        key = state.key()
+        same = alike.get(key)
+        alike[key] = state if same is None else _together(same, state)
+    found = list(alike.values())
+    while len(found) > most:
+        by_leaving: dict[tuple[str, tuple[str, ...]], list[State]] = {}
+        for state in found:
+            by_leaving.setdefault((state.leaving, state.given), []).append(state)
+        group = max(by_leaving.values(), key=len)
+        if len(group) == 1:
+            return found
+        one = group[0]
+        for other in group[1:]:
+            one = joined(one, other)
+        found = [state for state in found if not any(state is each for each in group)] + [one]
+    return found
+
+
+def _together(first: State, second: State) -> State:
+    first.decided = {said: side for said, side in first.decided.items() if second.decided.get(said) is side}
+    first.when = tuple(each for each in first.when if each in second.when)
+    return first
