@@ -77,12 +77,12 @@ class Table:
 
     # -- Megatron-LM's flags ------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def core_versions(self) -> tuple[str, ...]:
         """The versions of Megatron-LM whose command line is known, oldest first."""
         return tuple(self._raw["flags"]["versions"])
 
-    @property
+    @cached_property
     def bridge_versions(self) -> tuple[str, ...]:
         """The versions of Megatron-Bridge whose defaults are known, oldest first."""
         return tuple(self._raw["defaults"]["bridge"]["versions"])

@@ -105,10 +105,12 @@ class Expander:
 
     def _quoted(self, script: Script, node: Node, state: State) -> Iterator[Piece | None]:
         start, end = script.bounds(node)
-        yield script.made(node, "")  # even nothing is a word within quotes
         inner = [child for child in node.children if child.type in _EXPANSIONS]
         first = start + (2 if node.type == "translated_string" else 1)
-        yield from self.mixed(script, first, end - 1, inner, state, _ESCAPED_IN_QUOTES)
+        found = list(self.mixed(script, first, end - 1, inner, state, _ESCAPED_IN_QUOTES))
+        yield from found
+        if not found and "@" not in script.source(node):
+            yield script.made(node, "")  # nothing is a word within quotes; a list of nothing is none
 
     def mixed(
         self, script: Script, start: int, end: int, inner: list[Node], state: State, escape: re.Pattern[str]

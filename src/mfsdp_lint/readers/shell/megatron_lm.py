@@ -19,19 +19,16 @@ _CONFIGURED_ELSEWHERE = "--yaml-cfg"
 def is_one(arguments: Sequence[Text]) -> bool:
     """Whether a program is given flags that only Megatron-LM has: how the work is split, and what wraps the model."""
     names = {plain(text).partition("=")[0] for text in arguments}
-    return not names.isdisjoint(_telling()) and _CONFIGURED_ELSEWHERE not in names
+    return _CONFIGURED_ELSEWHERE not in names and any(map(_tells, names))
 
 
 @cache
-def _telling() -> frozenset[str]:
+def _tells(name: str) -> bool:
     known = table()
-    found = set()
-    for name in known.every_flag:
-        flags = [known.flag(name, version) for version in known.flag_versions(name)]
-        paths = [entry.path for flag in flags if flag for entry in known.by_attribute(flag.dest)]
-        if any(path.startswith("ddp.") or path.endswith("_parallel_size") for path in paths):
-            found.add(name)
-    return frozenset(found)
+    versions = known.flag_versions(name) if name.startswith("--") else ()
+    flag = known.flag(name, versions[-1]) if versions else None
+    paths = [entry.path for entry in known.by_attribute(flag.dest)] if flag else []
+    return any(path.startswith("ddp.") or path.endswith("_parallel_size") for path in paths)
 
 
 def settings_of(arguments: Sequence[Text], place: Span, versions: Versions) -> dict[str, Setting]:

@@ -150,7 +150,7 @@ class Runner:
                 return self._while(script, node, state)
             case "function_definition":
                 _define(script, node, state)
-            case "ERROR":
+            case "ERROR" if node.end_byte > node.start_byte:
                 self._not_followed(script, node, state)
             case _:
                 state.lose(names_assigned(script, node))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
 from functools import cache
+from itertools import accumulate
 
 from tree_sitter import Language, Node, Parser
 
@@ -25,6 +27,7 @@ class Script:
     def __init__(self, pieces: Text) -> None:
         self.pieces = pieces
         self.text = plain(pieces)
+        self._starts = [0, *accumulate(len(piece.text) for piece in pieces)]
         data = self.text.encode("utf-8", "replace")
         self._offsets = None if len(data) == len(self.text) else list(_offsets(self.text))
         self.root: Node = _parser().parse(data).root_node
@@ -49,7 +52,9 @@ class Script:
 
     def cut(self, start: int, end: int) -> Text:
         """The pieces between two offsets."""
-        return tuple(sliced(self.pieces, start, end))
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        last = bisect_left(self._starts, end, first)
+        return tuple(sliced(self.pieces[first:last], start - self._starts[first], end - self._starts[first]))
 
     def span(self, node: Node) -> Span:
         """Where a node is written, in a file."""

@@ -52,4 +52,6 @@ def _follows(before: Text, text: Text) -> bool:
     if not before:
         return False
     first, last = text[0], before[-1]
-    return first.path == last.path and bool(_BETWEEN.fullmatch(first.lines.text, last.end, max(first.start, last.end)))
+    if first.path != last.path or first.start < last.end:
+        return False
+    return bool(_BETWEEN.fullmatch(first.lines.text, last.end, first.start))

@@ -1,0 +1,102 @@
+"""What the shell makes of words: the flags that a launch is given, whatever way they were written."""
+
+from __future__ import annotations
+
+import pytest
+
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known
+from tests.shell import only_recipe
+
+LAUNCH = "torchrun pretrain_gpt.py --tensor-model-parallel-size 1 "
+
+
+def fmt(script: str, arguments: str) -> object:
+    """The checkpoint format of a launch behind a script."""
+    return only_recipe(f"{script}\n{LAUNCH}{arguments}\n").setting("checkpoint.ckpt_format").value
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments"),
+    [
+        pytest.param("", "--ckpt-format fsdp_dtensor", id="written out"),
+        pytest.param("", "--ckpt-format=fsdp_dtensor", id="in one word"),
+        pytest.param("", "--ckpt-format 'fsdp_dtensor'", id="single quotes"),
+        pytest.param("", '--ckpt-format "fsdp"_dtensor', id="quotes in the middle"),
+        pytest.param("", "--ckpt-format \\\n   fsdp_dtensor", id="over two lines"),
+        pytest.param("", "--ckpt-format torch_dist --ckpt-format fsdp_dtensor", id="the last one counts"),
+        pytest.param("F=fsdp_dtensor", "--ckpt-format $F", id="a variable"),
+        pytest.param("F=fsdp_dtensor", '--ckpt-format "${F}"', id="a variable in quotes"),
+        pytest.param("P=fsdp", "--ckpt-format=${P}_dtensor", id="a variable within a word"),
+        pytest.param('A="--ckpt-format fsdp_dtensor"', "$A", id="a string is split where it is not quoted"),
+        pytest.param('A="\n  --bf16 \\\n  --ckpt-format fsdp_dtensor \\\n"', "$A", id="a string of several lines"),
+        pytest.param('A="--bf16"\nA="$A --ckpt-format fsdp_dtensor"', "$A", id="a string that grows"),
+        pytest.param('A="--bf16"\nA+=" --ckpt-format fsdp_dtensor"', "$A", id="a string with +="),
+        pytest.param("A=(--bf16 --ckpt-format fsdp_dtensor)", '"${A[@]}"', id="an array"),
+        pytest.param("A=(\n --bf16 # half\n --ckpt-format fsdp_dtensor\n)", "${A[*]}", id="with comments in it"),
+        pytest.param('A=("--ckpt-format fsdp_dtensor")', "${A[@]}", id="two words in one element, split later"),
+        pytest.param("A=(--bf16)\nA+=(--ckpt-format fsdp_dtensor)", '"${A[@]}"', id="an array with +="),
+        pytest.param('A=(--bf16)\nA=("${A[@]}" --ckpt-format fsdp_dtensor)', '"${A[@]}"', id="an array expanded again"),
+        pytest.param("F=torch\nunset F", "--ckpt-format ${F:-fsdp_dtensor}", id="a default where it is unset"),
+        pytest.param("F=", "--ckpt-format ${F:-fsdp_dtensor}", id="a default where it is empty"),
+        pytest.param(': "${F:=fsdp_dtensor}"', "--ckpt-format $F", id="an assigning default"),
+        pytest.param("F=1", "${F:+--ckpt-format fsdp_dtensor}", id="an alternative"),
+        pytest.param("F=fsdp_dtensor.x", "--ckpt-format ${F%.*}", id="without its end"),
+        pytest.param("F=a/fsdp_dtensor", "--ckpt-format ${F##*/}", id="without its beginning"),
+        pytest.param("F=fsdp-dtensor", "--ckpt-format ${F//-/_}", id="with another character"),
+        pytest.param("N=F\nF=fsdp_dtensor", "--ckpt-format ${!N}", id="by the name in another variable"),
+        pytest.param("A=(x fsdp_dtensor)", "--ckpt-format ${A[1]}", id="an element of an array"),
+        pytest.param("F=$(echo fsdp_dtensor)", "--ckpt-format $F", id="what echo writes"),
+        pytest.param("F=`echo fsdp_dtensor`", "--ckpt-format $F", id="what echo writes, in backticks"),
+        pytest.param("f() { F=$1; }\nf fsdp_dtensor", "--ckpt-format $F", id="set by a function"),
+        pytest.param("set -- a fsdp_dtensor\nshift", "--ckpt-format $1", id="a positional parameter"),
+    ],
+)
+def test_the_same_flag_in_many_ways(script: str, arguments: str) -> None:
+    assert fmt(script, arguments) == Known("fsdp_dtensor")
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "value"),
+    [
+        pytest.param("", "--ckpt-format $F", NOT_NONE, id="a variable from outside"),
+        pytest.param("F=$(date)", "--ckpt-format $F", NOT_NONE, id="the output of a program"),
+        pytest.param("A=$(cat flags)", "--ckpt-format torch $A", UNKNOWN, id="flags that a program writes come last"),
+        pytest.param("F=torch\nsource nowhere.sh", "--ckpt-format $F", NOT_NONE, id="a file that is not there"),
+        pytest.param("read F", "--ckpt-format $F", NOT_NONE, id="what somebody types"),
+        pytest.param("for F in $(ls); do :; done", "--ckpt-format $F", NOT_NONE, id="behind a loop of unknown words"),
+        pytest.param("F=torch\nwhile x; do F=torch_dist; done", "--ckpt-format $F", NOT_NONE, id="behind a loop"),
+    ],
+)
+def test_what_cannot_be_known_is_not(script: str, arguments: str, value: object) -> None:
+    assert fmt(script, arguments) == value
+
+
+def test_nobody_gives_the_script_arguments_that_it_hands_on() -> None:
+    recipe = only_recipe(f'{LAUNCH} --ckpt-format torch "$@"\n')
+    assert recipe.setting("checkpoint.ckpt_format").value == Known("torch")
+
+
+def test_options_from_outside_are_none_where_nobody_gives_some() -> None:
+    recipe = only_recipe(f"{LAUNCH} --ckpt-format torch $EXTRA_ARGS\n")
+    assert recipe.setting("checkpoint.ckpt_format").value == Known("torch")
+
+
+def test_a_default_tells_whose_it_is() -> None:
+    origin = only_recipe("TP=${TP:-4}\ntorchrun pretrain_gpt.py --tensor-model-parallel-size $TP\n").setting(
+        "model.tensor_model_parallel_size"
+    )
+    assert origin.value == Known(4)
+    assert origin.origin is not None and origin.origin.option == "$TP"
+
+
+def test_a_value_is_found_where_it_is_written() -> None:
+    recipe = only_recipe("F=fsdp_dtensor # one\ntorchrun pretrain_gpt.py --use-megatron-fsdp --ckpt-format $F\n")
+    origin = recipe.setting("checkpoint.ckpt_format").origin
+    assert origin is not None
+    assert (origin.point.line, [(each.span.line, each.span.column) for each in origin.sources]) == (2, [(1, 3)])
+
+
+def test_columns_count_characters() -> None:
+    recipe = only_recipe("echo 'größer'; torchrun pretrain_gpt.py --use-megatron-fsdp --ckpt-format torch\n")
+    origin = recipe.setting("checkpoint.ckpt_format").origin
+    assert origin is not None and origin.point.column == 75

@@ -1,0 +1,187 @@
+"""Ways through a script: branches, cases, loops, functions, other scripts."""
+
+from __future__ import annotations
+
+import pytest
+
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.values import NONE, Known
+from tests.shell import only_recipe, recipes
+
+LAUNCH = "torchrun pretrain_gpt.py --tensor-model-parallel-size 1"
+
+
+def sides(recipe: Recipe, path: str = "checkpoint.ckpt_format") -> list[object]:
+    return [variant.value(path) for variant in recipe.variants]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        '[ "$X" = 1 ]',
+        "[[ $X == 1 ]]",
+        "[[ $X == [0-9] ]]",
+        "((X == 1))",
+        '[ "$X" -ge 1 ]',
+        "test $X = 1",
+        '[ -n "$X" ] && [ -z "$Y" ]',
+        '! [ "$X" = 2 ]',
+        "true",
+    ],
+)
+def test_a_condition_that_is_known_takes_one_side(condition: str) -> None:
+    recipe = only_recipe(f"X=1\nY=\nF=torch\nif {condition}; then F=fsdp_dtensor; fi\n{LAUNCH} --ckpt-format $F\n")
+    assert sides(recipe) == [Known("fsdp_dtensor")]
+
+
+def test_both_sides_of_an_unknown_condition_stay_apart() -> None:
+    script = f"""
+A=(--ckpt-format torch_dist)
+if [ "$USE_FSDP" = 1 ]; then
+  A+=(--use-megatron-fsdp --ckpt-format fsdp_dtensor)
+fi
+{LAUNCH} "${{A[@]}}"
+"""
+    recipe = only_recipe(script)
+    assert [
+        (variant.when, variant.value("ddp.use_megatron_fsdp"), variant.value("checkpoint.ckpt_format"))
+        for variant in recipe.variants
+    ] == [
+        (('[ "$USE_FSDP" = 1 ]',), Known(True), Known("fsdp_dtensor")),
+        (('not [ "$USE_FSDP" = 1 ]',), Known(False), Known("torch_dist")),
+    ]
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    script = f"""
+if [ "$X" = 1 ]; then A=--use-megatron-fsdp; fi
+if [ "$X" = 1 ]; then F=fsdp_dtensor; else F=torch; fi
+{LAUNCH} ${{A:-}} --ckpt-format $F
+"""
+    assert sides(only_recipe(script)) == [Known("fsdp_dtensor"), Known("torch")]
+
+
+def test_a_side_says_what_the_variable_is() -> None:
+    script = f'if [ "$F" = torch ]; then {LAUNCH} --ckpt-format $F; fi\n'
+    assert sides(only_recipe(script)) == [Known("torch")]
+
+
+def test_a_switch_that_is_off_by_default_is_looked_at_turned_on() -> None:
+    script = f"""
+FSDP=${{FSDP:-0}}
+A=()
+if [ "$FSDP" = 1 ]; then A+=(--use-megatron-fsdp); fi
+{LAUNCH} "${{A[@]}}"
+"""
+    recipe = only_recipe(script)
+    assert sides(recipe, "ddp.use_megatron_fsdp") == [Known(False)]
+    assert [(each.exposed, each.value("ddp.use_megatron_fsdp")) for each in recipe.exposed] == [
+        (("$FSDP",), Known(True))
+    ]
+
+
+def test_a_case_on_a_known_word() -> None:
+    script = f"""
+M=8b
+case "$M" in
+  70b) F=torch ;;
+  8b|7b) F=fsdp_dtensor ;;
+  *) F=torch_dist ;;
+esac
+{LAUNCH} --ckpt-format $F
+"""
+    assert sides(only_recipe(script)) == [Known("fsdp_dtensor")]
+
+
+def test_a_case_on_an_unknown_word_has_a_way_for_each() -> None:
+    script = f"""
+case "$M" in
+  70b) F=torch ;;
+  8b) F=fsdp_dtensor ;;
+  *) echo usage; exit 1 ;;
+esac
+{LAUNCH} --ckpt-format $F
+"""
+    assert sides(only_recipe(script)) == [Known("torch"), Known("fsdp_dtensor")]
+
+
+def test_a_way_that_ends_launches_nothing() -> None:
+    assert not recipes(f'if [ 1 = 1 ]; then exit 1; fi\n{LAUNCH} --bf16\n')
+
+
+def test_a_loop_over_words_launches_each() -> None:
+    recipe = only_recipe(f"for F in torch fsdp_dtensor; do\n  {LAUNCH} --ckpt-format $F\ndone\n")
+    assert [(variant.when, variant.value("checkpoint.ckpt_format")) for variant in recipe.variants] == [
+        (("F=torch",), Known("torch")),
+        (("F=fsdp_dtensor",), Known("fsdp_dtensor")),
+    ]
+
+
+def test_arguments_that_a_script_looks_for_are_not_given() -> None:
+    script = f"""
+F=torch
+while [[ $# -gt 0 ]]; do
+  case $1 in --format) F=$2; shift 2 ;; esac
+done
+{LAUNCH} --ckpt-format $F
+"""
+    assert sides(only_recipe(script)) == [Known("torch")]
+
+
+def test_two_launches_are_two_runs() -> None:
+    found = recipes(f"{LAUNCH} --ckpt-format torch\n{LAUNCH} --ckpt-format fsdp_dtensor\n")
+    assert [(each.name, each.line, each.setting("checkpoint.ckpt_format").value) for each in found] == [
+        ("train.sh[1]", 1, Known("torch")),
+        ("train.sh[2]", 2, Known("fsdp_dtensor")),
+    ]
+
+
+def test_functions_have_parameters() -> None:
+    script = f'run() {{\n  local f=$1; shift\n  {LAUNCH} --ckpt-format $f "$@"\n}}\nrun torch --bf16\n'
+    recipe = only_recipe(script)
+    assert (sides(recipe), recipe.setting("model.bf16").value) == ([Known("torch")], Known(True))
+
+
+def test_a_file_that_is_sourced_sets_variables() -> None:
+    sources = {"conf/env.sh": "export CUDA_DEVICE_MAX_CONNECTIONS=1\nF=torch\n"}
+    recipe = only_recipe(f'source "$(dirname "$0")/conf/env.sh"\n{LAUNCH} --ckpt-format $F\n', sources)
+    assert sides(recipe) == [Known("torch")]
+    variable = recipe.setting("env.CUDA_DEVICE_MAX_CONNECTIONS")
+    assert variable.value == Known("1")
+    assert variable.origin is not None and variable.origin.span.path == "conf/env.sh"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(f'CMD="{LAUNCH} --ckpt-format torch"\neval $CMD\n', id="eval"),
+        pytest.param(f'CMD="{LAUNCH} --ckpt-format torch"\n$CMD\n', id="a variable that is the command"),
+        pytest.param(f"srun bash -c '{LAUNCH} --ckpt-format torch'\n", id="bash -c"),
+        pytest.param(f'F=torch\nsrun sh -c "{LAUNCH} --ckpt-format $F"\n', id="sh -c in double quotes"),
+        pytest.param(f"sbatch <<EOF\n#!/bin/bash\n{LAUNCH} --ckpt-format torch\nEOF\n", id="a heredoc for sbatch"),
+        pytest.param(
+            f"cat > job.sh <<'EOF'\n{LAUNCH} --ckpt-format torch\nEOF\nsbatch job.sh\n", id="a script that is written first"
+        ),
+        pytest.param(f'sbatch --nodes 2 --wrap "{LAUNCH} --ckpt-format torch"\n', id="sbatch --wrap"),
+        pytest.param(
+            f'C=$(cat <<- EOM\n\t{LAUNCH} --ckpt-format torch\nEOM\n)\nbash -c "$C"\n', id="a heredoc that is captured"
+        ),
+        pytest.param(f"( cd x && {LAUNCH} --ckpt-format torch ) 2>&1 | tee log\n", id="a subshell in a pipe"),
+        pytest.param(f"exec {LAUNCH} --ckpt-format torch\n", id="exec"),
+        pytest.param(f"{LAUNCH} --ckpt-format torch &\nwait\n", id="in the background"),
+        pytest.param(f"{{ {LAUNCH} --ckpt-format torch; }} || exit 1\n", id="a group"),
+    ],
+)
+def test_scripts_within_scripts(script: str) -> None:
+    assert sides(only_recipe(script)) == [Known("torch")]
+
+
+def test_more_ways_than_are_kept_apart_become_unknown_and_nothing_else() -> None:
+    branches = "".join(f'if [ "$X{number}" = y ]; then V{number}=1; else V{number}=2; fi\n' for number in range(12))
+    recipe = only_recipe(f"{branches}{LAUNCH} --ckpt-format torch\n")
+    assert set(sides(recipe)) == {Known("torch")}
+
+
+def test_an_unset_variable_is_not_in_the_environment() -> None:
+    script = f"export CUDA_DEVICE_MAX_CONNECTIONS=1\nunset CUDA_DEVICE_MAX_CONNECTIONS\n{LAUNCH} --bf16\n"
+    assert only_recipe(script).setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value == NONE
