@@ -11,14 +11,16 @@ from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.shell.pieces import HOLE, Text, around, known, option, plain
 from mfsdp_lint.readers.shell.starting import behind
 from mfsdp_lint.readers.yaml.document import read_value
+from mfsdp_lint.vocabulary import table
 from mfsdp_lint.vocabulary.sections import SECTIONS
 
 _OVERRIDE = re.compile(r"(?:\+\+|\+)?(?P<path>[A-Za-z_]\w*(?:\.\w+)+)=")
 
 
 def is_one(arguments: Sequence[Text]) -> bool:
-    """Whether a program is given overrides of a recipe."""
-    return any(True for _ in _given(arguments))
+    """Whether a program is given overrides of a recipe. Other programs have a section `model` or `optimizer` as well."""
+    known = table()
+    return any(known.entry(path) is not None for path, _, _ in _given(arguments))
 
 
 def settings_of(arguments: Sequence[Text]) -> dict[str, Setting]:

@@ -44,9 +44,9 @@ def read_shell(path: str, text: str, versions: Versions = DEFAULT_TARGET, source
     except (TooMuch, RecursionError):
         problems.append(Problem(path, 1, 1, "this script has more ways and steps than are followed", "foreign"))
     recipes = list(_recipes(path, runner.launches, versions))
-    if runner.lost is not None:
+    if runner.lost is not None and (runner.stopped or not recipes):
         at = runner.lost
-        said = "the shell syntax from here cannot be followed; launches behind it may be missing"
+        said = "the shell syntax cannot be followed here; what is launched behind it may be missing"
         problems.append(Problem(at.path, at.line, at.column, said, "foreign"))
     return ShellRead(recipes, problems)
 

@@ -24,7 +24,7 @@ from mfsdp_lint.readers.shell.state import State, Variable, fewer
 MOST_WAYS = 32
 """Ways through a script that are kept apart; beyond, what differs between them is not known."""
 
-_MOST_STEPS = 20_000
+_MOST_STEPS = 10_000
 _DEEPEST = 60
 _MOST_TURNS = 16
 
@@ -61,7 +61,8 @@ class Ended:
 
 
 class Runner:
-    """One reading of one script. `launches` are what it starts, `lost` is where its syntax could not be followed."""
+    """One reading of one script. `launches` are what it starts. `lost` is where its syntax could first not be
+    followed, `stopped` that nothing behind such a place could."""
 
     def __init__(self, path: str, sources: Sources) -> None:
         self.path = path
@@ -69,6 +70,7 @@ class Runner:
         self.expander = Expander(self.substitute)
         self.launches: list[Launch] = []
         self.lost: Span | None = None
+        self.stopped = False
         self.steps = 0
         self.depth = 0
         self.here: Span | None = None
@@ -163,6 +165,7 @@ class Runner:
         state.lose(re.findall(r"(\w+)\+?=", source))
         if source.count('"') % 2 or source.count("'") % 2:
             state.leaving = "exit"
+            self.stopped = True
 
     # Commands
 
@@ -341,15 +344,16 @@ class Runner:
 
     def _decided(self, script: Script, node: Node, state: State) -> list[Ended]:
         """The ways behind a test: one where it is known, both where it is not."""
-        return self._either(shown(script, node), truth(self.expander, script, node, state), state)
+        found = truth(self.expander, script, node, state)
+        return self._either(shown(script, node), found, state, switches=_switches(script, node))
 
-    def _either(self, said: str, found: Truth, state: State) -> list[Ended]:
+    def _either(self, said: str, found: Truth, state: State, *, switches: bool = False) -> list[Ended]:
         if found.holds is None:
             if said in state.decided:
                 return [Ended(state, state.decided[said])]
             return [self._side(said, side, found, state.fork()) for side in (True, False)]
         ways = [Ended(state, found.holds)]
-        if found.option and said not in state.decided and not state.given:
+        if switches and found.option and said not in state.decided and not state.given:
             other = _given(state.fork(), said, found)
             ways.append(Ended(other, not found.holds))
         elif found.option and said in state.decided:
@@ -457,6 +461,14 @@ class Runner:
         for way in ways:
             way.state.lose(names)
         return _fewer([_behind_loop(_next_turn(way)) for way in ways])
+
+
+def _switches(script: Script, node: Node) -> bool:
+    """Whether FSDP is spoken of where a test leads: only then is it looked at from the side of who gives an option."""
+    above: Node | None = node
+    while above is not None and above.type not in ("if_statement", "list", "while_statement", "program"):
+        above = above.parent
+    return above is not None and above.type in ("if_statement", "list") and "fsdp" in script.source(above).lower()
 
 
 def _given(state: State, said: str, found: Truth) -> State:

@@ -52,6 +52,8 @@ class Script:
 
     def cut(self, start: int, end: int) -> Text:
         """The pieces between two offsets."""
+        if start >= end:
+            return ()
         first = max(bisect_right(self._starts, start) - 1, 0)
         last = bisect_left(self._starts, end, first)
         return tuple(sliced(self.pieces[first:last], start - self._starts[first], end - self._starts[first]))
