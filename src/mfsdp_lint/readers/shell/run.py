@@ -25,6 +25,9 @@ MOST_WAYS = 32
 """Ways through a script that are kept apart; beyond, what differs between them is not known."""
 
 _MOST_STEPS = 10_000
+_MOST_LAUNCHES = 64
+"""Ways to one command that are kept apart."""
+
 _DEEPEST = 60
 _MOST_TURNS = 16
 
@@ -71,6 +74,7 @@ class Runner:
         self.launches: list[Launch] = []
         self.lost: Span | None = None
         self.stopped = False
+        self.kept: dict[Span, set[object]] = {}
         self.steps = 0
         self.depth = 0
         self.here: Span | None = None
@@ -85,6 +89,7 @@ class Runner:
 
     def script(self, script: Script, state: State) -> list[Ended]:
         """A whole script."""
+        self._unclosed(script)
         return self.sequence(script, script.root.children, state)
 
     def sequence(self, script: Script, nodes: Sequence[Node], state: State) -> list[Ended]:
@@ -167,6 +172,15 @@ class Runner:
             state.leaving = "exit"
             self.stopped = True
 
+    def _unclosed(self, script: Script) -> None:
+        """A quote that is never closed takes everything up to the end of the file: bash refuses it."""
+        node = script.root
+        while node.children and node.has_error:
+            node = next((child for child in reversed(node.children) if child.has_error or child.is_missing), node.children[-1])
+        if node.is_missing and node.type in ('"', "'", "`") and node.parent is not None:
+            self.lost = self.lost or script.span(node.parent)
+            self.stopped = True
+
     # Commands
 
     def _command(self, script: Script, node: Node, state: State) -> list[Ended]:
@@ -224,9 +238,19 @@ class Runner:
             environment = {} if found.fresh else dict(_environment(state))
             for name, text in found.environment.items():
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
-            launch = Launch(found, self.here, environment, state.when, state.given, state.folder)
-            self.launches.append(launch)
+            self._launched(Launch(found, self.here, environment, state.when, state.given, state.folder))
         return [Ended(state)]
+
+    def _launched(self, launch: Launch) -> None:
+        """Keep a launch, of those that are alike one for each way to it. Raises TooMuch."""
+        said = tuple(map(plain, launch.started.arguments))
+        set_to = tuple((name, each.unset, plain(each.text or ())) for name, each in launch.environment.items())
+        ways = self.kept.setdefault(launch.span, set())
+        if len(ways) > _MOST_LAUNCHES:
+            raise TooMuch
+        if (key := (launch.when, launch.given, said, set_to)) not in ways:
+            ways.add(key)
+            self.launches.append(launch)
 
     def _inner(self, inner: Inner, state: State) -> None:
         """A script that another shell is given: it sees what is exported."""

@@ -38,6 +38,16 @@ class Variable:
 LOST = Variable(None, exported=None)
 """A variable of which nothing is known any more."""
 
+_MOST_PIECES = 5_000
+_MOST_CHARACTERS = 200_000
+
+
+def _fits(variable: Variable) -> bool:
+    """Whether a variable is no longer than any that a script is started with."""
+    pieces = [piece for word in variable.words or () for piece in word]
+    return len(pieces) < _MOST_PIECES and sum(len(piece.text) for piece in pieces) < _MOST_CHARACTERS
+
+
 Leaving = Literal["", "exit", "return", "break", "continue"]
 
 
@@ -77,7 +87,7 @@ class State:
 
     def set(self, name: str, variable: Variable) -> None:
         """Write a variable. What was decided about it no longer holds."""
-        self.variables[name] = variable
+        self.variables[name] = variable if _fits(variable) else LOST
         self.forget(name)
 
     def forget(self, name: str) -> None:

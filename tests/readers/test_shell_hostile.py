@@ -1,0 +1,55 @@
+"""Scripts that nobody meant, and scripts that mean harm: a message or silence, in bounded time, and never a crash."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.shell.read import read_shell
+
+LAUNCH = "torchrun pretrain_gpt.py --use-megatron-fsdp --ckpt-format torch"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(f'A="{LAUNCH}\n{LAUNCH}\n', id="a quote that is never closed"),
+        pytest.param(f"if true; then\n{LAUNCH}\n", id="no fi"),
+        pytest.param(f"{LAUNCH} \\", id="a backslash at the end"),
+        pytest.param(f"cat <<EOF\n{LAUNCH}\n", id="a heredoc without an end"),
+        pytest.param("((" * 3000 + "\n" + LAUNCH, id="many brackets"),
+        pytest.param("$(" * 2000 + LAUNCH, id="many substitutions"),
+        pytest.param("{ " * 2000 + LAUNCH + "; }" * 2000, id="many groups"),
+        pytest.param("if true; then " * 500 + LAUNCH + "; fi" * 500, id="many branches within each other"),
+        pytest.param("X=" + "${X:-" * 1000 + "a" + "}" * 1000 + f"\n{LAUNCH} $X", id="many defaults"),
+        pytest.param(f"f() {{ f; {LAUNCH}; }}\nf", id="a function that calls itself"),
+        pytest.param(f"f() {{ f & f; }}\nf\n{LAUNCH}", id="one that calls itself twice"),
+        pytest.param(f'source train.sh\nbash train.sh\nbash "$0"\n{LAUNCH}', id="a script that starts itself"),
+        pytest.param('X=a\n' + 'X="$X$X"\n' * 40 + f"{LAUNCH} $X", id="a text that doubles forty times"),
+        pytest.param('X=(a a)\n' + 'X=("${X[@]}" "${X[@]}")\n' * 40 + f'{LAUNCH} "${{X[@]}}"', id="an array that doubles"),
+        pytest.param('X="eval \\"\\$X\\""\neval "$X"\n' + LAUNCH, id="eval of itself"),
+        pytest.param("".join(f"[ $A{n} = 1 ] && B{n}=1\n" for n in range(200)) + LAUNCH, id="two hundred branches"),
+        pytest.param("for a in 1 2 3 4 5 6 7 8; do " * 12 + LAUNCH + "; done" * 12, id="loops within loops"),
+        pytest.param(f"echo {{1..999999999}}\n{LAUNCH}", id="a long range"),
+        pytest.param(f"X=$((9999999999 * 9999999999 * 9999999999))\n{LAUNCH} --seed $X", id="large numbers"),
+        pytest.param(f"{LAUNCH} " + "--x " * 50_000, id="many words"),
+        pytest.param("\ufeff\u200b\x07\x1b[31m\uf8ff\U0001f600 " + LAUNCH, id="odd characters"),
+        pytest.param("\r\n".join(["#!/bin/bash", "export A=1", LAUNCH]), id="carriage returns"),
+        pytest.param('X="a*b*c*d*e*f*g*' + "a" * 5000 + f'"\necho ${{X%%*a*a*a*a*a*b}}\n{LAUNCH}', id="a slow pattern"),
+        pytest.param("", id="nothing"),
+    ],
+)
+def test_it_ends_and_says_nothing_wrong(script: str) -> None:
+    started = time.monotonic()
+    found = read_shell("train.sh", script, sources=Sources({"train.sh": script}))
+    assert time.monotonic() - started < 30
+    assert all(problem.kind == "foreign" for problem in found.problems)
+
+
+def test_a_quote_that_is_never_closed_is_told() -> None:
+    script = f'X="open\n{LAUNCH}\n'
+    (problem,) = read_shell("train.sh", script).problems
+    assert (problem.line, problem.kind) == (1, "foreign")
+    assert "cannot be followed" in problem.message
