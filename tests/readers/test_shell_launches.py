@@ -135,3 +135,8 @@ torchrun train.py --recipe llama3_8b $OVERRIDES model.pipeline_model_parallel_si
     assert recipe.setting("model.pipeline_model_parallel_size").value == Known(2)
     assert recipe.setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value == Known("1")
     assert recipe.setting("checkpoint.load").value == UNKNOWN
+
+
+def test_a_flag_of_a_framework_says_that_it_is_the_reader() -> None:
+    recipe = only_recipe("torchrun pretrain_vlm.py --mm-model m.json --tensor-model-parallel-size 1\n")
+    assert (recipe.front_end.name, recipe.front_end.core) == ("mindspeed-mm", "0.12.1")

@@ -7,6 +7,7 @@ takes_flags: true
 runs: megatron-lm
 starts_up: true
 mention: '(?m)^modules:'           a pattern of the texts that may be its files; all others are not even parsed
+flags: [--mm-model]                flags that only its own command line has
 compose: primus                    how its files are put together (readers/yaml/compose)
 recipes:
   - at: modules.*trainer*          where the settings of a run are; `*` stands for any part of a name
@@ -125,7 +126,7 @@ class Place:
 class Profile:
     """One front-end: `mention` finds texts that may be its files, `known_by` are the keys of which they have one.
 
-    `compose` names how they are put together, `reasons` say of rules why it is spared them, or enforces them.
+    `flags` are those of its own command line, by which a launch of it is told from one of what it runs. `compose` names how they are put together, `reasons` say of rules why it is spared them, or enforces them.
     """
 
     front_end: FrontEnd
@@ -135,6 +136,7 @@ class Profile:
     compose: str
     places: tuple[Place, ...]
     reasons: tuple[tuple[str, str], ...] = ()
+    flags: tuple[str, ...] = ()
 
 
 def read_profile(data: Mapping[str, Any]) -> Profile:
@@ -150,6 +152,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
             fields.pop("compose", "alone"),
             tuple(_place(each) for each in fields.pop("recipes")),
             tuple(reasons),
+            tuple(fields.pop("flags", ())),
         )
     except (KeyError, TypeError, AttributeError, re.error, ConditionError) as error:
         raise ProfileError(f"{data.get('name')}: {error}") from None

@@ -12,9 +12,10 @@ from mfsdp_lint.core.recipe import Kind, Origin, Recipe, Setting, Span, Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
+from mfsdp_lint.front_ends.load import profiles
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.shell import megatron_lm, overrides
-from mfsdp_lint.readers.shell.pieces import Text, around, known, option
+from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.run import Launch, Runner, TooMuch
 from mfsdp_lint.startup.resolve import WORLD_SIZE
 from mfsdp_lint.versions.target import DEFAULT_TARGET
@@ -85,7 +86,8 @@ def _recipes(path: str, launches: Sequence[Launch], versions: Versions) -> Itera
     for number, place in enumerate(places, 1):
         here = [(launch, shape) for launch, shape in shapes if launch.span == place]
         shape = here[0][1]
-        ways = [(launch, _variant(shape, launch, versions)) for launch, each in here if each is shape]
+        front_end = _front_end(shape, here[0][0])
+        ways = [(launch, _variant(shape, launch, _Pinned.of(front_end, versions))) for launch, each in here if each is shape]
         variants = _different(variant for launch, variant in ways if not launch.given)
         exposed = [variant for launch, variant in ways if launch.given and _turned_on(variant, variants)]
         if not variants:
@@ -99,9 +101,28 @@ def _recipes(path: str, launches: Sequence[Launch], versions: Versions) -> Itera
             kind=shape.kind,
             variants=tuple(variants),
             partial=shape.kind == "overrides",
-            front_end=shape.front_end,
+            front_end=front_end,
             exposed=tuple(_different(exposed)),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pinned:
+    """The versions that a front-end runs with."""
+
+    bridge: str
+    core: str
+
+    @classmethod
+    def of(cls, front_end: FrontEnd, versions: Versions) -> _Pinned:
+        return cls(versions.bridge, front_end.core or versions.core)
+
+
+def _front_end(shape: Shape, launch: Launch) -> FrontEnd:
+    """Who reads the words: a framework on top of it, where one of the flags is its own."""
+    names = {plain(text).partition("=")[0] for text in launch.started.arguments}
+    own = (each for each in profiles() if each.front_end.is_a(str(shape.front_end)) and not names.isdisjoint(each.flags))
+    return next((each.front_end for each in own), shape.front_end)
 
 
 def _variant(shape: Shape, launch: Launch, versions: Versions) -> Variant:

@@ -1,0 +1,81 @@
+"""What is found in launch scripts, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.cli import main
+
+HEAD = "torchrun --nproc_per_node 8 pretrain_gpt.py"
+GOOD = "--use-megatron-fsdp --ckpt-format fsdp_dtensor --no-gradient-accumulation-fusion --use-distributed-optimizer"
+GOOD += " --data-parallel-sharding-strategy optim_grads_params --untie-embeddings-and-output-weights"
+
+
+Check = Callable[..., list[tuple[int, int, str, str]]]
+
+
+@pytest.fixture
+def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Check:
+    """Lints a script against a version; the findings as (line, column, severity, code)."""
+    monkeypatch.chdir(tmp_path)
+
+    def check(script: str, core: str = "0.16.1", name: str = "train.sh", shown: str = "") -> list[tuple[int, int, str, str]]:
+        (tmp_path / name).write_text(script, encoding="utf-8")
+        main(["--no-cache", "--output-format", "concise", "--target-core", core, "."])
+        found = []
+        for line in capsys.readouterr().out.splitlines():
+            place, _, rest = line.partition(": ")
+            if place.startswith(shown or name) and rest:
+                _, row, column = place.split(":")
+                severity, code = rest.split()[:2]
+                found.append((int(row), int(column), severity, code))
+        return found
+
+    return check
+
+
+def test_a_script_that_is_right_has_no_findings(check: Check) -> None:
+    assert check(f"unset CUDA_DEVICE_MAX_CONNECTIONS\n{HEAD} {GOOD}\n") == []
+
+
+def test_one_connection_with_megatron_fsdp(check: Check) -> None:
+    assert check(f"export CUDA_DEVICE_MAX_CONNECTIONS=1\n{HEAD} {GOOD}\n") == [(1, 36, "error", "MFSDP501")]
+
+
+def test_fsdp_that_a_branch_turns_on_at_the_end_of_an_array(check: Check) -> None:
+    script = f"""\
+ARGS=(--tensor-model-parallel-size 1 --ckpt-format torch_dist --save /x)
+if [ "$FSDP" = 1 ]; then
+  ARGS+=({GOOD.replace("--ckpt-format fsdp_dtensor", "")})
+fi
+{HEAD} "${{ARGS[@]}}"
+"""
+    assert [each[::3] for each in check(script)] == [(3, "MFSDP101")]  # the other side is right with torch_dist
+
+
+def test_a_flag_that_is_only_a_comment_says_nothing(check: Check) -> None:
+    script = f"ARGS=(\n  {GOOD}\n  # --ckpt-format torch_dist\n)\n{HEAD} ${{ARGS[@]}}\n"
+    assert check(script) == []
+
+
+def test_a_finding_in_a_file_that_is_sourced(check: Check, tmp_path: Path) -> None:
+    (tmp_path / "env.sh").write_text("export CUDA_DEVICE_MAX_CONNECTIONS=1\n", encoding="utf-8")
+    assert check(f"source ./env.sh\n{HEAD} {GOOD}\n", shown="env.sh") == [(1, 36, "error", "MFSDP501")]
+
+
+def test_ranks_that_no_size_fits(check: Check) -> None:
+    script = f"{HEAD} --tensor-model-parallel-size 3 {GOOD}\n"
+    assert [each[3] for each in check(script)] == ["MFSDP305"]
+
+
+def test_a_comment_silences(check: Check) -> None:
+    script = f"export CUDA_DEVICE_MAX_CONNECTIONS=1 # mfsdp: ignore[MFSDP501] an old GPU\n{HEAD} {GOOD}\n"
+    assert check(script) == []
+
+
+def test_a_script_is_known_by_its_first_line(check: Check) -> None:
+    script = f"#!/usr/bin/env bash\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\n{HEAD} {GOOD}\n"
+    assert [each[3] for each in check(script, name="launch")] == ["MFSDP501"]
