@@ -22,7 +22,9 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     """Lints a script against a version; the findings as (line, column, severity, code)."""
     monkeypatch.chdir(tmp_path)
 
-    def check(script: str, core: str = "0.16.1", name: str = "train.sh", shown: str = "") -> list[tuple[int, int, str, str]]:
+    def check(
+        script: str, core: str = "0.16.1", name: str = "train.sh", shown: str = ""
+    ) -> list[tuple[int, int, str, str]]:
         (tmp_path / name).write_text(script, encoding="utf-8")
         main(["--no-cache", "--output-format", "concise", "--target-core", core, "."])
         found = []

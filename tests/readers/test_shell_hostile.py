@@ -27,8 +27,10 @@ LAUNCH = "torchrun pretrain_gpt.py --use-megatron-fsdp --ckpt-format torch"
         pytest.param(f"f() {{ f; {LAUNCH}; }}\nf", id="a function that calls itself"),
         pytest.param(f"f() {{ f & f; }}\nf\n{LAUNCH}", id="one that calls itself twice"),
         pytest.param(f'source train.sh\nbash train.sh\nbash "$0"\n{LAUNCH}', id="a script that starts itself"),
-        pytest.param('X=a\n' + 'X="$X$X"\n' * 40 + f"{LAUNCH} $X", id="a text that doubles forty times"),
-        pytest.param('X=(a a)\n' + 'X=("${X[@]}" "${X[@]}")\n' * 40 + f'{LAUNCH} "${{X[@]}}"', id="an array that doubles"),
+        pytest.param("X=a\n" + 'X="$X$X"\n' * 40 + f"{LAUNCH} $X", id="a text that doubles forty times"),
+        pytest.param(
+            "X=(a a)\n" + 'X=("${X[@]}" "${X[@]}")\n' * 40 + f'{LAUNCH} "${{X[@]}}"', id="an array that doubles"
+        ),
         pytest.param('X="eval \\"\\$X\\""\neval "$X"\n' + LAUNCH, id="eval of itself"),
         pytest.param("".join(f"[ $A{n} = 1 ] && B{n}=1\n" for n in range(200)) + LAUNCH, id="two hundred branches"),
         pytest.param("for a in 1 2 3 4 5 6 7 8; do " * 12 + LAUNCH + "; done" * 12, id="loops within loops"),

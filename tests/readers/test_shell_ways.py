@@ -106,7 +106,7 @@ esac
 
 
 def test_a_way_that_ends_launches_nothing() -> None:
-    assert not recipes(f'if [ 1 = 1 ]; then exit 1; fi\n{LAUNCH} --bf16\n')
+    assert not recipes(f"if [ 1 = 1 ]; then exit 1; fi\n{LAUNCH} --bf16\n")
 
 
 def test_a_loop_over_words_launches_each() -> None:
@@ -160,7 +160,8 @@ def test_a_file_that_is_sourced_sets_variables() -> None:
         pytest.param(f'F=torch\nsrun sh -c "{LAUNCH} --ckpt-format $F"\n', id="sh -c in double quotes"),
         pytest.param(f"sbatch <<EOF\n#!/bin/bash\n{LAUNCH} --ckpt-format torch\nEOF\n", id="a heredoc for sbatch"),
         pytest.param(
-            f"cat > job.sh <<'EOF'\n{LAUNCH} --ckpt-format torch\nEOF\nsbatch job.sh\n", id="a script that is written first"
+            f"cat > job.sh <<'EOF'\n{LAUNCH} --ckpt-format torch\nEOF\nsbatch job.sh\n",
+            id="a script that is written first",
         ),
         pytest.param(f'sbatch --nodes 2 --wrap "{LAUNCH} --ckpt-format torch"\n', id="sbatch --wrap"),
         pytest.param(

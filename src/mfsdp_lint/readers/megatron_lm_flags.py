@@ -32,7 +32,7 @@ class Word:
     `value` is its text, or what is known of it; UNKNOWN also for what may be no word, or several. `span` is where it is
     written; `says` the smaller piece that gives a flag, where that is another (the `true` of `--bf16: true`).
     `may_be_flags` marks words that are not known and may be any flags. `option` is the variable of the
-    environment whose default it is. `elsewhere`: it is handed on from where its span is, and not written behind its flag.
+    environment whose default it is. `elsewhere`: it is handed on from where its span is, not written behind its flag.
     """
 
     value: Value

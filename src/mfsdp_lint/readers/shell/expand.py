@@ -41,10 +41,8 @@ class Expander:
 
     def text(self, script: Script, node: Node, state: State) -> Text:
         """What a node becomes where it is not split, as behind `=`."""
-        found: list[Piece] = []
-        for piece in self.pieces(script, node, state):
-            found.append(replace(piece, splits=False) if piece is not BREAK else script.made(node, " "))
-        return tuple(found)
+        pieces = self.pieces(script, node, state)
+        return tuple(script.made(node, " ") if piece is BREAK else replace(piece, splits=False) for piece in pieces)
 
     def pieces(self, script: Script, node: Node, state: State) -> list[Piece | None]:
         """The pieces of one word; BREAK where it becomes several."""
@@ -314,7 +312,7 @@ class Expander:
             yield replace(script.made(node, found, option=option(text)), splits=True)
 
     def number(self, source: str, state: State) -> tuple[int | None, str]:
-        """What arithmetic comes to, None where that is not known; and the variable of the environment that decides it."""
+        """What arithmetic comes to, None where that is not known; and the variable of the environment behind it."""
         said: list[str] = []
 
         def value(name: str) -> str | None:

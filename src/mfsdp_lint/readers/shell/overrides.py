@@ -1,4 +1,4 @@
-"""A launch of a program that takes overrides of a Megatron-Bridge recipe: `train.py checkpoint.save=/x ++ddp.nccl_ub=true`."""
+"""A launch of a program that takes overrides of a Megatron-Bridge recipe: `train.py ++ddp.use_megatron_fsdp=true`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OVERRIDE = re.compile(r"(?:\+\+|\+)?(?P<path>[A-Za-z_]\w*(?:\.\w+)+)=")
 
 
 def is_one(arguments: Sequence[Text]) -> bool:
-    """Whether a program is given overrides of a recipe. Other programs have a section `model` or `optimizer` as well."""
+    """Whether a program is given overrides of a recipe. Others have a section `model` or `optimizer` as well."""
     known = table()
     return any(known.entry(path) is not None for path, _, _ in _given(arguments))
 

@@ -87,7 +87,9 @@ def _recipes(path: str, launches: Sequence[Launch], versions: Versions) -> Itera
         here = [(launch, shape) for launch, shape in shapes if launch.span == place]
         shape = here[0][1]
         front_end = _front_end(shape, here[0][0])
-        ways = [(launch, _variant(shape, launch, _Pinned.of(front_end, versions))) for launch, each in here if each is shape]
+        ways = [
+            (launch, _variant(shape, launch, _Pinned.of(front_end, versions))) for launch, each in here if each is shape
+        ]
         variants = _different(variant for launch, variant in ways if not launch.given)
         exposed = [variant for launch, variant in ways if launch.given and _turned_on(variant, variants)]
         if not variants:
@@ -121,7 +123,9 @@ class _Pinned:
 def _front_end(shape: Shape, launch: Launch) -> FrontEnd:
     """Who reads the words: a framework on top of it, where one of the flags is its own."""
     names = {plain(text).partition("=")[0] for text in launch.started.arguments}
-    own = (each for each in profiles() if each.front_end.is_a(str(shape.front_end)) and not names.isdisjoint(each.flags))
+    own = (
+        each for each in profiles() if each.front_end.is_a(str(shape.front_end)) and not names.isdisjoint(each.flags)
+    )
     return next((each.front_end for each in own), shape.front_end)
 
 

@@ -176,7 +176,9 @@ class Runner:
         """A quote that is never closed takes everything up to the end of the file: bash refuses it."""
         node = script.root
         while node.children and node.has_error:
-            node = next((child for child in reversed(node.children) if child.has_error or child.is_missing), node.children[-1])
+            node = next(
+                (child for child in reversed(node.children) if child.has_error or child.is_missing), node.children[-1]
+            )
         if node.is_missing and node.type in ('"', "'", "`") and node.parent is not None:
             self.lost = self.lost or script.span(node.parent)
             self.stopped = True

@@ -1,7 +1,7 @@
 """The words of a command → the Python program that it starts in the end, behind whatever stands in front of it.
 
-What stands in front is not parsed option by option, as each release of each wrapper has others: the program is the first
-word that is a Python file, or what `-m` names.
+What stands in front is not parsed option by option, as each release of each wrapper has others: the program is the
+first word that is a Python file, or what `-m` names.
 """
 
 from __future__ import annotations
