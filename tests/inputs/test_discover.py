@@ -46,12 +46,14 @@ def problems(*paths: str) -> list[tuple[str, str, str]]:
 
 @pytest.mark.usefixtures("tree")
 class TestFiles:
-    def test_python_and_yaml_files_are_found_at_any_depth(self) -> None:
-        make("a.py", "conf/b.yaml", "conf/deep/c.yml", "README.md", "conf/data.json", "run.sh")
+    def test_files_that_are_read_are_found_at_any_depth(self) -> None:
+        make("a.py", "conf/b.yaml", "conf/deep/c.yml", "README.md", "conf/data.json", "run.sh", "job.slurm")
         assert [(file.path, file.kind) for file in discover(["."]).files] == [
             ("a.py", "python"),
             ("conf/b.yaml", "yaml"),
             ("conf/deep/c.yml", "yaml"),
+            ("job.slurm", "shell"),
+            ("run.sh", "shell"),
         ]
 
     @pytest.mark.parametrize("argument", ["recipes", "recipes/", "./recipes", "../{name}/recipes", "{here}/recipes"])
@@ -140,10 +142,9 @@ class TestProblems:
         assert problems("a\0b") == [("a\0b", "usage", "not a possible path")]
 
     def test_a_named_file_of_another_kind_is_wrong_usage(self) -> None:
-        make("run.sh")
-        assert problems("run.sh") == [
-            ("run.sh", "usage", "not a kind of file this tool reads (.py, .yaml, .yml)"),
-        ]
+        make("run.bat")
+        kinds = ".py, .yaml, .yml, .sh, .bash, .sbatch, .slurm"
+        assert problems("run.bat") == [("run.bat", "usage", f"not a kind of file this tool reads ({kinds})")]
 
     def test_a_link_that_leads_nowhere_is_unreadable_named_or_found(self) -> None:
         make("x/a.py")

@@ -86,7 +86,8 @@ def test_a_default_tells_whose_it_is() -> None:
         "model.tensor_model_parallel_size"
     )
     assert origin.value == Known(4)
-    assert origin.origin is not None and origin.origin.option == "$TP"
+    assert origin.origin is not None
+    assert origin.origin.option == "$TP"
 
 
 def test_a_value_is_found_where_it_is_written() -> None:
@@ -99,4 +100,5 @@ def test_a_value_is_found_where_it_is_written() -> None:
 def test_columns_count_characters() -> None:
     recipe = only_recipe("echo 'größer'; torchrun pretrain_gpt.py --use-megatron-fsdp --ckpt-format torch\n")
     origin = recipe.setting("checkpoint.ckpt_format").origin
-    assert origin is not None and origin.point.column == 75
+    assert origin is not None
+    assert origin.point.column == 75

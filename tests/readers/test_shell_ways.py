@@ -148,7 +148,8 @@ def test_a_file_that_is_sourced_sets_variables() -> None:
     assert sides(recipe) == [Known("torch")]
     variable = recipe.setting("env.CUDA_DEVICE_MAX_CONNECTIONS")
     assert variable.value == Known("1")
-    assert variable.origin is not None and variable.origin.span.path == "conf/env.sh"
+    assert variable.origin is not None
+    assert variable.origin.span.path == "conf/env.sh"
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,8 @@ class Place:
 class Profile:
     """One front-end: `mention` finds texts that may be its files, `known_by` are the keys of which they have one.
 
-    `flags` are those of its own command line, by which a launch of it is told from one of what it runs. `compose` names how they are put together, `reasons` say of rules why it is spared them, or enforces them.
+    `flags` are those of its own command line, by which a launch of it is told from one of what it runs. `compose` names
+    how files are put together, `reasons` say of rules why it is spared them, or enforces them.
     """
 
     front_end: FrontEnd

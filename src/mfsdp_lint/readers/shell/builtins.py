@@ -13,19 +13,18 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.shell.pieces import HOLE, Piece, Text, known, located, plain
 from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.readers.shell.state import State, Variable
+from mfsdp_lint.readers.shell.ways import Ended
 
 if TYPE_CHECKING:
-    from mfsdp_lint.readers.shell.run import Ended, Runner
+    from mfsdp_lint.readers.shell.run import Runner
 
-Builtin = Callable[["Runner", Script, Node, list[Text], State], Iterable["Ended"]]
+Builtin = Callable[["Runner", Script, Node, list[Text], State], Iterable[Ended]]
 
 _HARMLESS = re.compile(r"(?:^|/)(?:bin/activate|conda\.sh|\.?bash(?:rc|_profile)|modules?\.sh|init/bash)$")
 """Files that set up a shell: search paths and prompts, and nothing that a training run looks at."""
 
 
 def _ended(state: State, status: bool | None = True) -> list[Ended]:
-    from mfsdp_lint.readers.shell.run import Ended
-
     return [Ended(state, status)]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 
 from tree_sitter import Node
 
@@ -12,27 +11,29 @@ from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.shell.assigning import assign, declare, names_assigned, unset
+from mfsdp_lint.readers.shell.branching import (
+    case_statement,
+    decided,
+    either,
+    for_statement,
+    if_statement,
+    while_statement,
+)
 from mfsdp_lint.readers.shell.builtins import BUILTINS
-from mfsdp_lint.readers.shell.conditions import Truth, truth, truth_of_words
+from mfsdp_lint.readers.shell.conditions import truth_of_words
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.heredocs import heredoc, written_to
-from mfsdp_lint.readers.shell.pieces import HOLE, Piece, Text, known, option, plain
+from mfsdp_lint.readers.shell.pieces import HOLE, Piece, Text, known, plain
 from mfsdp_lint.readers.shell.script import Script, shown
 from mfsdp_lint.readers.shell.starting import Inner, Started, started
-from mfsdp_lint.readers.shell.state import State, Variable, fewer
-
-MOST_WAYS = 32
-"""Ways through a script that are kept apart; beyond, what differs between them is not known."""
+from mfsdp_lint.readers.shell.state import State, Variable
+from mfsdp_lint.readers.shell.ways import Ended, fewer_ways
 
 _MOST_STEPS = 10_000
 _MOST_LAUNCHES = 64
 """Ways to one command that are kept apart."""
 
 _DEEPEST = 60
-_MOST_TURNS = 16
-
-_ABOUT_ARGUMENTS = re.compile(r"\$(?:\{?#\}?|\{?1\b|\{1:)|\bgetopts\b")
-"""A condition that asks for arguments, of which a script that is just started has none."""
 
 
 class TooMuch(Exception):
@@ -53,14 +54,6 @@ class Launch:
     when: tuple[str, ...]
     given: tuple[str, ...]
     folder: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A way after a statement; whether that succeeded, None where nobody knows."""
-
-    state: State
-    status: bool | None = None
 
 
 class Runner:
@@ -101,7 +94,7 @@ class Runner:
             after: list[Ended] = []
             for way in ways:
                 after += [way] if way.state.leaving else self.statement(script, node, way.state)
-            ways = _fewer(after)
+            ways = fewer_ways(after)
         return ways
 
     def statement(self, script: Script, node: Node, state: State) -> list[Ended]:
@@ -140,21 +133,21 @@ class Runner:
             case "negated_command":
                 return [_negated(each) for each in self.statement(script, node.children[-1], state)]
             case "test_command":
-                return self._decided(script, node, state)
+                return decided(self, script, node, state)
             case "compound_statement" if script.source(node).startswith("(("):
-                return self._decided(script, node, state)
+                return decided(self, script, node, state)
             case "compound_statement" | "do_group":
                 return self.sequence(script, node.children, state)
             case "subshell":
                 self.sequence(script, node.children, state.fork())
             case "if_statement":
-                return self._if(script, list(node.children), state)
+                return if_statement(self, script, list(node.children), state)
             case "case_statement":
-                return self._case(script, node, state)
+                return case_statement(self, script, node, state)
             case "for_statement":
-                return self._for(script, node, state)
+                return for_statement(self, script, node, state)
             case "while_statement" | "c_style_for_statement" | "until_statement":
-                return self._while(script, node, state)
+                return while_statement(self, script, node, state)
             case "function_definition":
                 _define(script, node, state)
             case "ERROR" if node.end_byte > node.start_byte:
@@ -212,7 +205,7 @@ class Runner:
         if name in state.functions:
             return self.call(state.functions[name], words[1:], state)
         if name in ("[", "test"):
-            return self._either(shown(script, node), truth_of_words([w for w in words[1:] if known(w) != "]"]), state)
+            return either(self, shown(script, node), truth_of_words([w for w in words[1:] if known(w) != "]"]), state)
         builtin = BUILTINS.get(name or "")
         if builtin is not None:
             return [Ended(each.state, each.status) for each in builtin(self, script, node, words, state)]
@@ -366,188 +359,14 @@ class Runner:
                 ended += self.statement(script, second, way.state)
         return ended
 
-    # Conditions and loops
-
-    def _decided(self, script: Script, node: Node, state: State) -> list[Ended]:
-        """The ways behind a test: one where it is known, both where it is not."""
-        found = truth(self.expander, script, node, state)
-        return self._either(shown(script, node), found, state, switches=_switches(script, node))
-
-    def _either(self, said: str, found: Truth, state: State, *, switches: bool = False) -> list[Ended]:
-        if found.holds is None:
-            if said in state.decided:
-                return [Ended(state, state.decided[said])]
-            return [self._side(said, side, found, state.fork()) for side in (True, False)]
-        ways = [Ended(state, found.holds)]
-        if switches and found.option and said not in state.decided and not state.given:
-            other = _given(state.fork(), said, found)
-            ways.append(Ended(other, not found.holds))
-        elif found.option and said in state.decided:
-            return [Ended(state, state.decided[said])]
-        return ways
-
-    def _side(self, said: str, side: bool, found: Truth, state: State) -> Ended:
-        if side and found.means is not None:
-            name, text = found.means
-            old = state.variables.get(name)
-            state.set(name, Variable((text,), exported=old.exported if old else None))
-        state.decided[said] = side
-        state.when += (said if side else f"not {said}",)
-        return Ended(state, side)
-
-    def _if(self, script: Script, children: list[Node], state: State) -> list[Ended]:
-        """`if` and each `elif`: condition, `then`, and what else there is."""
-        then = next((number for number, child in enumerate(children) if child.type == "then"), len(children))
-        condition = [child for child in children[1:then] if child.is_named and child.type != "comment"]
-        rest = children[then + 1 :]
-        other = next((n for n, child in enumerate(rest) if child.type in ("elif_clause", "else_clause")), len(rest))
-        ended: list[Ended] = []
-        for way in self._condition(script, condition, state):
-            if way.state.leaving:
-                ended.append(way)
-            elif way.status:
-                ended += self.sequence(script, rest[:other], way.state)
-            elif other == len(rest):
-                ended.append(Ended(way.state, True))
-            elif rest[other].type == "else_clause":
-                ended += self.sequence(script, rest[other].children[1:], way.state)
-            else:
-                ended += self._if(script, [*rest[other].children, *rest[other + 1 :]], way.state)
-        return _fewer(ended)
-
-    def _condition(self, script: Script, nodes: list[Node], state: State) -> Iterator[Ended]:
-        """The ways into both sides: whether a program succeeds is not known."""
-        said = " ".join(shown(script, node) for node in nodes)
-        for way in self.sequence(script, nodes, state):
-            if way.status is not None or way.state.leaving:
-                yield way
-            else:
-                yield from self._either(said, Truth(None), way.state)
-
-    def _case(self, script: Script, node: Node, state: State) -> list[Ended]:
-        word = next(child for child in node.children[1:] if child.is_named)
-        subject = self.expander.text(script, word, state)
-        text = known(subject)
-        said = shown(script, word)
-        name = re.fullmatch(r'"?\$\{?(\w+)\}?"?', said)
-        ended: list[Ended] = []
-        open_side: State | None = state
-        for item in (child for child in node.named_children if child.type == "case_item"):
-            patterns = [self.expander.text(script, each, state) for each in item.children_by_field_name("value")]
-            matches = [_matches(text, known(pattern)) for pattern in patterns]
-            if open_side is None or (matches and all(each is False for each in matches)):
-                continue
-            surely = True in matches or any(known(pattern) == "*" for pattern in patterns)
-            side = open_side if surely else open_side.fork()
-            if not surely or text is None:
-                side.when += (f"{said} is {' or '.join(known(each) or '…' for each in patterns)}",)
-            if name and text is None and len(patterns) == 1 and re.fullmatch(r"[\w.+-]+", known(patterns[0]) or ""):
-                side.set(name[1], Variable((patterns[0],), exported=None))
-            body = [child for child in item.named_children if child not in item.children_by_field_name("value")]
-            ended += self.sequence(script, body, side)
-            if surely:
-                open_side = None
-        if open_side is not None:
-            ended.append(Ended(open_side, True))
-        return _fewer(ended)
-
-    def _for(self, script: Script, node: Node, state: State) -> list[Ended]:
-        name = script.source(node.named_children[0])
-        body = node.named_children[-1]
-        values = self.expander.words(script, node.named_children[1:-1], state)
-        if len(values) > _MOST_TURNS or any(known(each) is None for each in values) or node.type != "for_statement":
-            return self._some_turns(script, body, [*names_assigned(script, body), name], state)
-        ways = [Ended(state, True)]
-        outside = state.when
-        for value in values:
-            after: list[Ended] = []
-            for way in ways:
-                if way.state.leaving:
-                    after.append(way)
-                    continue
-                way.state.set(name, Variable((value,)))
-                way.state.when = (*outside, f"{name}={known(value)}") if len(values) > 1 else way.state.when
-                after += map(_next_turn, self.sequence(script, body.children, way.state))
-            ways = _fewer(after)
-        for way in ways:
-            way.state.when = tuple(each for each in way.state.when if not each.startswith(f"{name}="))
-        return [_behind_loop(way) for way in ways]
-
-    def _while(self, script: Script, node: Node, state: State) -> list[Ended]:
-        body = node.named_children[-1]
-        condition = script.text[script.bounds(node)[0] : script.bounds(body)[0]]
-        if state.arguments is None and _ABOUT_ARGUMENTS.search(condition):
-            return [Ended(state, True)]
-        return self._some_turns(script, body, names_assigned(script, node), state)
-
-    def _some_turns(self, script: Script, body: Node, names: Sequence[str], state: State) -> list[Ended]:
-        """A loop that runs nobody knows how often."""
-        state.lose(names)
-        ways = self.sequence(script, body.children, state)
-        for way in ways:
-            way.state.lose(names)
-        return _fewer([_behind_loop(_next_turn(way)) for way in ways])
-
-
-def _switches(script: Script, node: Node) -> bool:
-    """Whether FSDP is spoken of where a test leads: only then is it looked at from the side of who gives an option."""
-    above: Node | None = node
-    while above is not None and above.type not in ("if_statement", "list", "while_statement", "program"):
-        above = above.parent
-    return above is not None and above.type in ("if_statement", "list") and "fsdp" in script.source(above).lower()
-
-
-def _given(state: State, said: str, found: Truth) -> State:
-    """The way of whoever sets the variable that decides a condition by its default, so that it comes out otherwise."""
-    state.given = (found.option,)
-    state.when += (said if not found.holds else f"not {said}",)
-    depends = [
-        n for n, each in state.variables.items() if any(option(word) == found.option for word in each.words or ())
-    ]
-    state.lose([*depends, *re.findall(r"\$\{?([A-Za-z_]\w*)", said)])
-    if found.means is not None and not found.holds:
-        name, text = found.means
-        state.set(name, Variable((text,), exported=None))
-    state.decided[said] = not found.holds
-    return state
-
-
-def _fewer(ways: list[Ended]) -> list[Ended]:
-    if len(ways) < 2:
-        return ways
-    found: list[Ended] = []
-    for status in (True, False, None):
-        states = [way.state for way in ways if way.status is status]
-        if states:
-            found += [Ended(state, status) for state in fewer(states, MOST_WAYS)]
-    return found
-
 
 def _negated(way: Ended) -> Ended:
     return Ended(way.state, None if way.status is None else not way.status)
 
 
-def _next_turn(way: Ended) -> Ended:
-    if way.state.leaving == "continue":
-        way.state.leaving = ""
-    return way
-
-
-def _behind_loop(way: Ended) -> Ended:
-    if way.state.leaving == "break":
-        way.state.leaving = ""
-    return way
-
-
 def _define(script: Script, node: Node, state: State) -> None:
     name = next((script.source(child) for child in node.named_children if child.type == "word"), "")
     state.functions[name] = (script, node.named_children[-1])
-
-
-def _matches(text: str | None, pattern: str | None) -> bool | None:
-    if text is None or pattern is None:
-        return None
-    return fnmatchcase(text, pattern)
 
 
 def _line_end(number: int, text: Text) -> Iterator[Piece]:

@@ -131,10 +131,8 @@ def started(words: Sequence[Text], body: Text | None = None) -> Started | Inner 
     fresh = ranked = False
     nodes = per_node = None
     at = 0
-    name = _base(words[0])
-    if name not in _SHELLS and name not in _WRAPPERS and name is not None and not _PYTHON.fullmatch(name):
-        if not (_PYTHON_FILE.fullmatch(name) or _SCRIPT.fullmatch(name)):
-            return None
+    if not _may_start(_base(words[0])):
+        return None
     while at < len(words):
         name = _base(words[at])
         if name in _SHELLS:
@@ -162,6 +160,13 @@ def started(words: Sequence[Text], body: Text | None = None) -> Started | Inner 
             per_node = given
         at += 1
     return None
+
+
+def _may_start(name: str | None) -> bool:
+    """Whether a command may start another one; one whose name is not known may."""
+    if name is None or name in _SHELLS or name in _WRAPPERS:
+        return True
+    return any(kind.fullmatch(name) for kind in (_PYTHON, _PYTHON_FILE, _SCRIPT))
 
 
 def _may_run(before: Sequence[Text]) -> bool:

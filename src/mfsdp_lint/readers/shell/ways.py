@@ -1,0 +1,29 @@
+"""The ways that lead on behind a statement."""
+
+from __future__ import annotations
+
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.readers.shell.state import State, fewer
+
+MOST_WAYS = 32
+"""Ways through a script that are kept apart; beyond, what differs between them is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A way after a statement; whether that succeeded, None where nobody knows."""
+
+    state: State
+    status: bool | None = None
+
+
+def fewer_ways(ways: list[Ended]) -> list[Ended]:
+    """The same, those that are alike as one, and at most so many as are kept apart."""
+    if len(ways) < 2:
+        return ways
+    found: list[Ended] = []
+    for status in (True, False, None):
+        states = [way.state for way in ways if way.status is status]
+        if states:
+            found += [Ended(state, status) for state in fewer(states, MOST_WAYS)]
+    return found
