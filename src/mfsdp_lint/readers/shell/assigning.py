@@ -49,7 +49,7 @@ def assign(
     if not text:
         text = (script.made(node, ""),)
     written = script.made(node, "")
-    if adds and (old is None or old.array or old.words is None):
+    if adds and (old is None or old.words is None):
         before = _before(old, script, node, state, name)
         if before is None:
             state.set(name, LOST if old is None or old.words is None else replace(old, words=None))
@@ -57,7 +57,10 @@ def assign(
         text = (*before, *text)
     elif adds and old is not None:
         text = (*(old.text or ()), *text)
-    state.set(name, Variable((text,), exported=export, written=written))
+    # What is written to an array by its name alone is its first element.
+    rest = () if old is None or not old.array or old.words is None else old.words[1:]
+    is_array = old is not None and old.array and old.words is not None
+    state.set(name, Variable((text, *rest), array=is_array, exported=export, written=written))
 
 
 def _before(old: Variable | None, script: Script, node: Node, state: State, name: str) -> Text | None:
@@ -77,7 +80,10 @@ def declare(expander: Expander, script: Script, node: Node, state: State) -> Non
     flags = "".join(script.source(child)[1:] for child in node.named_children if script.source(child).startswith("-"))
     exports = word == "export" or "x" in flags
     taken_back = word == "export" and "n" in flags
+    is_local = word in ("local", "declare", "typeset") and "g" not in flags
     for child in node.named_children:
+        if is_local and child.type in ("variable_assignment", "variable_name"):
+            _make_local(script, child, state)
         if child.type == "variable_assignment":
             assign(expander, script, child, state, exported=exports and not taken_back)
             if "A" in flags:
@@ -88,6 +94,14 @@ def declare(expander: Expander, script: Script, node: Node, state: State) -> Non
             )
         elif child.type in ("expansion", "simple_expansion", "concatenation", "string", "command_substitution"):
             _declare_words(expander, script, child, state, exports=exports)
+
+
+def _make_local(script: Script, node: Node, state: State) -> None:
+    """A variable of the function's own, which begins as none."""
+    name = script.source(node if node.type == "variable_name" else node.children[0])
+    if state.hidden is None or not name.isidentifier() or name in state.hidden:
+        return
+    state.hide(name)
 
 
 def _declare_name(script: Script, node: Node, state: State, *, exports: bool, taken_back: bool, empty: bool) -> None:

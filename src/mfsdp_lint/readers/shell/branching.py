@@ -11,7 +11,7 @@ from tree_sitter import Node
 
 from mfsdp_lint.readers.shell.assigning import names_assigned
 from mfsdp_lint.readers.shell.conditions import Truth, truth
-from mfsdp_lint.readers.shell.pieces import known, option
+from mfsdp_lint.readers.shell.pieces import Text, known, option
 from mfsdp_lint.readers.shell.script import Script, shown
 from mfsdp_lint.readers.shell.state import State, Variable
 from mfsdp_lint.readers.shell.ways import Ended, fewer_ways
@@ -128,7 +128,7 @@ def for_statement(runner: Runner, script: Script, node: Node, state: State) -> l
             if way.state.leaving:
                 after.append(way)
                 continue
-            way.state.set(name, Variable((value,)))
+            way.state.set(name, _turn(way.state.variables.get(name), value))
             way.state.when = (*outside, f"{name}={known(value)}") if len(values) > 1 else way.state.when
             after += map(_next_turn, runner.sequence(script, body.children, way.state))
         ways = fewer_ways(after)
@@ -193,3 +193,10 @@ def _matches(text: str | None, pattern: str | None) -> bool | None:
     if text is None or pattern is None:
         return None
     return fnmatchcase(text, pattern)
+
+
+def _turn(old: Variable | None, value: Text) -> Variable:
+    """The variable of a loop in one turn: it is as exported as it was, and of an array the first element."""
+    if old is None or old.unset or old.words is None:
+        return Variable((value,))
+    return Variable((value, *(old.words[1:] if old.array else ())), array=old.array, exported=old.exported)

@@ -215,11 +215,12 @@ class Runner:
 
     def call(self, function: tuple[Script, Node], arguments: list[Text], state: State) -> list[Ended]:
         """A function of the script."""
-        above = state.arguments
-        state.arguments = arguments
+        above, hidden = state.arguments, state.hidden
+        state.arguments, state.hidden = arguments, {}
         ended = self.statement(*function, state)
         for each in ended:
             each.state.arguments = above
+            each.state.unhide(None if hidden is None else dict(hidden))
             if each.state.leaving == "return":
                 each.state.leaving = ""
         return ended

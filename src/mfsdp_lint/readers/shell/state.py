@@ -58,7 +58,8 @@ class State:
     A variable that is not in `variables` comes from outside, if at all; with `lost` somebody out of sight may have set
     any. `arguments` are the positional parameters; None at the top, where nobody is known to give any. `decided` are
     the conditions that this way has taken a side of, as long as their variables stay; `when` tells all of them.
-    `files` are texts that the script itself has written.
+    `files` are texts that the script itself has written. `hidden` are, within a function, the variables that its local
+    ones stand in front of (None: there was none).
     """
 
     variables: dict[str, Variable] = field(default_factory=dict)
@@ -72,6 +73,7 @@ class State:
     lost: bool = False
     leaving: Leaving = ""
     exports_all: bool = False
+    hidden: dict[str, Variable | None] | None = None
     output: list[Text | None] | None = None
 
     def fork(self) -> State:
@@ -82,6 +84,7 @@ class State:
             functions=dict(self.functions),
             decided=dict(self.decided),
             files=dict(self.files),
+            hidden=None if self.hidden is None else dict(self.hidden),
             output=None if self.output is None else list(self.output),
         )
 
@@ -89,6 +92,21 @@ class State:
         """Write a variable. What was decided about it no longer holds."""
         self.variables[name] = variable if _fits(variable) else LOST
         self.forget(name)
+
+    def hide(self, name: str) -> None:
+        """Make a variable local to the function."""
+        if self.hidden is not None:
+            self.hidden.setdefault(name, self.variables.get(name))
+
+    def unhide(self, above: dict[str, Variable | None] | None) -> None:
+        """Leave the function: its local variables are what they were before."""
+        for name, variable in (self.hidden or {}).items():
+            if variable is None:
+                self.variables.pop(name, None)
+            else:
+                self.variables[name] = variable
+            self.forget(name)
+        self.hidden = above
 
     def forget(self, name: str) -> None:
         """Nothing that was decided about a variable holds any longer."""
