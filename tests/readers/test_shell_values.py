@@ -31,6 +31,8 @@ def fmt(script: str, arguments: str) -> object:
         pytest.param('A="\n  --bf16 \\\n  --ckpt-format fsdp_dtensor \\\n"', "$A", id="a string of several lines"),
         pytest.param('A="--bf16"\nA="$A --ckpt-format fsdp_dtensor"', "$A", id="a string that grows"),
         pytest.param('A="--bf16"\nA+=" --ckpt-format fsdp_dtensor"', "$A", id="a string with +="),
+        pytest.param('A=--bf16\nB=fsdp_dtensor\nC="$A --ckpt-format $B $A"', "$C", id="a string of variables"),
+        pytest.param('A=--bf16\nF=fsdp_dtensor\neval "O=\\"$A ${F}\\""', "--ckpt-format ${O#* }", id="eval of one"),
         pytest.param("A=(--bf16 --ckpt-format fsdp_dtensor)", '"${A[@]}"', id="an array"),
         pytest.param("A=(\n --bf16 # half\n --ckpt-format fsdp_dtensor\n)", "${A[*]}", id="with comments in it"),
         pytest.param('A=("--ckpt-format fsdp_dtensor")', "${A[@]}", id="two words in one element, split later"),

@@ -34,7 +34,7 @@ def assign(
         state.lose([script.source(target.children[0])])
         return
     name = script.source(target)
-    old = state.variables.get(name)
+    old = None if local else state.variables.get(name)
     value = node.child_by_field_name("value")
     adds = any(child.type == "+=" for child in node.children)
     was = old.exported if old is not None and not old.unset else False
@@ -85,7 +85,14 @@ def declare(expander: Expander, script: Script, node: Node, state: State) -> Non
         if is_local and child.type in ("variable_assignment", "variable_name"):
             _make_local(script, child, state)
         if child.type == "variable_assignment":
-            assign(expander, script, child, state, exported=exports and not taken_back)
+            assign(
+                expander,
+                script,
+                child,
+                state,
+                exported=exports and not taken_back,
+                local=is_local and state.hidden is not None,
+            )
             if "A" in flags:
                 state.lose([script.source(child.children[0])])
         elif child.type == "variable_name":

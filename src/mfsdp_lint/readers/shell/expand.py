@@ -84,7 +84,7 @@ class Expander:
             case "concatenation":
                 yield from self._between(script, node, state, _ESCAPED)
             case "simple_expansion":
-                yield from self._variable(script, node, script.source(node)[1:], state)
+                yield from self._variable(script, node, script.source(node).lstrip()[1:], state)
             case "expansion":
                 yield from self._braces(script, node, state)
             case "command_substitution":
@@ -94,7 +94,7 @@ class Expander:
                 else:
                     yield from (replace(piece, splits=True) for piece in found)
             case "arithmetic_expansion":
-                value, said = self.number(script.source(node)[3:-2], state)
+                value, said = self.number(script.source(node).lstrip()[3:-2], state)
                 yield self.hole(script, node) if value is None else script.made(node, str(value), option=said)
             case "brace_expression":
                 yield from _range(script, node)
@@ -116,7 +116,7 @@ class Expander:
         """Text with expansions in it, none of which is split."""
         at = start
         for child in inner:
-            begins, ends = script.bounds(child)
+            begins, ends = _bounds(script, child)
             yield from _literal(script, at, begins, escape)
             for piece in self.pieces(script, child, state):
                 yield piece if piece is BREAK else replace(piece, splits=False)
@@ -126,7 +126,7 @@ class Expander:
     def _between(self, script: Script, node: Node, state: State, escape: re.Pattern[str]) -> Iterator[Piece | None]:
         at, end = script.bounds(node)
         for child in node.children:
-            begins, ends = script.bounds(child)
+            begins, ends = _bounds(script, child)
             yield from _literal(script, at, begins, escape)
             yield from self.pieces(script, child, state)
             at = ends
@@ -187,7 +187,7 @@ class Expander:
 
     def _braces(self, script: Script, node: Node, state: State) -> Iterator[Piece | None]:
         """`${…}`"""
-        source = script.source(node)
+        source = script.source(node).lstrip()
         found = re.match(
             r"\$\{(?P<mark>[#!]?)(?P<name>\w+|[@*])(?:\[(?P<index>[^\]]*)\])?(?P<rest>.*)\}$", source, re.DOTALL
         )
@@ -257,8 +257,8 @@ class Expander:
         operator = rest[:2] if rest[0] == ":" else rest[0]
         is_set = self._is_set(name, state, to_something=operator[0] == ":")
         kind = operator[-1]
-        start, end = script.bounds(node)
-        word_start = start + script.source(node).index(operator, 2 + len(name)) + len(operator)
+        start, end = _bounds(script, node)
+        word_start = start + script.text[start:end].index(operator, 2 + len(name)) + len(operator)
         inner = [
             child for child in node.children if script.offset(child.start_byte) >= word_start and child.type != "}"
         ]
@@ -290,7 +290,7 @@ class Expander:
         """The word of a default: what is not quoted in it is split, as an expansion is."""
         at = start
         for child in inner:
-            begins, ends = script.bounds(child)
+            begins, ends = _bounds(script, child)
             if begins < at:
                 continue
             yield from (replace(piece, splits=True) for piece in _literal(script, at, begins, _ESCAPED))
@@ -321,6 +321,14 @@ class Expander:
             return known(text) or None
 
         return number_of(source, value), next(filter(None, said), "")
+
+
+def _bounds(script: Script, node: Node) -> tuple[int, int]:
+    """Where an expansion begins and ends: within quotes its node begins with the blanks in front of it."""
+    start, end = script.bounds(node)
+    if node.type in _EXPANSIONS:
+        start = end - len(script.text[start:end].lstrip())
+    return start, end
 
 
 def _is_quoted(node: Node) -> bool:
