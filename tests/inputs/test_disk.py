@@ -26,7 +26,6 @@ OTHERS = {
     "engine/write.py": "writes",
     "engine/cache.py": "looks after its own files",
     "readers/python/eval/written.py": "a part of the tool",
-    "rules/load.py": "a part of the tool; a team's rules are looked at by engine/cache.py",
     "rules/extend.py": "a team's rules are looked at by engine/cache.py",
 }
 """Who may look by other means, and why."""
@@ -47,9 +46,9 @@ def _looks(path: Path) -> list[str]:
 
 
 def _is_ours(method: str, names: set[str]) -> bool:
-    """Whether it is a method of `disk` or of the sources."""
+    """Whether it is a method of `disk`, or of what looks through it."""
     mine = {name for name in names if name.endswith(method)}
-    return all(name.rpartition(".")[0].endswith(("disk", "sources")) for name in mine)
+    return all(name.rpartition(".")[0].endswith(("disk", "sources", "files")) for name in mine)
 
 
 MODULES = [
