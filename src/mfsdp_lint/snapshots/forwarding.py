@@ -26,7 +26,7 @@ PART, OWN, REFUSED = "part", "own", "refused"
 
 DECLARED, ADDED, ABSENT = "declared_probe", "added_probe", "absent_probe"
 PROBE = f"""
-from mfsdp_lint.core.records import dataclass
+from dataclasses import dataclass
 
 @dataclass
 class Probe:

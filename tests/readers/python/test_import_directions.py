@@ -70,11 +70,15 @@ def test_no_module_imports_itself_through_others(module: str) -> None:
     assert module not in reachable(module)
 
 
+LATE = {f"{EVALUATOR}.library.yaml_data"}
+"""What parses YAML is imported with the first text of it: few recipes have one, and it takes longer than the rest."""
+
+
 @pytest.mark.parametrize("module", sorted(MODULES))
 def test_no_function_imports_a_module_of_the_project(module: str) -> None:
     functions = (node for node in ast.walk(tree(module)) if isinstance(node, (ast.FunctionDef, ast.Lambda)))
     inside = {name for function in functions for node in ast.walk(function) for name in named(node)}
-    assert not {name for name in inside if name.startswith("mfsdp_lint")}
+    assert not {name for name in inside if name.startswith("mfsdp_lint")} - LATE - {f"{each}.YamlData" for each in LATE}
 
 
 @pytest.mark.parametrize("module", sorted(MODULES.keys() - {EVALUATOR}))

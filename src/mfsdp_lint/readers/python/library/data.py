@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.python.library.data_formats import NoData, from_json, from_literal, from_toml, from_yaml
+from mfsdp_lint.readers.python.library.data_formats import from_json, from_literal, from_toml, from_yaml
 from mfsdp_lint.readers.python.library.data_places import Read, in_place
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -21,7 +21,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     is_symbolic,
 )
-from mfsdp_lint.readers.python.values.places import Placed
+from mfsdp_lint.readers.python.values.places import NoData, Placed
 
 
 def to_object(machine: Machine, placed: Placed, option: Option | None, node: Any, frame: Frame) -> Object:

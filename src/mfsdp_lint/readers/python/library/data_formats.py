@@ -13,13 +13,7 @@ from typing import Any
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.readers.python.values.places import Placed
-
-NOT_KNOWN = Placed(None, open=True)
-
-
-class NoData(Exception):
-    """A text that is not in the format: the loader refuses it."""
+from mfsdp_lint.readers.python.values.places import NOT_KNOWN, NoData, Placed
 
 
 def from_yaml(path: str, text: str) -> list[Placed]:

@@ -14,7 +14,7 @@ from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.library.config_trees import make_tree, merge
 from mfsdp_lint.readers.python.library.data import to_object
-from mfsdp_lint.readers.python.library.data_formats import NoData, from_omegaconf
+from mfsdp_lint.readers.python.library.data_formats import from_omegaconf
 from mfsdp_lint.readers.python.library.hydra_defaults import (
     Choice,
     Default,
@@ -42,7 +42,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Option,
     Partial,
 )
-from mfsdp_lint.readers.python.values.places import Placed
+from mfsdp_lint.readers.python.values.places import NoData, Placed
 
 _GROUP = re.compile(r"(?P<sign>~|\+\+|\+)?(?P<group>[\w/.-]+)(?:@(?P<package>[\w.]+))?(?:=(?P<option>.*))?\Z")
 _OPTIONS = re.compile(r"\[(?P<several>[\w/., -]*)\]\Z|(?P<one>[\w/.-]+)\Z")

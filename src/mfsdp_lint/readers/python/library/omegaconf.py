@@ -22,7 +22,7 @@ from mfsdp_lint.readers.python.library.config_trees import (
     tree_of,
 )
 from mfsdp_lint.readers.python.library.data import loaded, to_object
-from mfsdp_lint.readers.python.library.data_formats import NoData, from_omegaconf
+from mfsdp_lint.readers.python.library.data_formats import from_omegaconf
 from mfsdp_lint.readers.python.library.data_places import in_place
 from mfsdp_lint.readers.python.library.files import read
 from mfsdp_lint.readers.python.library.hydra_overrides import NoOverride, parse
@@ -47,6 +47,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Write,
     all_are,
 )
+from mfsdp_lint.readers.python.values.places import NoData
 
 Arguments = dict[str, Object]
 

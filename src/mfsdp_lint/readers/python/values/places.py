@@ -19,3 +19,10 @@ class Placed:
     value: Any
     origin: Origin | None = None
     open: bool = False
+
+
+NOT_KNOWN = Placed(None, open=True)
+
+
+class NoData(Exception):
+    """A text that is not in the format: the loader refuses it."""
