@@ -62,17 +62,17 @@ def _recipes(here: Place) -> list[str]:
 
 def _recipes_as(name: str) -> Callable[[Place], float]:
     def figure(here: Place) -> float:
-        return here.lint("--output-format", name, *_recipes(here)).processor / here.parsing_recipes
+        return here.recipes_as(name).processor / here.parsing_recipes
 
     return figure
 
 
 def _repository(here: Place) -> float:
-    return here.lint("--output-format", "concise", ".").processor / here.parsing_repository
+    return here.whole.processor / here.parsing_repository
 
 
 def _memory(here: Place) -> float:
-    return here.lint("--output-format", "concise", ".").memory
+    return here.whole.memory
 
 
 def _audit(here: Place) -> float:
@@ -98,16 +98,19 @@ def _clean_file(here: Place) -> float:
 def _fixing(option: str) -> Callable[[Place], float]:
     def figure(here: Place) -> float:
         if option == "--diff":
-            return here.lint(option, *_recipes(here)).processor / here.checked.processor
+            return here.lint(option, *_recipes(here)).processor / here.recipes_as("concise").processor
         with here.copied() as copy:  # which only the first run has to fix
             once = Place(copy, here.recipes, 1)
-            return once.lint(option, "--output-format", "concise", *_recipes(here)).processor / here.checked.processor
+            return (
+                once.lint(option, "--output-format", "concise", *_recipes(here)).processor
+                / here.recipes_as("concise").processor
+            )
 
     return figure
 
 
 def _showing(name: str) -> Callable[[Place], float]:
     def figure(here: Place) -> float:
-        return here.lint("--output-format", name, *_recipes(here)).processor / here.checked.processor
+        return here.recipes_as(name).processor / here.recipes_as("concise").processor
 
     return figure

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -63,10 +63,15 @@ class Place:
         """What showing the effective configurations of the recipes costs."""
         return self.typical([*TOOL, "audit", *map(str, self.recipes)])
 
+    @cache  # noqa: B019
+    def recipes_as(self, output_format: str) -> Cost:
+        """What a cold check of the recipes costs in a format. `concise` needs no proofs."""
+        return self.lint("--output-format", output_format, *map(str, self.recipes))
+
     @cached_property
-    def checked(self) -> Cost:
-        """A check of the recipes without proofs, which others are compared with."""
-        return self.lint("--output-format", "concise", *map(str, self.recipes))
+    def whole(self) -> Cost:
+        """What a cold check of the whole tree costs."""
+        return self.lint("--output-format", "concise", ".")
 
     def again(self, *paths: str) -> Cost:
         """The second run, and those after it."""

@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""Python keeps what it has compiled, as it does wherever the tool is installed."""
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -25,7 +28,7 @@ def cost(command: Sequence[str], folder: str, environment: Mapping[str, str] | N
     process = subprocess.Popen(
         command,
         cwd=folder,
-        env={**os.environ, **(environment or {})},
+        env={**ENVIRONMENT, **(environment or {})},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
