@@ -14,9 +14,7 @@ from pathlib import Path
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import is_skipped
-
-MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
-"""What the root folder of a project has."""
+from mfsdp_lint.inputs.projects import MARKERS
 
 MOST_FILES = 20_000
 """Python files that are looked at; a larger tree is no project but a disk."""

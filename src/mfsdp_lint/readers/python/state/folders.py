@@ -12,9 +12,9 @@ import posixpath
 import re
 
 from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.projects import MARKERS
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.modules import PROJECT_MARKERS
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import CWD
 
@@ -86,7 +86,7 @@ def _tree_above(machine: Machine, here: str) -> list[str]:
 
 
 def _has_marker(machine: Machine, folder: str) -> bool:
-    return any(marker in machine.finder.entries(folder) for marker in PROJECT_MARKERS)
+    return any(marker in machine.finder.entries(folder) for marker in MARKERS)
 
 
 def _in_tree(machine: Machine, path: str, here: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from mfsdp_lint.core.numerals import refuse_huge
 from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.projects import MARKERS
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.readers.python.state.outline import outline
 from mfsdp_lint.readers.python.values.modules import Module
@@ -16,7 +17,6 @@ from mfsdp_lint.readers.python.values.modules import Module
 STDLIB = sys.stdlib_module_names
 PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 """A file may be valid for another one."""
-PROJECT_MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 SOURCE_FOLDERS = ("", "src")
 
 
@@ -202,7 +202,7 @@ class ModuleFinder:
         absolute = os.path.abspath(folder)
         while True:
             yield here
-            if any(marker in self.entries(here) for marker in PROJECT_MARKERS):
+            if any(marker in self.entries(here) for marker in MARKERS):
                 return
             parent = os.path.dirname(absolute)
             if parent == absolute:
