@@ -6,6 +6,7 @@ import posixpath
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.paths import above
 from mfsdp_lint.readers.shell.pieces import Piece, Text, located, plain
 from mfsdp_lint.readers.shell.state import State
 
@@ -24,14 +25,7 @@ def path_of(named: str | None, script: str, sources: Sources, folder: str | None
     """The file of the tree that a path in a script names: from where the script changed to, lies, or above."""
     if not named:
         return None
-    places = [] if folder is None else [folder]
-    at = posixpath.dirname(script)
-    while True:
-        places.append(at)
-        if not at or posixpath.dirname(at) == at:
-            break
-        at = posixpath.dirname(at)
-    for place in places:
+    for place in (*([] if folder is None else [folder]), *above(script)):
         path = posixpath.normpath(posixpath.join(place, named))
         if path != posixpath.normpath(script) and sources.exists(path):
             return path

@@ -13,16 +13,19 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
 from mfsdp_lint.front_ends.load import profiles
+from mfsdp_lint.front_ends.pinned import Pinned
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.shell import megatron_lm, overrides
 from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.run import Launch, Runner, TooMuch
 from mfsdp_lint.startup.resolve import WORLD_SIZE
 from mfsdp_lint.versions.target import DEFAULT_TARGET
+from mfsdp_lint.vocabulary import SWITCHES
 from mfsdp_lint.vocabulary.entry import Versions
 from mfsdp_lint.vocabulary.tables import ENVIRONMENT
 
-_SWITCHES = ("ddp.use_megatron_fsdp", "dist.use_megatron_fsdp", "dist.use_torch_fsdp2", "ddp.use_custom_fsdp")
+_SWITCHES = (*SWITCHES, "ddp.use_custom_fsdp")
+"""With what the flag of Megatron-FSDP was called at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ def _recipes(path: str, launches: Sequence[Launch], versions: Versions) -> Itera
         shape = here[0][1]
         front_end = _front_end(shape, here[0][0])
         ways = [
-            (launch, _variant(shape, launch, _Pinned.of(front_end, versions))) for launch, each in here if each is shape
+            (launch, _variant(shape, launch, Pinned.of(front_end, versions))) for launch, each in here if each is shape
         ]
         variants = _different(variant for launch, variant in ways if not launch.given)
         exposed = [variant for launch, variant in ways if launch.given and _turned_on(variant, variants)]
@@ -106,18 +109,6 @@ def _recipes(path: str, launches: Sequence[Launch], versions: Versions) -> Itera
             front_end=front_end,
             exposed=tuple(_different(exposed)),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Pinned:
-    """The versions that a front-end runs with."""
-
-    bridge: str
-    core: str
-
-    @classmethod
-    def of(cls, front_end: FrontEnd, versions: Versions) -> _Pinned:
-        return cls(versions.bridge, front_end.core or versions.core)
 
 
 def _front_end(shape: Shape, launch: Launch) -> FrontEnd:

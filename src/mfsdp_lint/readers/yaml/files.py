@@ -59,20 +59,3 @@ def _tree(path: str, text: str) -> Section | None:
     except Unreadable:
         return None
     return tree_of(Document(path, Lines(text)), roots[0]) if roots and isinstance(roots[0], Mapping) else None
-
-
-def beside(path: str, other: str) -> str:
-    """A path that is written in a file, as whoever reads that file would open it."""
-    return posixpath.normpath(posixpath.join(posixpath.dirname(path), other))
-
-
-def above(path: str) -> list[str]:
-    """The folders that a file lies in, the innermost first, as far as its path names them."""
-    found = []
-    folder = posixpath.dirname(path)
-    while True:
-        found.append(folder)
-        parent = posixpath.dirname(folder)
-        if parent == folder:
-            return found
-        folder = parent

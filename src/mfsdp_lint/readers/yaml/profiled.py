@@ -6,9 +6,9 @@ import posixpath
 from collections.abc import Iterator, Mapping
 
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
-from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value, possible, same
+from mfsdp_lint.front_ends.pinned import Pinned
 from mfsdp_lint.front_ends.profile import Made, Place, Profile
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
 from mfsdp_lint.readers.yaml.composed import Key, Leaf, Section
@@ -24,7 +24,7 @@ OWN = "own."
 
 def recipes_of(profile: Profile, path: str, root: Section, versions: Versions) -> list[Recipe]:
     """One recipe for every place of the profile that the configuration has."""
-    versions = _Pinned(versions.bridge, profile.front_end.core or versions.core)
+    versions = Pinned.of(profile.front_end, versions)
     found = [
         (key, place, section) for place in profile.places for key, section in places_in(root, place) if section.entries
     ]
@@ -32,14 +32,6 @@ def recipes_of(profile: Profile, path: str, root: Section, versions: Versions) -
         _recipe(profile, path, section, settings_at(profile, place, section, versions), key if len(found) > 1 else ())
         for key, place, section in found
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Pinned:
-    """The versions that a framework runs with."""
-
-    bridge: str
-    core: str
 
 
 def places_in(root: Section, place: Place) -> Iterator[tuple[Key, Section]]:
