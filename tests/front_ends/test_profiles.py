@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.core.front_ends import FRONT_ENDS
-from mfsdp_lint.front_ends.load import edited_profiles, profiles, raw_profiles
+from mfsdp_lint.front_ends.load import profiles, raw_profiles
 from mfsdp_lint.front_ends.profile import Profile, ProfileError, read_profile
 from mfsdp_lint.readers.yaml.compose import COMPOSE
 from mfsdp_lint.rules.load import load_rules
+from mfsdp_lint.tools import edited
 from mfsdp_lint.vocabulary import table
 from tests.front_ends.project import Project
 
@@ -96,4 +97,4 @@ def test_odd_files_are_read_without_a_fault(project: Project, case: str) -> None
 
 def test_what_is_compiled_says_the_same() -> None:
     """Keys of JSON are texts: no profile may rely on others."""
-    assert raw_profiles() == list(edited_profiles().values())
+    assert raw_profiles() == list(edited.front_ends().values())

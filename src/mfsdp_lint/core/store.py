@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from mfsdp_lint.core.files import PACKAGE, RULES, put
+
 FILE = os.path.join(PACKAGE, "compiled.jsonl")
-RULES = os.path.join(os.path.dirname(os.path.dirname(PACKAGE)), "rules")
-"""The rules of a checkout; a wheel has no such folder beside it."""
 
 _BESIDE = (
     "startup/startup.yaml",
@@ -136,11 +136,6 @@ def _kept() -> Store | None:
 
 
 def _keep(content: bytes) -> None:
-    """For the next run. One that runs at the same time sees the old file or the new one."""
-    beside = f"{FILE}.{os.getpid()}"
-    try:
-        with open(beside, "wb") as stream:
-            stream.write(content)
-        os.replace(beside, FILE)
-    except OSError:  # a checkout that cannot be written: the next run makes it again
-        return
+    """For the next run, which makes it again where a checkout cannot be written."""
+    with suppress(OSError):
+        put(FILE, content)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import blake2b
 
 from mfsdp_lint import __version__
+from mfsdp_lint.core.files import PACKAGE, RULES, put
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
@@ -22,6 +22,7 @@ from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.installations import active_environments, own_packages
 from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.inputs.projects import root_above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.results.by_recipe import RecipeState
 from mfsdp_lint.results.summary import Summary
@@ -29,18 +30,11 @@ from mfsdp_lint.results.summary import Summary
 FOLDER = ".mfsdp_cache"
 """Where runs are kept, in the root of the project that a run is started in."""
 
-MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
-"""What the root of a project has."""
-
 VARIABLE = "MFSDP_LINT_CACHE_DIR"
 """The variable of the environment that names another folder; empty: nothing is kept."""
 
 MOST_RUNS = 100
 """Those that were used last."""
-
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_RULES = os.path.join(os.path.dirname(os.path.dirname(_PACKAGE)), "rules")
-"""The rules of a checkout, which an installation does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +99,7 @@ def _place(options: Options) -> str | None:
     """The file that keeps what these options come to here; None where nothing can be kept."""
     folder = options.cache_dir or os.environ.get(VARIABLE)
     if folder is None:
-        folder = os.path.join(_root(), FOLDER)
+        folder = os.path.join(root_above(os.getcwd()), FOLDER)
     if not folder:
         return None
     try:
@@ -121,17 +115,6 @@ def _place(options: Options) -> str | None:
     return os.path.join(folder, f"{_key(options)}.json")
 
 
-def _root() -> str:
-    """The nearest folder from here upwards that is the root of a project; here, where there is none."""
-    here = os.getcwd()
-    above = here
-    while not any(os.path.exists(os.path.join(above, marker)) for marker in MARKERS):
-        if os.path.dirname(above) == above:
-            return here
-        above = os.path.dirname(above)
-    return above
-
-
 def _key(options: Options) -> str:
     """What tells one question from all others, whoever asks it: not the format that the answer is told in."""
     asked = replace(options, output_format="full", show_fixes=options.fixes_are_seen, cache_dir=None)
@@ -141,10 +124,10 @@ def _key(options: Options) -> str:
 
 def _own_files() -> Iterator[str]:
     """What tells one state of the tool from another of the same version: in a checkout all files, else one."""
-    if not os.path.isdir(_RULES):
+    if not os.path.isdir(RULES):
         yield str(os.stat(__file__).st_mtime_ns)
         return
-    pending = [_PACKAGE, _RULES]
+    pending = [PACKAGE, RULES]
     while pending:
         with os.scandir(pending.pop()) as scan:
             for entry in scan:
@@ -192,15 +175,7 @@ def _save(place: str, outcome: Outcome, record: disk.Record) -> None:
 
     # Names that are no text cannot be written, and a full disk is nobody's fault.
     with suppress(OSError, ValueError, TypeError):
-        data = sealed(msgspec.json.encode(kept))
-        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(place))
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(data)
-            os.replace(temporary, place)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        put(place, sealed(msgspec.json.encode(kept)), 0o600)
         _forget_the_oldest(os.path.dirname(place))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from types import MappingProxyType
 
 from mfsdp_lint.core.finding import SEVERITIES, Fix
 from mfsdp_lint.core.recipe import Recipe, Variant
@@ -22,8 +21,6 @@ from mfsdp_lint.inputs.sources import NOT_CHECKED
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.check import Violation, violations_of
 from mfsdp_lint.rules.findings import Cause
-
-NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def repair_of(judgement: Judgement, judge: Judge, codes: Collection[str]) -> Repair:
@@ -46,9 +43,7 @@ class Repair:
     judge: Judge
     codes: Collection[str]
 
-    def proved(
-        self, *, unsafe_too: bool = False, refused: Mapping[str, str] = NOTHING
-    ) -> tuple[dict[str, Fix], dict[str, str]]:
+    def proved(self, *, unsafe_too: bool, refused: Mapping[str, str]) -> tuple[dict[str, Fix], dict[str, str]]:
         """Fixes by fingerprint, and why others have none.
 
         Safe ones are proved among themselves, unsafe ones together with the safe ones; with `unsafe_too` all are proved

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.core.front_ends import FRONT_ENDS, FrontEnd, UnknownFrontEnd
-from mfsdp_lint.core.plaindata import read_yaml
 from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.front_ends.profile import Profile, read_profile
-
-HERE = Path(__file__).parent / "data"
 
 
 def raw_profiles() -> Sequence[Mapping[str, Any]]:
     """The profiles as plain data."""
     return list(Folder(store(), "front-ends").values())
-
-
-def edited_profiles() -> Mapping[str, Mapping[str, Any]]:
-    """The same as they stand in the checkout, by the names of their files."""
-    return {file.name: read_yaml(file) for file in sorted(HERE.glob("*.yaml"))}
 
 
 @cache

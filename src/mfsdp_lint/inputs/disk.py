@@ -21,7 +21,7 @@ from mfsdp_lint.core.records import dataclass, field
 Kind = Literal["file", "folder", "other", ""]
 """What a path leads to, through links; "" where it leads nowhere or may not be followed."""
 
-How = Literal["read", "holds", "matching", "entries", "kind", "mode", "is_link", "real"]
+How = Literal["read", "holds", "matching", "entries", "mode", "is_link", "real"]
 """What is asked of the disk."""
 
 RACY = 2_000_000_000
@@ -173,11 +173,9 @@ def entries(folder: str) -> list[Entry]:
 def kind(path: str) -> Kind:
     """What a path leads to, through links."""
     try:
-        found = _kind_of(os.stat(path).st_mode)
+        return _kind_of(mode(path))
     except (OSError, ValueError):
-        found = ""
-    _keep("kind", path, found)
-    return found
+        return ""
 
 
 def walk(root: str) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -263,7 +261,6 @@ _AGAIN: dict[How, Callable[[str, str], object]] = {
     "holds": lambda folder, name: name in Listing(folder),
     "matching": lambda folder, pattern: Listing(folder).matching(pattern),
     "entries": lambda folder, _: entries(folder),
-    "kind": lambda path, _: kind(path),
     "mode": lambda path, _: mode(path),
     "is_link": lambda path, _: is_link(path),
     "real": lambda path, _: real(path),

@@ -10,7 +10,6 @@ from typing import Any
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core import store
-from mfsdp_lint.front_ends import load as front_ends
 from mfsdp_lint.front_ends.profile import read_profile
 from mfsdp_lint.rules import load as rules
 from mfsdp_lint.rules.model import Rule
@@ -69,7 +68,7 @@ def _vocabulary() -> Iterator[tuple[str, Any]]:
 
 
 def _front_ends() -> Iterator[tuple[str, Any]]:
-    raw = front_ends.edited_profiles()
+    raw = edited.front_ends()
     for data in raw.values():
         read_profile(data)
     yield from ((f"front-ends/{name}", data) for name, data in raw.items())

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mfsdp_lint.core.files import PACKAGE, RULES
 from mfsdp_lint.core.plaindata import read_json, read_yaml
-from mfsdp_lint.core.store import PACKAGE, RULES
 
 CHECKOUT = Path(RULES)
 """The folder of rules."""
 
+FRONT_ENDS = Path(PACKAGE, "front_ends", "data")
 VOCABULARY = Path(PACKAGE, "vocabulary")
 STARTUP = Path(PACKAGE, "startup")
 
@@ -38,3 +39,8 @@ def vocabulary() -> Mapping[str, Any]:
     """The reviewed and the generated facts."""
     generated = {name: read_json(VOCABULARY / "data" / f"{name}.json") for name in ("defaults", "flags")}
     return {"settings": settings(), **generated}
+
+
+def front_ends() -> Mapping[str, Mapping[str, Any]]:
+    """The frameworks on top of Megatron, by the names of their files."""
+    return {file.name: read_yaml(file) for file in sorted(FRONT_ENDS.glob("*.yaml"))}
