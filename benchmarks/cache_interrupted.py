@@ -16,7 +16,6 @@ import argparse
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -42,7 +41,7 @@ class Campaign:
         self.chance = random.Random(seed)
         self.place = folder / "project"
         self.kept = folder / "kept"
-        self.wrong: list[str] = []
+        self.broken: list[str] = []
         self.counts: Counter[str] = Counter()
         for path, text in PROJECT.items():
             (self.place / path).parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +66,7 @@ class Campaign:
 
     def compare(self, told: str, ended: fix_interrupted.Ended) -> None:
         if ended != self.right:
-            self.wrong.append(f"{told}: exit code {ended.code}: {ended.complaints[-500:]}")
+            self.broken.append(f"{told}: exit code {ended.code}: {ended.complaints[-500:]}")
 
     def forget(self) -> None:
         shutil.rmtree(self.kept, ignore_errors=True)
@@ -133,20 +132,6 @@ class Campaign:
         filler.unlink()
 
 
-def tried(campaign: Campaign, what: str, number: int, one: Callable[[int], None]) -> int:
-    """Runs some trials of one kind and says what they came to; the number of wrong answers."""
-    began, before = time.monotonic(), len(campaign.wrong)
-    campaign.counts.clear()
-    for each in range(number):
-        one(each)
-    counts = ", ".join(f"{count} {name}" for name, count in sorted(campaign.counts.items()))
-    wrong = campaign.wrong[before:]
-    took = f"{time.monotonic() - began:.0f} s"
-    print("; ".join(filter(None, (f"{number} {what}: {len(wrong)} wrong", counts, took))), *wrong[:10], sep="\n  ")
-    sys.stdout.flush()
-    return len(wrong)
-
-
 def main() -> int:
     """Run the campaign."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -160,21 +145,16 @@ def main() -> int:
     os.environ.pop(cache.VARIABLE, None)
     if options.on_disk:
         campaign = Campaign(Path(options.on_disk), options.seed)
-        return int(tried(campaign, "runs on a full disk", options.rounds, campaign.on_full_disk) > 0)
+        return int(fix_interrupted.tried(campaign, "runs on a full disk", options.rounds, campaign.on_full_disk) > 0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         folder.chmod(0o755)
         campaign = Campaign(folder, options.seed)
-        wrong = tried(campaign, "killed runs", options.kills, campaign.killed)
-        wrong += tried(campaign, "damaged files", options.damages, campaign.damaged)
-        wrong += tried(campaign, "times three runs at once", options.rounds, campaign.at_once)
-        wrong += tried(campaign, "runs without permission", options.rounds, campaign.without_permission)
-        disk = folder / "disk"
-        disk.mkdir()
-        again = [sys.executable, __file__, "--on-disk", str(disk), "--rounds", str(options.rounds)]
-        mounted = 'mount -t tmpfs -o size=400k tmpfs "$0" && exec "$@"'
-        command = ["unshare", "--mount", "sh", "-c", mounted, str(disk), *again, "--seed", str(options.seed)]
-        wrong += subprocess.run(command, check=False).returncode
+        wrong = fix_interrupted.tried(campaign, "killed runs", options.kills, campaign.killed)
+        wrong += fix_interrupted.tried(campaign, "damaged files", options.damages, campaign.damaged)
+        wrong += fix_interrupted.tried(campaign, "times three runs at once", options.rounds, campaign.at_once)
+        wrong += fix_interrupted.tried(campaign, "runs without permission", options.rounds, campaign.without_permission)
+        wrong += fix_interrupted.on_small_disk(__file__, folder, "400k", options.rounds, options.seed)
     return int(wrong > 0)
 
 

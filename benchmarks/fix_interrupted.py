@@ -35,7 +35,7 @@ from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
@@ -131,6 +131,13 @@ def _read(file: Any) -> str:
     file.seek(0)
     with file:
         return str(file.read().decode())
+
+
+class Trials(Protocol):
+    """A campaign: what did not hold in its trials, in words, and what else is counted."""
+
+    broken: list[str]
+    counts: Counter[str]
 
 
 class Campaign:
@@ -313,7 +320,7 @@ def as_nobody() -> None:
     os.setuid(NOBODY)
 
 
-def tried(campaign: Campaign, what: str, number: int, one: Callable[[int], None]) -> int:
+def tried(campaign: Trials, what: str, number: int, one: Callable[[int], None]) -> int:
     """Runs some trials of one kind and says what they came to; the number of things that did not hold."""
     began, before = time.monotonic(), len(campaign.broken)
     campaign.counts.clear()
@@ -321,9 +328,19 @@ def tried(campaign: Campaign, what: str, number: int, one: Callable[[int], None]
         one(each)
     counts = ", ".join(f"{count} {name}" for name, count in sorted(campaign.counts.items()))
     wrong = campaign.broken[before:]
-    print(f"{number} {what}: {len(wrong)} wrong; {counts}; {time.monotonic() - began:.0f} s", *wrong, sep="\n  ")
+    took = f"{time.monotonic() - began:.0f} s"
+    print("; ".join(filter(None, (f"{number} {what}: {len(wrong)} wrong", counts, took))), *wrong, sep="\n  ")
     sys.stdout.flush()
     return len(wrong)
+
+
+def on_small_disk(script: str, folder: Path, size: str, rounds: int, seed: int) -> int:
+    """Starts a campaign's script once more for a disk of its own that can be filled; the number of failures."""
+    disk = folder / "disk"
+    disk.mkdir()
+    again = [sys.executable, script, "--on-disk", str(disk), "--rounds", str(rounds), "--seed", str(seed)]
+    mounted = f'mount -t tmpfs -o size={size} tmpfs "$0" && exec "$@"'
+    return subprocess.run(["unshare", "--mount", "sh", "-c", mounted, str(disk), *again], check=False).returncode
 
 
 def main() -> int:
@@ -346,12 +363,7 @@ def main() -> int:
         wrong = tried(campaign, "killed runs", options.kills, campaign.killed)
         wrong += tried(campaign, "runs beside which somebody edits", options.edits, campaign.edited)
         wrong += tried(campaign, "runs without permission", options.rounds, campaign.without_permission)
-        disk = folder / "disk"
-        disk.mkdir()
-        again = [sys.executable, __file__, "--on-disk", str(disk), "--rounds", str(options.rounds)]
-        mounted = 'mount -t tmpfs -o size=600k tmpfs "$0" && exec "$@"'
-        command = ["unshare", "--mount", "sh", "-c", mounted, str(disk), *again, "--seed", str(options.seed)]
-        wrong += subprocess.run(command, check=False).returncode
+        wrong += on_small_disk(__file__, folder, "600k", options.rounds, options.seed)
     return int(wrong > 0)
 
 

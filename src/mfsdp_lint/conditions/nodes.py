@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from itertools import product
+from operator import methodcaller
 from typing import Protocol
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.conditions.byversion import ByVersion
 from mfsdp_lint.conditions.expressions import Expression
-from mfsdp_lint.conditions.truth import Truth, agreed
+from mfsdp_lint.conditions.truth import Truth, agreed, junction
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Plain, possible
@@ -154,14 +155,7 @@ class Junction:
     decisive: bool
 
     def truth(self, variant: Variant) -> Truth:
-        result: Truth = not self.decisive
-        for arm in self.arms:
-            truth = arm.truth(variant)
-            if truth is self.decisive:
-                return truth
-            if truth is None:
-                result = None
-        return result
+        return junction(map(methodcaller("truth", variant), self.arms), self.decisive)
 
     def deciding(self, variant: Variant) -> Iterator[str]:
         wanted = self.truth(variant)
