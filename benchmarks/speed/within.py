@@ -8,7 +8,8 @@ from speed.place import Place
 
 
 def milliseconds_a_recipe(here: Place) -> float:
-    """What judging a recipe by all rules takes, once it has been read."""
+    """What judging a recipe by all rules takes, once it has been read; in a process of the tool's own."""
+    from mfsdp_lint import process
     from mfsdp_lint.engine.judge import Judge
     from mfsdp_lint.engine.read import question, read
     from mfsdp_lint.inputs.options import Options
@@ -17,6 +18,7 @@ def milliseconds_a_recipe(here: Place) -> float:
     from mfsdp_lint.rules.findings import causes
     from mfsdp_lint.rules.load import load_rules
 
+    process.own()
     asked, _ = question(Options(paths=tuple(map(str, here.recipes))))
     sources, rules = Sources(), load_rules()
     is_told_of = Judge(asked, rules, rules).is_told_of

@@ -44,15 +44,15 @@ def variant_of(configuration: object, *, world_size: int | None = None, partial_
     A setting that is not given is unknown (but see _TWINS and _OF_INFERENCE), and so is the number of ranks. An
     environment variable that is not given is unset, or with `partial_environment` unknown. Raises NotAConfiguration.
     """
-    values: dict[str, Value | Scalar] = {} if world_size is None else {WORLD_SIZE: world_size}
-    for name, given in _parts(configuration).items():
-        if not isinstance(name, str) or not name:
-            raise NotAConfiguration(f"{name!r} is not the name of a setting")
-        if type(given) in _SCALARS:  # most are
-            values[name] = given  # type: ignore[assignment]  # `in` does not narrow
-            continue
-        for path, value in _below(name, given, 0, ()):
-            if value != NOT_NONE or path not in values:
+    parts = _parts(configuration)
+    values: dict[str, Value | Scalar] = dict(parts)  # type: ignore[arg-type]  # most are scalars, which stay
+    if world_size is not None:
+        values.setdefault(WORLD_SIZE, world_size)
+    for name in [name for name, given in parts.items() if type(given) not in _SCALARS]:
+        del values[name]
+        for path, value in _below(name, parts[name], 0, ()):
+            # What is given twice, by its path and in its section, is what is given last.
+            if path not in values or (value != NOT_NONE and _is_before(path, name, parts)):
                 values[path] = value
     for section in _sections(tuple(values)):
         # What has a name or is None has no fields: those that are given are left over from what it was before.
@@ -62,7 +62,7 @@ def variant_of(configuration: object, *, world_size: int | None = None, partial_
     return Variant(GivenSettings(values, partial_environment))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _sections(paths: tuple[str, ...]) -> frozenset[str]:
     """The sections that settings are given of. Who gives many configurations gives the same settings each time."""
     return frozenset(path.partition(".")[0] for path in paths if "." in path) - {"env", "run"}
@@ -101,12 +101,20 @@ class GivenSettings(Settings):
         return iter(self._given)
 
 
-def _parts(configuration: object) -> Mapping[Any, object]:
-    """What it consists of, by name."""
+def _parts(configuration: object) -> Mapping[str, object]:
+    """What it consists of, by name. Raises NotAConfiguration."""
     parts = configuration if isinstance(configuration, Mapping) else fields_of(configuration)
     if parts is None:
         raise NotAConfiguration(f"expected a mapping of settings or a configuration, not {_named(type(configuration))}")
+    for name in parts:
+        if not isinstance(name, str) or not name:
+            raise NotAConfiguration(f"{name!r} is not the name of a setting")
     return parts
+
+
+def _is_before(path: str, name: str, parts: Mapping[str, object]) -> bool:
+    """Whether one of two parts is given before the other; one that is none is given by the part before."""
+    return path not in parts or next(each for each in parts if each in (path, name)) == path
 
 
 def _below(path: str, value: object, depth: int, above: tuple[int, ...]) -> Iterator[tuple[str, Value]]:

@@ -95,5 +95,5 @@ def _effects(site: Site) -> tuple[_Effect, ...]:
 
 def _writes(steps: Sequence[Step]) -> Iterator[str]:
     for step in steps:
-        yield from (path for path, _ in step.writes)
+        yield from (path for path, _ in (*step.writes, *step.copies))
         yield from _writes(step.steps)

@@ -210,6 +210,8 @@ class _Run:
             # What is written at once is read at once: a row is looked up by the name that it replaces.
             for path, after in [(path, source.at(self.value)) for path, source in step.writes]:
                 self.write(step, path, after, maybe)
+        for path, other in step.copies:
+            self.copy(step, path, other, maybe)
         if step.spread is not None:
             self.spread(step, *step.spread, maybe)
         for inner in step.steps:
@@ -232,6 +234,13 @@ class _Run:
         self.values[path] = after
         if not path.startswith(_FACTS):
             self.changes.append(Change(path, before, after, step.name, step.phase, step.place))
+
+    def copy(self, step: Step, path: str, source: str, maybe: bool) -> None:
+        """Write what another setting is, unless that is None."""
+        given = self.value(source)
+        if given != NONE:
+            may_be_none = type(given) is Unknown or (type(given) is OneOf and None in given.values)
+            self.write(step, path, given, maybe or may_be_none)
 
     def spread(self, step: Step, source: str, section: str, maybe: bool) -> None:
         """Give a section what another has and it has not. What nothing is known of has nothing."""

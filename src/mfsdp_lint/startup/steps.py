@@ -142,8 +142,9 @@ class Row:
 
     path: str
     rows: Mapping[str, Mapping[str, Plain]]
-    field: str
+    column: str
     default: Plain
+    _known: dict[str, Value] = field(default_factory=dict, repr=False, compare=False)
 
     def at(self, read: Read) -> Value:
         value = read(self.path)
@@ -158,8 +159,12 @@ class Row:
 
     def of(self, name: Plain) -> Value:
         """The field of what one name stands for."""
-        row = self.rows.get(name.replace("-", "_")) if isinstance(name, str) else None
-        return UNKNOWN if row is None else Known(row.get(self.field, self.default))
+        if not isinstance(name, str):
+            return UNKNOWN
+        if name not in self._known:
+            row = self.rows.get(name.replace("-", "_"))
+            self._known[name] = UNKNOWN if row is None else Known(row.get(self.column, self.default))
+        return self._known[name]
 
 
 Source = Constant | From | Worked | AsList | Row
@@ -167,7 +172,9 @@ Source = Constant | From | Worked | AsList | Row
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that start-up does, at one site: where `when` holds, the writes, then the steps.
+    """One thing that start-up does, at one site: where `when` holds, the writes, the copies, then the steps.
+
+    Of `copies` (what is written, and what with) those are made that copy a value that is not None.
 
     With `uncertain` it depends on a version that is not known whether upstream does it at all. `spread` names a setting
     that holds settings, and the section that gets those that it lacks.
@@ -181,6 +188,7 @@ class Step:
     place: Place | None
     uncertain: bool = False
     spread: tuple[str, str] | None = None
+    copies: tuple[tuple[str, str], ...] = ()
 
 
 @cache
@@ -271,13 +279,12 @@ def _copies(fields: dict[str, Any], here: _Here, above: Step) -> Iterator[Step]:
     unless_none = fields.pop("unless_none", False)
     for target in fields.pop("to"):
         shared = here.tables("shared", table).get(target, here.tables("fields", table))
-        writes = [(f"{target}.{field}", From(f"{section}.{field}")) for field in shared]
-        if not unless_none:
-            yield Step(above.name, above.phase, None, tuple(writes), (), above.place)
-            continue
-        for path, source in writes:
-            given = here.condition(f"{source.path} is not None", above.name)
-            yield Step(above.name, above.phase, given, ((path, source),), (), above.place)
+        copies = tuple((f"{target}.{field}", f"{section}.{field}") for field in shared)
+        if unless_none:
+            yield Step(above.name, above.phase, None, (), (), above.place, copies=copies)
+        else:
+            writes = tuple((path, From(source)) for path, source in copies)
+            yield Step(above.name, above.phase, None, writes, (), above.place)
 
 
 def _source(value: Any, path: str) -> Source:

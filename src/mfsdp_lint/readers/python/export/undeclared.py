@@ -39,13 +39,13 @@ def _below(
         return
     if isinstance(owner.cls, ClassObject):
         declared = fields_by_name(machine, owner.cls)
-        other = {name: write for name, write in owner.writes.items() if name not in declared}
-        if other and _is_closed(machine, owner, owner.cls):
-            for name, write in other.items():
-                if _is_meant(machine, owner.cls, name, write):
+        if not owner.writes.keys() <= declared.keys() and _is_closed(machine, owner, owner.cls):
+            for name, write in owner.writes.items():
+                if name not in declared and _is_meant(machine, owner.cls, name, write):
                     yield f"{prefix}{name}", owner.cls, tuple(declared), write
-    for name, inner in list(owner.fields.items()):
-        if isinstance(inner, Instance) and isinstance(name, str):
+    inside = [(name, inner) for name, inner in owner.fields.items() if type(inner) is Instance]
+    for name, inner in inside:
+        if isinstance(name, str):
             yield from _below(machine, inner, f"{prefix}{name}.", above | {id(owner)})
 
 
@@ -64,26 +64,19 @@ def _is_read(machine: Machine, name: str) -> bool:
     """Whether a file at hand reads an attribute of this name, as far as its text tells."""
     key = ("read", name, len(machine.finder.by_path))
     if key not in machine.memo:
-        machine.memo[key] = any(
-            name in text and name in _reads(machine, path, text)
-            for path in [module.path for module in list(machine.finder.by_path.values()) if module is not None]
-            for text in [machine.finder.sources.text(path)]
-        )
+        paths = [module.path for module in machine.finder.by_path.values() if module is not None]
+        machine.memo[key] = any(_reads(machine.finder.sources.text(path), name) for path in paths)
     found: bool = machine.memo[key]
     return found
 
 
-def _reads(machine: Machine, path: str, text: str) -> frozenset[str]:
-    """The attributes that a text reads: once for all names, of which there may be thousands."""
-    key = ("reads", path)
-    if key not in machine.memo:
-        machine.memo[key] = frozenset(name for line in text.splitlines() for name in _reads_of(line))
-    found: frozenset[str] = machine.memo[key]
-    return found
+def _reads(text: str, name: str) -> bool:
+    """Whether a text reads an attribute."""
+    return name in text and any(name in line and name in _reads_of(line) for line in text.splitlines())
 
 
 def _reads_of(line: str) -> set[str]:
-    """Those of a line; none that it writes as well."""
+    """The attributes that a line reads; none that it writes as well."""
     asked = (name for call in _GETATTR.findall(line) for name in _QUOTED.findall(call))
     return {*_READ.findall(line), *asked}.difference(_WRITTEN.findall(line))
 
