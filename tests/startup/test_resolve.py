@@ -10,7 +10,7 @@ from mfsdp_lint.core.recipe import Origin, Setting, Span, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, OneOf, Plain, Value, possible, same
 from mfsdp_lint.judging.configuration import variant_of
-from mfsdp_lint.startup.resolve import Resolution, differs, resolve
+from mfsdp_lint.startup.resolve import Resolution, changes_of, differs, resolve
 from mfsdp_lint.versions.target import resolve_target
 
 RELEASES = ("0.2.0", "0.3.1", "0.4.0", "0.4.2", "0.5.1", "0.6.0", "head")
@@ -373,6 +373,16 @@ def test_where_it_is_not_known_whether_fsdp_is_on_both_may_run() -> None:
     run = start({"ddp.use_megatron_fsdp": False, "ddp.average_in_collective": True}, "0.3.1").run
     assert run.value("ddp.use_megatron_fsdp") == OneOf((False, True))
     assert run.value("ddp.average_in_collective") == OneOf((True, False))
+
+
+def test_a_recipe_may_run_some_phases_itself() -> None:
+    settings = variant_of({"mixed_precision": "bf16_mixed", "model.bf16": False, "dist.use_megatron_fsdp": True})
+    early = {change.path for change in changes_of(settings, resolve_target("0.4.2"), {"update"})}
+    late = {change.path for change in changes_of(settings, resolve_target("0.4.2"), {"validation"})}
+    assert "model.bf16" in early
+    assert "ddp.use_megatron_fsdp" not in early
+    assert "ddp.use_megatron_fsdp" in late
+    assert "model.bf16" not in late
 
 
 def test_what_differs_is_known_to_differ() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.front_ends import MEGATRON_LM
-from mfsdp_lint.core.values import Known, OneOf, Plain, Value
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, OneOf, Plain, Value
 from mfsdp_lint.judging.configuration import variant_of
 from mfsdp_lint.startup import steps as startup
 from mfsdp_lint.startup.resolve import resolve
@@ -152,6 +152,24 @@ def test_where_a_version_decides_that_nobody_knows_it_is_one_of_both() -> None:
 )
 def test_a_release_without_data_uses_its_nearest_neighbours(version: str, known: tuple[str, ...], asked: str) -> None:
     assert nearest(version, known) == asked
+
+
+def test_a_step_may_set_what_nobody_can_spell() -> None:
+    assert after({"set": {"a.b": {"set": True}}}) == {"a.b": NOT_NONE}
+    assert after({"set": {"a.b": {"unknown": True}}}) == {"a.b": UNKNOWN}
+    assert after({"set": {"a.b": {"from": "a.c"}, "a.c": 1}}) == {"a.b": Known(2), "a.c": Known(1)}
+
+
+def test_an_element_of_a_list_may_be_left_out() -> None:
+    assert after({"set": {"a.d": {"list": "a.d", "split": ",", "without": "x"}}}) == {"a.d": Known(["y"])}
+
+
+def after(step: dict[str, Any]) -> dict[str, Value]:
+    """What one step of start-up writes."""
+    here = Site(resolve_target("0.4.2"))
+    (found,) = startup.steps_of({"bridge": [{"name": "x", "phase": "update", **step}]}, {}, here)
+    written = variant_of({"a.b": None, "a.c": 2, "a.d": "x,y"})
+    return {path: source.at(written.value) for path, source in found.writes}
 
 
 @pytest.mark.parametrize(
