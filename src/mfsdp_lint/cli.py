@@ -37,6 +37,7 @@ COMMANDS = {
     "enable": "turn Megatron-FSDP on in a recipe, with everything that it needs",
     "judge": "judge configurations that are given as JSON",
     "dry-run": "try recipes with the real Megatron on two ranks",
+    "checkpoint": "tell what a checkpoint's folder holds, and whether it is whole",
     "snapshot": "make what is known of an upstream release",
 }
 """Every command; each is the module of that name, with `_` for `-`, under `mfsdp_lint.commands`."""

@@ -21,7 +21,7 @@ from mfsdp_lint.core.records import dataclass, field
 Kind = Literal["file", "folder", "other", ""]
 """What a path leads to, through links; "" where it leads nowhere or may not be followed."""
 
-How = Literal["read", "holds", "matching", "entries", "mode", "is_link", "real"]
+How = Literal["read", "holds", "matching", "entries", "mode", "size", "is_link", "real"]
 """What is asked of the disk."""
 
 RACY = 2_000_000_000
@@ -221,6 +221,16 @@ def mode(path: str) -> int:
     return found
 
 
+def size(path: str) -> int:
+    """How many bytes a file has; 0 where it cannot be told."""
+    try:
+        found = os.stat(path).st_size
+    except (OSError, ValueError):
+        found = 0
+    _keep("size", path, str(found))
+    return found
+
+
 def is_link(path: str) -> bool:
     """Whether a path is a link itself."""
     found = os.path.islink(path)
@@ -262,6 +272,7 @@ _AGAIN: dict[How, Callable[[str, str], object]] = {
     "matching": lambda folder, pattern: Listing(folder).matching(pattern),
     "entries": lambda folder, _: entries(folder),
     "mode": lambda path, _: mode(path),
+    "size": lambda path, _: size(path),
     "is_link": lambda path, _: is_link(path),
     "real": lambda path, _: real(path),
 }

@@ -1,0 +1,127 @@
+"""A folder that somebody calls a checkpoint: which level it is of, its iterations, and what its tracker names.
+
+A run's folder holds `iter_%07d/` and the tracker `latest_checkpointed_iteration.txt`, with a number or `release`.
+Megatron-Bridge writes `latest_train_state.pt` beside it and reads that first (training/utils/checkpoint_utils.py, 0.2.0
+to head).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from mfsdp_lint.checkpoints.found import Found, Trouble
+from mfsdp_lint.checkpoints.iteration import is_iteration, iteration
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.inputs import disk
+
+TRACKER, TRAIN_STATE = "latest_checkpointed_iteration.txt", "latest_train_state.pt"
+RELEASE = "release"
+MOST_ITERATIONS = 100
+"""Of those that are looked into: the latest ones."""
+
+_ITERATION = re.compile(r"iter_(\d+)")
+_MOST_TRACKER = 100
+_MOST_INDEX = 64 * 2**20
+_RANDOM = "a run that loads it finds no checkpoint, and starts from random weights unless it is told to exit"
+
+
+class NoFolder(ValueError):
+    """A path that leads to no folder."""
+
+
+def checkpoint(path: str) -> Found:
+    """What a folder holds. Raises NoFolder."""
+    if not disk.is_folder(path):
+        what = "is a file: a checkpoint is a folder" if disk.exists(path) else "does not exist"
+        raise NoFolder(f"{path}: {what}")
+    try:
+        entries = disk.entries(path)
+    except OSError as error:
+        raise NoFolder(f"{path}: cannot be read: {error.strerror}") from None
+    names = {entry.name for entry in entries}
+    folders = [entry.name for entry in entries if entry.kind == "folder"]
+    iterations = sorted(name for name in folders if _ITERATION.fullmatch(name) or name == RELEASE)
+    if iterations or {TRACKER, TRAIN_STATE} & names:
+        return _run(path, names, iterations)
+    if is_iteration(names):
+        return _single(path)
+    if "config.json" in names and any(name.endswith((".safetensors", ".bin", ".index.json")) for name in names):
+        return Found(path, "hugging face", troubles=tuple(_missing_pieces(path, names)))
+    if _ITERATION.fullmatch(os.path.basename(os.path.abspath(path))):
+        return _single(path)
+    return Found(path, "nothing", troubles=tuple(_nothing(path, folders)))
+
+
+def _run(path: str, names: Collection[str], iterations: Sequence[str]) -> Found:
+    found = [iteration(os.path.join(path, name)) for name in iterations[-MOST_ITERATIONS:]]
+    latest, troubles = _tracked(path, names, iterations)
+    formats = {each.format for each in found if each.format is not None}
+    if len(formats) > 1:
+        mixed = f"iterations of several formats: {', '.join(sorted(formats))}"
+        troubles.append(Trouble("warning", path, mixed, "which of them is loaded depends on the tracker"))
+    if is_iteration(names):
+        beside = "the files of an iteration lie beside the iterations"
+        troubles.append(Trouble("warning", path, beside, "they are not loaded"))
+    return Found(path, "run", tuple(found), latest, tuple(troubles))
+
+
+def _tracked(path: str, names: Collection[str], iterations: Sequence[str]) -> tuple[str | None, list[Trouble]]:
+    """What the tracker names, and what is wrong with it."""
+    place = os.path.join(path, TRACKER)
+    if TRACKER not in names:
+        if TRAIN_STATE in names:
+            return None, []
+        return None, [Trouble("error", path, f"{TRACKER} is missing", _RANDOM)]
+    try:
+        text = disk.read(place, _MOST_TRACKER).decode("ascii").strip()
+    except (OSError, ValueError):
+        text = ""
+    if text != RELEASE and not (text.isdecimal() and len(text) < 20):
+        return None, [Trouble("error", place, "holds neither a number nor `release`", "a run that loads it fails")]
+    named = text if text == RELEASE else f"iter_{int(text):07d}"
+    if named not in iterations:
+        return text, [Trouble("error", place, f"names {named}, which is not there", "a run that loads it fails")]
+    return text, []
+
+
+def _single(path: str) -> Found:
+    """One iteration, with a word on the folder above it, which a run has to be given."""
+    above = os.path.dirname(os.path.abspath(path))
+    found = iteration(path)
+    name = os.path.basename(os.path.abspath(path))
+    if _ITERATION.fullmatch(name) or name == RELEASE:
+        told = f"is one iteration: `checkpoint.load` takes the folder above it ({os.path.basename(above) or above})"
+        return Found(path, "iteration", (replace(found, name=name),), None, (Trouble("info", path, told, _RANDOM),))
+    return Found(path, "iteration", (found,), None, (Trouble("info", path, *_OUTSIDE),))
+
+
+_OUTSIDE = (
+    "is one iteration outside of a run's folder: it wants a folder iter_0000000 of its number, a tracker beside that",
+    _RANDOM,
+)
+
+
+def _missing_pieces(path: str, names: Collection[str]) -> Iterator[Trouble]:
+    """The files that an index names and that are not there."""
+    for index in sorted(name for name in names if name.endswith((".safetensors.index.json", ".bin.index.json"))):
+        place = os.path.join(path, index)
+        try:
+            said = json.loads(disk.read(place, _MOST_INDEX))
+            files = {str(each) for each in said["weight_map"].values()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            yield Trouble("error", place, "cannot be read: it names no weights")
+            continue
+        for name in sorted(files - set(names)):
+            yield Trouble("error", place, f"names {name}, which is not there", "the model cannot be imported")
+
+
+def _nothing(path: str, folders: Sequence[str]) -> Iterator[Trouble]:
+    for name in sorted(folders)[:MOST_ITERATIONS]:
+        inner = os.path.join(path, name)
+        if any(disk.exists(os.path.join(inner, each)) for each in (TRACKER, TRAIN_STATE)):
+            yield Trouble("error", path, f"holds no checkpoint; {name} below it does", _RANDOM)
+            return
+    yield Trouble("error", path, "holds no checkpoint", _RANDOM)

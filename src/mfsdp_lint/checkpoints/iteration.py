@@ -1,0 +1,193 @@
+"""One iteration's folder: its format by what lies in it, as Megatron tells it, and whether all of it is there.
+
+megatron-core tells torch_dist by metadata.json (dist_checkpointing/core.py), the legacy format by its folders and the
+rest by `.metadata` (training/checkpointing.py, `_get_checkpoint_format`, 0.14.0 to head). Who wrote `.metadata` it
+takes from the command line; here the names of the tensors tell it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import zipfile
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from mfsdp_lint.checkpoints.found import Format, Iteration, Trouble
+from mfsdp_lint.checkpoints.metadata import Metadata, metadata
+from mfsdp_lint.checkpoints.pickled import Damaged, TooLong
+from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.inputs import disk
+
+METADATA, CONFIGURATION, COMMON = ".metadata", "metadata.json", "common.pt"
+_MOST_METADATA = 32 * 2**20
+_MOST_CONFIGURATION = 2**16
+_DATA = re.compile(r"__(\d+)_\d+\.distcp")
+_LEGACY = re.compile(r"mp_rank_(\d+)(?:_(\d+))?(?:_(\d+))?")
+_SIZES = (
+    "model.tensor_model_parallel_size",
+    "model.pipeline_model_parallel_size",
+    "model.expert_model_parallel_size",
+)
+"""What the numbers of a rank's folder count (Megatron-LM, training/checkpointing.py, `get_checkpoint_name`)."""
+
+_MODELS = ("model_optim_rng.pt", "model_rng.pt")
+_MIXED = ("files of two formats lie side by side", "which one is loaded is not clear")
+_CUT = "ends too early, or is no file of torch.save"
+_BEFORE_ARCHIVES = b"\x80\x02"
+_HALF = "a run that loads it fails, or was cut off when it saved"
+
+
+def is_iteration(names: Collection[str]) -> bool:
+    """Whether a folder with these names in it is one iteration, or what is left of one."""
+    return bool({METADATA, CONFIGURATION, COMMON} & set(names)) or any(
+        _DATA.fullmatch(name) or _LEGACY.fullmatch(name) for name in names
+    )
+
+
+def iteration(path: str) -> Iteration:
+    """What the folder holds. What cannot be read is told as its trouble."""
+    found = Iteration(path, os.path.basename(os.path.normpath(path)), None, "")
+    try:
+        names = {entry.name for entry in disk.entries(path)}
+    except OSError as error:
+        return _with(found, Trouble("error", path, f"cannot be read: {error.strerror}"))
+    if not names:
+        return replace(found, complete=False, troubles=(Trouble("error", path, "empty: nothing was saved", _HALF),))
+    if {METADATA, CONFIGURATION} & names:
+        found = _distributed(found, names)
+    if any(map(_LEGACY.fullmatch, names)):
+        found = _legacy(found, names)
+    if found.format is None and not found.troubles:
+        what = f"{COMMON} alone" if COMMON in names else "data without .metadata" if is_iteration(names) else ""
+        told = f"{what}: it was not saved to the end" if what else "holds no checkpoint that Megatron writes"
+        return replace(found, complete=False, troubles=(Trouble("error", path, told, _HALF),))
+    return found
+
+
+def _distributed(found: Iteration, names: Collection[str]) -> Iteration:
+    """torch_dist, zarr, and what torch.distributed.checkpoint writes by itself."""
+    backend = _Backend.of(found.path) if CONFIGURATION in names else None
+    if backend is not None and backend.name is None:
+        return _with(found, Trouble("error", os.path.join(found.path, CONFIGURATION), backend.problem))
+    if backend is not None and backend.name == "zarr":
+        return replace(found, format="zarr", evidence=f"{CONFIGURATION} says so")
+    if METADATA not in names:
+        cut = Trouble("error", found.path, f"{METADATA} is missing: it was not saved to the end", _HALF)
+        return _with(found, cut, format="torch_dist", evidence=f"{CONFIGURATION} says so", complete=False)
+    place = os.path.join(found.path, METADATA)
+    ranks = [int(match[1]) for match in map(_DATA.fullmatch, names) if match]
+    found = replace(found, ranks=max(ranks) + 1 if ranks else None)
+    if backend is not None:
+        found = replace(found, format="torch_dist", evidence=f"{CONFIGURATION} says so")
+    try:
+        said = metadata(disk.read(place, _MOST_METADATA))
+    except (Damaged, TooLong, OSError, ValueError) as error:
+        if _is_too_long(error, place):
+            return _with(found, Trouble("info", place, "too large to be looked at"))
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return _with(found, Trouble("error", place, f"cannot be read: {reason}"), complete=False)
+    if backend is None:
+        found = replace(found, format=said.format, evidence=_evidence(said))
+    missing = tuple(_missing(found.path, said.reaches))
+    common = os.path.join(found.path, COMMON)
+    if COMMON in names and not is_whole(common):
+        missing += (Trouble("error", common, _CUT, _HALF),)
+    return replace(
+        found,
+        tensors=len(said.names),
+        optimizer=said.has_optimizer,
+        complete=not missing,
+        troubles=(*found.troubles, *missing),
+    )
+
+
+def _is_too_long(error: Exception, place: str) -> bool:
+    return isinstance(error, TooLong) or (isinstance(error, Damaged) and disk.size(place) > _MOST_METADATA)
+
+
+@dataclass(frozen=True, slots=True)
+class _Backend:
+    """Who wrote a checkpoint, as metadata.json says; `problem` says why it does not."""
+
+    name: Format | None
+    problem: str = ""
+
+    @staticmethod
+    def of(path: str) -> _Backend:
+        try:
+            said = json.loads(disk.read(os.path.join(path, CONFIGURATION), _MOST_CONFIGURATION))
+        except OSError as error:
+            return _Backend(None, f"cannot be read: {error.strerror}")
+        except (ValueError, RecursionError):
+            return _Backend(None, "cannot be read: it is no JSON")
+        match said.get("sharded_backend") if isinstance(said, dict) else None:
+            case "torch_dist" | "zarr" as name:
+                return _Backend(name)
+            case _:
+                return _Backend(None, "does not say what wrote the checkpoint (sharded_backend)")
+
+
+def _evidence(said: Metadata) -> str:
+    match said.format:
+        case "fsdp_dtensor":
+            return "tensors are named as Megatron-FSDP names them (model.module.…)"
+        case "torch_dcp":
+            return "tensors are named as torch FSDP2 names them (model.…)"
+        case _:
+            return "torch.distributed.checkpoint wrote it"
+
+
+def _missing(path: str, reaches: Mapping[str, int]) -> Iterator[Trouble]:
+    """The data files that are not there, or end too early."""
+    for name, reach in sorted(reaches.items()):
+        place = os.path.join(path, name)
+        if os.path.basename(name) != name:
+            yield Trouble("error", path, f"{METADATA} names a file elsewhere")
+        elif not disk.is_file(place):
+            yield Trouble("error", place, f"missing, though {METADATA} names it", _HALF)
+        elif (size := disk.size(place)) < reach:
+            yield Trouble("error", place, f"ends too early: {size} bytes, where {METADATA} names {reach}", _HALF)
+
+
+def _legacy(found: Iteration, names: Collection[str]) -> Iteration:
+    """A folder for every model-parallel rank, as Megatron-LM's `torch` format has them."""
+    if found.format is not None or found.troubles:
+        return _with(found, Trouble("error", found.path, *_MIXED), complete=False)
+    matches = [match for match in map(_LEGACY.fullmatch, names) if match]
+    ranks = {tuple(int(number) for number in match.groups() if number is not None) for match in matches}
+    kinds = {len(each) for each in ranks}
+    found = replace(found, format="torch", evidence="one folder for every model-parallel rank", ranks=len(ranks))
+    if len(kinds) == 1:
+        sizes = tuple(max(column) + 1 for column in zip(*ranks, strict=True))
+        found = replace(found, sizes=tuple(zip(_SIZES, sizes, strict=False)))
+        if math.prod(sizes) != len(ranks):
+            found = _with(found, Trouble("error", found.path, "folders of some ranks are missing", _HALF))
+    broken = [each for match in matches for each in _broken(os.path.join(found.path, match[0]))]
+    return replace(found, complete=not (found.troubles or broken), troubles=(*found.troubles, *broken))
+
+
+def _broken(folder: str) -> Iterator[Trouble]:
+    """What of a rank's folder is not there, or not whole."""
+    if not any(disk.is_file(os.path.join(folder, name)) for name in _MODELS):
+        yield Trouble("error", folder, f"{_MODELS[0]} is missing", _HALF)
+    for name in _MODELS:
+        place = os.path.join(folder, name)
+        if disk.is_file(place) and not is_whole(place):
+            yield Trouble("error", place, _CUT, _HALF)
+
+
+def is_whole(path: str) -> bool:
+    """Whether a file of torch.save goes on to its end: an archive has its table of contents there.
+
+    Files that torch wrote before 1.6 are no archives, and not looked into.
+    """
+    if disk.read(path, len(_BEFORE_ARCHIVES)) == _BEFORE_ARCHIVES:
+        return True
+    return zipfile.is_zipfile(path)
+
+
+def _with(found: Iteration, trouble: Trouble, **changes: Any) -> Iteration:
+    return replace(found, **changes, troubles=(*found.troubles, trouble))
