@@ -130,7 +130,7 @@ def _misspelt(word: str) -> str | None:
 
 def _every_command() -> str:
     """For the help: the commands, a line each."""
-    lines = [f"  {name:10}{summary}" for name, summary in COMMANDS.items()]
+    lines = [f"  {name:12}{summary}" for name, summary in COMMANDS.items()]
     example = "  mfsdp-lint --fix recipes/     mfsdp-lint why recipes/llama.py::pretrain ckpt_format"
     return "\n".join(["commands (each has its own --help):", *lines, "", "examples:", example])
 

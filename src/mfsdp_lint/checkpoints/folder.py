@@ -81,10 +81,15 @@ def _tracked(path: str, names: Collection[str], iterations: Sequence[str]) -> tu
         text = ""
     if text != RELEASE and not (text.isdecimal() and len(text) < 20):
         return None, [Trouble("error", place, "holds neither a number nor `release`", "a run that loads it fails")]
-    named = text if text == RELEASE else f"iter_{int(text):07d}"
+    named = name_of(text)
     if named not in iterations:
         return text, [Trouble("error", place, f"names {named}, which is not there", "a run that loads it fails")]
     return text, []
+
+
+def name_of(latest: str) -> str:
+    """The folder of what a tracker names."""
+    return f"iter_{int(latest):07d}" if latest.isdecimal() else latest
 
 
 def _single(path: str) -> Found:

@@ -42,7 +42,7 @@ def main(arguments: argparse.Namespace) -> int:
     code = tell(found.remarks, problems)
     if code:
         return code
-    recipe = _only(found.recipes, arguments.address)
+    recipe = only(found.recipes, arguments.address)
     path = _setting(recipe, arguments.setting)
 
     from mfsdp_lint.reports import why
@@ -57,7 +57,7 @@ def main(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _only(recipes: Sequence[Recipe], address: str) -> Recipe:
+def only(recipes: Sequence[Recipe], address: str) -> Recipe:
     """The one recipe of an address. Raises UsageError."""
     if len(recipes) == 1:
         return recipes[0]

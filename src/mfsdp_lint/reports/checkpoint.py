@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mfsdp_lint.checkpoints.found import Found, Iteration, Trouble
+from mfsdp_lint.checkpoints.loading import Answer
 from mfsdp_lint.results.printable import count, printable
 
 _CALLED = {
@@ -23,12 +24,14 @@ _SHOWN = 5
 """The latest iterations, which are the ones that are loaded; of the others only those with troubles are told."""
 
 
-def text(found: Sequence[Found]) -> str:
-    """One block a folder: what it is, its iterations, and what is wrong with it."""
-    return "\n".join("\n".join(_lines(each)) for each in found) + "\n"
+def text(found: Sequence[Found], answers: Sequence[Answer] = ()) -> str:
+    """One block a folder: what it is, its iterations, what is wrong with it, and whether a recipe can load it."""
+    return "".join(
+        f"{line}\n" for each, answer in _together(found, answers) for line in (*_lines(each), *_said(answer))
+    )
 
 
-def document(found: Sequence[Found]) -> list[dict[str, Any]]:
+def document(found: Sequence[Found], answers: Sequence[Answer] = ()) -> list[dict[str, Any]]:
     """The same as plain data."""
     return [
         {
@@ -38,8 +41,50 @@ def document(found: Sequence[Found]) -> list[dict[str, Any]]:
             "iterations": [_iteration(iteration) for iteration in each.iterations],
             "troubles": list(map(_trouble, each.troubles)),
         }
-        for each in found
+        | ({} if answer is None else {"for": _answer(answer)})
+        for each, answer in _together(found, answers)
     ]
+
+
+def _together(found: Sequence[Found], answers: Sequence[Answer]) -> Iterator[tuple[Found, Answer | None]]:
+    return zip(found, answers or (None,) * len(found), strict=True)
+
+
+_LOADS = {
+    True: "the recipe can load it",
+    False: "the recipe cannot load it",
+    None: "whether the recipe can is not known",
+}
+
+
+def _said(answer: Answer | None) -> Iterator[str]:
+    if answer is None:
+        return
+    yield f"  {_LOADS[answer.loads]}: {printable(answer.why)}"
+    way = answer.conversion
+    if way is None:
+        if answer.loads is False:
+            yield "    no converter is known for that, at this version"
+        return
+    for number, step in enumerate(way.steps, 1):
+        yield f"    {number}. {step.what}"
+        yield f"       {printable(step.command)}"
+    yield f"    then set {', '.join(f'{path} = {value}' for path, value in way.settings)}"
+    yield f"    lost: {way.lost}"
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    way = answer.conversion
+    return {
+        "loads": answer.loads,
+        "why": answer.why,
+        "conversion": way
+        and {
+            "steps": [{"what": step.what, "command": step.command} for step in way.steps],
+            "settings": dict(way.settings),
+            "lost": way.lost,
+        },
+    }
 
 
 def _lines(found: Found) -> Iterator[str]:
