@@ -10,6 +10,7 @@ import pytest
 
 from mfsdp_lint.checkpoints.folder import NoFolder, checkpoint
 from mfsdp_lint.checkpoints.found import Found, Iteration
+from mfsdp_lint.checkpoints.iteration import iteration
 
 WRITTEN = Path(__file__).parent / "written"
 FORMATS = ("torch_dist", "fsdp_dtensor", "torch_dcp", "torch")
@@ -116,6 +117,12 @@ def test_a_data_file_is_there_to_its_end(tmp_path: Path, name: str) -> None:
     assert only(found).complete is False
     data.unlink()
     assert told(checkpoint(str(tmp_path / name))) == ["missing, though .metadata names it"]
+
+
+@pytest.mark.parametrize("name", ["torch_dist", "fsdp_dtensor", "torch_dcp"])
+def test_of_a_large_one_the_format_is_told_by_its_beginning(tmp_path: Path, name: str) -> None:
+    found = iteration(str(copied(name, tmp_path) / "iter_0000005"), most=40)
+    assert (found.format, found.complete, found.tensors, found.troubles) == (name, None, None, ())
 
 
 def test_formats_side_by_side_are_not_told_apart(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mfsdp_lint.checkpoints import pickled
 from mfsdp_lint.checkpoints.pickled import Damaged, Made, Named, Table, TooLong, entries, read
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(max_size=20)
@@ -73,10 +72,10 @@ def test_what_refers_to_itself_a_thousand_times_costs_nothing() -> None:
         read(bomb + b"(")
 
 
-def test_a_pickle_of_many_steps_is_not_followed_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pickled, "MOST_STEPS", 100)
-    with pytest.raises(TooLong):
-        read(pickle.dumps(list(range(1000))))
+def test_a_pickle_of_many_steps_is_not_followed_to_its_end() -> None:
+    with pytest.raises(TooLong) as raised:
+        read(pickle.dumps(["a", "b", *range(1000)]), most=100)
+    assert raised.value.texts == ("a", "b")
 
 
 @given(st.binary(max_size=200))

@@ -22,6 +22,11 @@ RELEASE = "release"
 MOST_ITERATIONS = 100
 """Of those that are looked into: the latest ones."""
 
+LATEST = 5
+"""Those that are loaded, if any are; the others are looked at for `_GLANCE` steps."""
+
+_GLANCE = 20_000
+
 _ITERATION = re.compile(r"iter_(\d+)")
 _MOST_TRACKER = 100
 _MOST_INDEX = 64 * 2**20
@@ -56,7 +61,8 @@ def checkpoint(path: str) -> Found:
 
 
 def _run(path: str, names: Collection[str], iterations: Sequence[str]) -> Found:
-    found = [iteration(os.path.join(path, name)) for name in iterations[-MOST_ITERATIONS:]]
+    places = [os.path.join(path, name) for name in iterations[-MOST_ITERATIONS:]]
+    found = [*(iteration(each, _GLANCE) for each in places[:-LATEST]), *map(iteration, places[-LATEST:])]
     latest, troubles = _tracked(path, names, iterations)
     formats = {each.format for each in found if each.format is not None}
     if len(formats) > 1:

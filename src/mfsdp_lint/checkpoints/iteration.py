@@ -17,12 +17,14 @@ from typing import Any
 
 from mfsdp_lint.checkpoints.found import Format, Iteration, Trouble
 from mfsdp_lint.checkpoints.metadata import Metadata, metadata
-from mfsdp_lint.checkpoints.pickled import Damaged, TooLong
+from mfsdp_lint.checkpoints.pickled import MOST_STEPS, Damaged
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs import disk
 
 METADATA, CONFIGURATION, COMMON = ".metadata", "metadata.json", "common.pt"
-_MOST_METADATA = 32 * 2**20
+_MOST_METADATA = 64 * 2**20
+"""More than MOST_STEPS steps have, unless they are of texts longer than names."""
+
 _MOST_CONFIGURATION = 2**16
 _DATA = re.compile(r"__(\d+)_\d+\.distcp")
 _LEGACY = re.compile(r"mp_rank_(\d+)(?:_(\d+))?(?:_(\d+))?")
@@ -47,8 +49,11 @@ def is_iteration(names: Collection[str]) -> bool:
     )
 
 
-def iteration(path: str) -> Iteration:
-    """What the folder holds. What cannot be read is told as its trouble."""
+def iteration(path: str, most: int = MOST_STEPS) -> Iteration:
+    """What the folder holds. What cannot be read is told as its trouble.
+
+    `most` is how many steps of `.metadata` are followed; where it has more, only what they tell is known.
+    """
     found = Iteration(path, os.path.basename(os.path.normpath(path)), None, "")
     try:
         names = {entry.name for entry in disk.entries(path)}
@@ -57,7 +62,7 @@ def iteration(path: str) -> Iteration:
     if not names:
         return replace(found, complete=False, troubles=(Trouble("error", path, "empty: nothing was saved", _HALF),))
     if {METADATA, CONFIGURATION} & names:
-        found = _distributed(found, names)
+        found = _distributed(found, names, most)
     if any(map(_LEGACY.fullmatch, names)):
         found = _legacy(found, names)
     if found.format is None and not found.troubles:
@@ -67,7 +72,7 @@ def iteration(path: str) -> Iteration:
     return found
 
 
-def _distributed(found: Iteration, names: Collection[str]) -> Iteration:
+def _distributed(found: Iteration, names: Collection[str], most: int) -> Iteration:
     """torch_dist, zarr, and what torch.distributed.checkpoint writes by itself."""
     backend = _Backend.of(found.path) if CONFIGURATION in names else None
     if backend is not None and backend.name is None:
@@ -83,14 +88,14 @@ def _distributed(found: Iteration, names: Collection[str]) -> Iteration:
     if backend is not None:
         found = replace(found, format="torch_dist", evidence=f"{CONFIGURATION} says so")
     try:
-        said = metadata(disk.read(place, _MOST_METADATA))
-    except (Damaged, TooLong, OSError, ValueError) as error:
-        if _is_too_long(error, place):
-            return _with(found, Trouble("info", place, "too large to be looked at"))
+        said = metadata(disk.read(place, _MOST_METADATA), most)
+    except (Damaged, OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         return _with(found, Trouble("error", place, f"cannot be read: {reason}"), complete=False)
     if backend is None:
         found = replace(found, format=said.format, evidence=_evidence(said))
+    if not said.whole:
+        return replace(found, optimizer=said.has_optimizer or None)
     missing = tuple(_missing(found.path, said.reaches))
     common = os.path.join(found.path, COMMON)
     if COMMON in names and not is_whole(common):
@@ -102,10 +107,6 @@ def _distributed(found: Iteration, names: Collection[str]) -> Iteration:
         complete=not missing,
         troubles=(*found.troubles, *missing),
     )
-
-
-def _is_too_long(error: Exception, place: str) -> bool:
-    return isinstance(error, TooLong) or (isinstance(error, Damaged) and disk.size(place) > _MOST_METADATA)
 
 
 @dataclass(frozen=True, slots=True)

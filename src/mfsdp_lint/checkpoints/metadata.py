@@ -22,10 +22,14 @@ _OPTIMIZER = re.compile(r"(chained_\d+\.)?optimizer\.")
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """The names, and how far each data file has to reach, in bytes, by its name."""
+    """The names, and how far each data file has to reach, in bytes, by its name.
+
+    One that is not `whole` was not read to its end: there are more names, and nothing is known of the files.
+    """
 
     names: tuple[str, ...]
     reaches: Mapping[str, int]
+    whole: bool = True
 
     @property
     def has_optimizer(self) -> bool:
@@ -42,9 +46,12 @@ class Metadata:
         return "fsdp_dtensor" if megatron else "torch_dcp"
 
 
-def metadata(data: bytes) -> Metadata:
-    """What the file says. Raises pickled.Damaged and pickled.TooLong."""
-    table = dict(_named(pickled.read(data)))
+def metadata(data: bytes, most: int = pickled.MOST_STEPS) -> Metadata:
+    """What the file says, as far as it says that in so many steps. Raises pickled.Damaged."""
+    try:
+        table = dict(_named(pickled.read(data, most)))
+    except pickled.TooLong as error:
+        return Metadata(error.texts, {}, whole=False)
     if not {"state_dict_metadata", "storage_data"} <= table.keys():
         raise pickled.Damaged("it is not written by torch.distributed.checkpoint")
     names = tuple(name for name, _ in _named(table["state_dict_metadata"]))

@@ -14,7 +14,7 @@ from typing import Any
 from mfsdp_lint.core.records import dataclass, field
 
 MOST_STEPS = 2_000_000
-"""About a second. The file of a model of a hundred layers has a tenth of that for every rank."""
+"""About a second."""
 
 
 class Damaged(ValueError):
@@ -22,7 +22,11 @@ class Damaged(ValueError):
 
 
 class TooLong(ValueError):
-    """A pickle with more steps than are followed."""
+    """A pickle with more steps than are followed. `texts` are those that were met so far."""
+
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        super().__init__("it has too many parts to be looked at to its end")
+        self.texts = texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +57,13 @@ class Table:
         return next((value for name, value in reversed(self.items) if type(name) is str and name == key), None)
 
 
-def read(data: bytes) -> object:
+def read(data: bytes, most: int = MOST_STEPS) -> object:
     """What a pickle holds: texts, numbers, lists, tuples, `Table`, `Named` and `Made`. Raises Damaged and TooLong."""
     machine = _Machine()
     try:
         for number, (opcode, argument, _) in enumerate(pickletools.genops(data)):
-            if number == MOST_STEPS:
-                raise TooLong("it has too many parts to be looked at")
+            if number == most:
+                raise TooLong(tuple(each for each in machine.memo.values() if type(each) is str))
             machine.take(opcode.name, argument)
     except TooLong:
         raise

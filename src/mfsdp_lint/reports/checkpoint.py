@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mfsdp_lint.checkpoints.folder import LATEST
 from mfsdp_lint.checkpoints.found import Found, Iteration, Trouble
 from mfsdp_lint.checkpoints.loading import Answer
 from mfsdp_lint.results.printable import count, printable
@@ -20,8 +21,6 @@ _FORMATS = {
     "dcp": "of torch.distributed.checkpoint, by whom is not known",
     None: "of no format that can be told",
 }
-_SHOWN = 5
-"""The latest iterations, which are the ones that are loaded; of the others only those with troubles are told."""
 
 
 def text(found: Sequence[Found], answers: Sequence[Answer] = ()) -> str:
@@ -92,7 +91,7 @@ def _lines(found: Found) -> Iterator[str]:
     yield f"{printable(found.path)}: {_CALLED[found.level]}{tracker}"
     for trouble in found.troubles:
         yield from _told(trouble)
-    told = [each for each in found.iterations[:-_SHOWN] if each.troubles] + list(found.iterations[-_SHOWN:])
+    told = [each for each in found.iterations[:-LATEST] if each.troubles] + list(found.iterations[-LATEST:])
     if len(told) < len(found.iterations):
         yield f"  {count(len(found.iterations) - len(told), 'earlier iteration')}"
     for iteration in told:
