@@ -23,6 +23,7 @@ from mfsdp_lint.readers.shell.builtins import BUILTINS
 from mfsdp_lint.readers.shell.conditions import truth_of_words
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.heredocs import heredoc, written_to
+from mfsdp_lint.readers.shell.noticed.continuations import cut_off
 from mfsdp_lint.readers.shell.pieces import HOLE, Piece, Text, known, plain
 from mfsdp_lint.readers.shell.script import Script, shown
 from mfsdp_lint.readers.shell.starting import Inner, Started, started
@@ -45,7 +46,8 @@ class Launch:
     """A command as it is started: its words, what is known of its environment, and on which way.
 
     `environment` has the variables that were surely set (words) or taken away (None). `given` are the variables that
-    who starts the script has to set for this way.
+    who starts the script has to set for this way. `cut_off` are the words on lines of options behind it that it does
+    not get, as the backslash in front of them is lost.
     """
 
     started: Started
@@ -54,11 +56,12 @@ class Launch:
     when: tuple[str, ...]
     given: tuple[str, ...]
     folder: str | None
+    cut_off: tuple[Text, ...] = ()
 
 
 class Runner:
-    """One reading of one script. `launches` are what it starts. `lost` is where its syntax could first not be
-    followed, `stopped` that nothing behind such a place could."""
+    """One reading of one script. `launches` are what it starts, `scripts` the texts that were followed. `lost` is where
+    the syntax could first not be followed, `stopped` that nothing behind such a place could."""
 
     def __init__(self, path: str, sources: Sources) -> None:
         self.path = path
@@ -70,7 +73,8 @@ class Runner:
         self.kept: dict[Span, set[object]] = {}
         self.steps = 0
         self.depth = 0
-        self.here: Span | None = None
+        self.at: tuple[Script, Node] | None = None
+        self.scripts: dict[tuple[Span, str], Script] = {}
 
     def run(self, text: str) -> None:
         """Follow the script. Raises TooMuch."""
@@ -82,6 +86,7 @@ class Runner:
 
     def script(self, script: Script, state: State) -> list[Ended]:
         """A whole script."""
+        self.scripts.setdefault((script.span(script.root), script.text), script)
         self._unclosed(script)
         return self.sequence(script, script.root.children, state)
 
@@ -191,7 +196,7 @@ class Runner:
             words.append((self.expander.hole(script, node),))
         if not words:
             return [Ended(state)]
-        self.here = script.span(node)
+        self.at = script, node
         ended = self.invoke(script, node, words, before)
         if not prefix:
             return ended
@@ -230,11 +235,13 @@ class Runner:
         found = started(words, body)
         if isinstance(found, Inner):
             self._inner(found, state)
-        elif found is not None and self.here is not None:
+        elif found is not None and self.at is not None:
+            script, node = self.at
             environment = {} if found.fresh else dict(_environment(state))
             for name, text in found.environment.items():
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
-            self._launched(Launch(found, self.here, environment, state.when, state.given, state.folder))
+            behind = tuple(cut_off(script, node))
+            self._launched(Launch(found, script.span(node), environment, state.when, state.given, state.folder, behind))
         return [Ended(state)]
 
     def _launched(self, launch: Launch) -> None:
@@ -311,7 +318,7 @@ class Runner:
             script, [each for each in body.children if each.type != "variable_assignment"], state
         )
         name = known(words[0]) if words else None
-        self.here = script.span(body)
+        self.at = script, body
         if name == "cat" and target is not None:
             state.files[target] = text
         elif name == "cat" and state.output is not None:

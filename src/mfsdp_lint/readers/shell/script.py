@@ -9,9 +9,8 @@ from itertools import accumulate
 
 from tree_sitter import Language, Node, Parser
 
-from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.readers.shell.pieces import Piece, Text, around, plain, sliced
+from mfsdp_lint.readers.shell.pieces import Piece, Text, around, of_file, plain, sliced
 
 
 @cache
@@ -35,7 +34,7 @@ class Script:
     @classmethod
     def of_file(cls, path: str, text: str) -> Script:
         """The script that a file is."""
-        return cls((Piece(text, path, Lines(text), 0, len(text)),))
+        return cls(of_file(path, text))
 
     def offset(self, byte: int) -> int:
         """The offset in characters of one in bytes."""
@@ -44,6 +43,20 @@ class Script:
     def bounds(self, node: Node) -> tuple[int, int]:
         """Where a node begins and ends."""
         return self.offset(node.start_byte), self.offset(node.end_byte)
+
+    def node_at(self, start: int, end: int) -> Node | None:
+        """The smallest node around the text between two offsets."""
+        if self._offsets is None:
+            return self.root.descendant_for_byte_range(start, end)
+        return self.root.descendant_for_byte_range(bisect_left(self._offsets, start), bisect_left(self._offsets, end))
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node of the tree, in the order of the text."""
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += reversed(node.children)
 
     def source(self, node: Node) -> str:
         """The text of a node."""
