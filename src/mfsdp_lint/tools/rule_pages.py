@@ -154,7 +154,7 @@ def _example(example: Example) -> Iterator[str]:
     for language, text in notations:
         if text:
             yield f"```{language}"
-            yield text.rstrip()
+            yield text.rstrip().replace("\r", "\N{SYMBOL FOR CARRIAGE RETURN}")
             yield "```"
             yield ""
     if not code_of(example):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from mfsdp_lint.core.recipe import Notice
 from mfsdp_lint.readers.shell.pieces import Text, around, known
@@ -15,13 +16,11 @@ _FLAG = re.compile(r"#.*?(--[a-z][\w-]+)")
 
 def commented_elements(script: Script) -> Iterator[Notice]:
     """A flag in a comment behind elements of an array, on their line: at a glance it is one of them."""
-    for node in script.nodes():
-        before = node.prev_named_sibling
-        if node.type != "comment" or node.parent is None or node.parent.type != "array" or before is None:
-            continue
-        found = _FLAG.match(script.source(node))
-        if found and before.end_point.row == node.start_point.row and table().flag_versions(found[1]):
-            yield Notice("commented-element", script.span(node), {"flag": found[1]})
+    for array in script.nodes():
+        for before, node in pairwise(array.named_children if array.type == "array" else ()):
+            found = _FLAG.match(script.source(node)) if node.type == "comment" else None
+            if found and before.end_point.row == node.start_point.row and table().flag_versions(found[1]):
+                yield Notice("commented-element", script.span(node), {"flag": found[1]})
 
 
 def within_quotes(arguments: Sequence[Text]) -> Iterator[Notice]:

@@ -28,18 +28,18 @@ def broken(script: Script) -> Iterator[Notice]:
 
 def lost(script: Script) -> Iterator[Notice]:
     """A line of options that no command in front of it takes."""
+    lines = script.text.split("\n")
     for node in script.nodes():
         if node.type != "command" or not _is_option(script, node) or _before(node) is None:
             continue
-        before = script.text[: script.bounds(node)[0]].rstrip(" \t").splitlines()
-        comments = 0
-        while comments < len(before) and before[-1 - comments].lstrip().startswith("#"):
-            comments += 1
-        above = before[-1 - comments] if comments < len(before) else ""
+        row = node.start_point.row - 1
+        while row and lines[row].lstrip().startswith("#"):
+            row -= 1
+        above, comment = lines[row], lines[node.start_point.row - 1].strip()
         if _BROKEN.search(f"{above}\n-"):
             continue  # that is what is wrong
         name = script.source(node.children[0])
-        ended_by = before[-comments].strip() if comments and above.endswith("\\") else None
+        ended_by = comment if comment.startswith("#") and above.endswith("\\") else None
         yield Notice("lost-continuation", script.span(node), {"option": name, "comment": ended_by})
 
 

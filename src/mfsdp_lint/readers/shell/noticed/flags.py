@@ -14,25 +14,31 @@ from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.vocabulary import table
 
 _FLAG = re.compile(r"(--[A-Za-z][\w-]*)(?:=.*)?", re.DOTALL)
+_LIKELY = 0.93
+"""A slip of one letter; a program's own flags are often called much like those of Megatron-LM."""
+
 _ONE_TEXT = ("array", "string", "command", "heredoc_body", "raw_string")
 
 
 def unknown(arguments: Sequence[Text], core: str, declared: str) -> Iterator[Notice]:
-    """Flags that a version does not have, and another one does, or one is called much like. `declared` is a text that
-    may declare flags of its own: what stands in it is not unknown."""
+    """Flags that a version does not have, and another one does, or one is called much like.
+
+    `declared` is the program's text: what stands in it the program declares itself. One that takes flags like none of
+    Megatron-LM's may take any others as well.
+    """
     flags = table().flags(core)
-    if not flags:
-        return
-    for word in arguments:
-        found = _FLAG.fullmatch(known(word) or "")
-        if not found or found[1] in flags or f'"{found[1]}"' in declared or f"'{found[1]}'" in declared:
+    found: list[Notice] = []
+    for word in arguments if flags else ():
+        name = _FLAG.fullmatch(known(word) or "")
+        if not name or name[1] in flags or f'"{name[1]}"' in declared or f"'{name[1]}'" in declared:
             continue
-        elsewhere = table().flag_versions(found[1])
-        nearest = _nearest(found[1], core)
-        if elsewhere or nearest:
-            versions = f"{elsewhere[0]} to {elsewhere[-1]}" if elsewhere else None
-            facts: dict[str, Plain] = {"flag": found[1], "nearest": nearest, "core": core, "elsewhere": versions}
-            yield Notice("no-such-flag", around(word), facts)
+        elsewhere = table().flag_versions(name[1])
+        nearest = _nearest(name[1], core)
+        if not elsewhere and not nearest:
+            return
+        versions = f"{elsewhere[0]} to {elsewhere[-1]}" if elsewhere else None
+        found.append(Notice("no-such-flag", around(word), {"flag": name[1], "nearest": nearest, "elsewhere": versions}))
+    yield from found
 
 
 @cache
@@ -41,10 +47,8 @@ def _nearest(name: str, core: str) -> str | None:
     spelled = f"--{name[2:].replace('_', '-')}"
     if spelled in flags:
         return spelled
-    longer = [each for each in flags if each.startswith(name)]
-    if len(longer) == 1:
-        return longer[0]
-    return next(iter(get_close_matches(name, list(flags), n=1, cutoff=0.9)), None)
+    alike = get_close_matches(name, list(flags), n=1, cutoff=_LIKELY)
+    return next((each for each in alike if abs(len(each) - len(name)) <= 1), None)
 
 
 def twice(settings: Iterable[Setting], script: Script, path: str) -> Iterator[Notice]:
