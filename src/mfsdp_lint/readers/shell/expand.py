@@ -141,6 +141,10 @@ class Expander:
                 list(state.arguments or ()), quoted=in_quotes, star=name == "*", script=script, node=node
             )
             return
+        if name.isdigit():
+            yield from self._value(script, node, name[0], state)
+            yield from (script.made(node, name[1:]),) if name[1:] else ()  # `$11` is `${1}1`
+            return
         yield from self._value(script, node, name, state)
 
     def _value(self, script: Script, node: Node, name: str, state: State) -> Iterator[Piece]:

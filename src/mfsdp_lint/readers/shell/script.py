@@ -40,6 +40,11 @@ class Script:
         """The offset in characters of one in bytes."""
         return byte if self._offsets is None else self._offsets[byte]
 
+    def offset_of(self, place: int) -> int:
+        """The offset of a place in the file that this is the script of, given as an offset of the file."""
+        number = max(bisect_right(self.pieces, place, key=lambda piece: piece.start) - 1, 0)
+        return self._starts[number] + place - self.pieces[number].start
+
     def bounds(self, node: Node) -> tuple[int, int]:
         """Where a node begins and ends."""
         return self.offset(node.start_byte), self.offset(node.end_byte)

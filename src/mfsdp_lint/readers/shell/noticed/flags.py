@@ -77,10 +77,12 @@ def _said(origin: Origin) -> str:
 def _in_one_text(script: Script, first: Span, second: Span) -> bool:
     """Whether the smallest piece of the script around both is one text: a string, an array, a command."""
     lines = script.pieces[0].lines
-    offsets = [lines.offset(first.line, first.column), lines.offset(second.end_line, second.end_column)]
-    if script.text != lines.text:
-        return False  # lines that end with CR LF come first
-    node = script.node_at(min(offsets), max(offsets))
+    start, end = (lines.offset(line, column) for line, column in ((first.line, first.column), _end(second)))
+    node = script.node_at(script.offset_of(start), script.offset_of(end))
     while node is not None and node.type in ("word", "concatenation", "string_content", "command_name"):
         node = node.parent
     return node is not None and node.type in _ONE_TEXT
+
+
+def _end(span: Span) -> tuple[int, int]:
+    return span.end_line, span.end_column
