@@ -93,9 +93,9 @@ def _tell(
         texts = {plain(_words(each)[number]) if number < len(_words(each)) else None for each in ways}
         here = spread[number]
         moved = gone or any(len(o.words) != len(real.words) or o.words[here] != real.words[here] for o in same)
-        _count(
-            told, HOLE not in plain(word), len(texts) > 1, moved or decided_outside, f"{plain(word)} {real.words[here]}"
-        )
+        said = f"{plain(word)} {real.words[here]} {[p.lines.cut(p.span) for p in word if HOLE in p.text]}"
+        moved = moved or all(piece.option for piece in word if HOLE in piece.text)
+        _count(told, HOLE not in plain(word), len(texts) > 1, moved or decided_outside, said)
     for name in sorted({*real.environment, *filter(VARIABLES.fullmatch, best.environment)}):
         variable = best.environment.get(name)
         known = variable is not None and (variable.unset or HOLE not in plain(variable.text or (_hole(),)))
@@ -111,7 +111,7 @@ def _count(told: Told, known: bool, differs: bool, outside: bool, said: str) -> 
         told.outside += 1
     else:
         told.undecided += 1
-        told.open.append(said)
+        told.open.append(f"{'differs' if differs else 'not known'}: {said}")
 
 
 def _said(launch: Launch, name: str) -> str | None:
@@ -193,5 +193,28 @@ def outside(text: str) -> Iterator[tuple[str, bool]]:
 
 
 _OWN = frozenset(
-    ["BASH_SOURCE", "PWD", "OLDPWD", "RANDOM", "SECONDS", "UID", "EUID", "PIPESTATUS", "OPTARG", "OPTIND", "FUNCNAME", "LINENO", "IFS", "PATH", "HOME", "HOSTNAME", "BASHPID", "PPID", "SHELL", "BASH_VERSION", "BASH", "REPLY"]
+    [
+        "BASH_SOURCE",
+        "PWD",
+        "OLDPWD",
+        "RANDOM",
+        "SECONDS",
+        "UID",
+        "EUID",
+        "PIPESTATUS",
+        "OPTARG",
+        "OPTIND",
+        "FUNCNAME",
+        "LINENO",
+        "IFS",
+        "PATH",
+        "HOME",
+        "HOSTNAME",
+        "BASHPID",
+        "PPID",
+        "SHELL",
+        "BASH_VERSION",
+        "BASH",
+        "REPLY",
+    ]
 )

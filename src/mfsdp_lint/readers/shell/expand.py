@@ -10,6 +10,7 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.shell.arithmetic import number_of
+from mfsdp_lint.readers.shell.braces import words_of
 from mfsdp_lint.readers.shell.pieces import BREAK, HOLE, Piece, Text, known, option, plain, words
 from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.readers.shell.state import State, Variable
@@ -17,8 +18,9 @@ from mfsdp_lint.readers.shell.state import State, Variable
 _EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
 _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
-_RANGE = re.compile(r"\{(-?\d{1,6})\.\.(-?\d{1,6})\}")
-_LONGEST_RANGE = 64
+_LIST = re.compile(r"\$(?:@|\{(?:@|\w+\[@\])\})")
+"""What is several words within quotes as well."""
+
 _DEEPEST = 40
 
 Substitute = Callable[[Script, Node, State], Text | None]
@@ -36,7 +38,8 @@ class Expander:
         """The words that these become."""
         found: list[Text] = []
         for node in nodes:
-            found += words(self.pieces(script, node, state))
+            braced = _braced(script, node)
+            found += words(self.pieces(script, node, state)) if braced is None else braced
         return found
 
     def text(self, script: Script, node: Node, state: State) -> Text:
@@ -69,6 +72,7 @@ class Expander:
                 | "special_variable_name"
                 | "file_descriptor"
                 | "test_operator"
+                | "brace_expression"
             ):
                 yield from _literal(script, *script.bounds(node), _ESCAPED)
             case "raw_string":
@@ -96,8 +100,6 @@ class Expander:
             case "arithmetic_expansion":
                 value, said = self.number(script.source(node).lstrip()[3:-2], state)
                 yield self.hole(script, node) if value is None else script.made(node, str(value), option=said)
-            case "brace_expression":
-                yield from _range(script, node)
             case _:
                 yield self.hole(script, node) if node.named_children else script.made(node, script.source(node))
 
@@ -118,8 +120,9 @@ class Expander:
         for child in inner:
             begins, ends = _bounds(script, child)
             yield from _literal(script, at, begins, escape)
+            is_list = _LIST.match(script.source(child).lstrip())
             for piece in self.pieces(script, child, state):
-                yield piece if piece is BREAK else replace(piece, splits=False)
+                yield piece if piece is BREAK or is_list else replace(piece, splits=False)
             at = ends
         yield from _literal(script, at, end, escape)
 
@@ -140,6 +143,9 @@ class Expander:
             yield from _listed(
                 list(state.arguments or ()), quoted=in_quotes, star=name == "*", script=script, node=node
             )
+            return
+        if name == "#":
+            yield self._length(script, node, "@", None, state)
             return
         if name.isdigit():
             yield from self._value(script, node, name[0], state)
@@ -163,7 +169,9 @@ class Expander:
                 return None
             return state.arguments[place] if place < len(state.arguments) else ()
         variable = state.variables.get(name)
-        return variable.text if variable is not None else None
+        if variable is None:
+            return None
+        return () if variable.unset else variable.text
 
     def _is_set(self, name: str, state: State, *, to_something: bool) -> bool | None:
         """Whether `${NAME:-…}` takes the variable; None where that is not known."""
@@ -369,15 +377,19 @@ def _ansi(script: Script, node: Node) -> Piece:
     return script.made(node, re.sub(r"\\(.)", lambda found: _ANSI[found[1]], inner, flags=re.DOTALL))
 
 
-def _range(script: Script, node: Node) -> Iterator[Piece | None]:
-    found = _RANGE.fullmatch(script.source(node))
-    if found is None or abs(int(found[2]) - int(found[1])) >= _LONGEST_RANGE:
-        yield script.made(node, HOLE)
-        return
-    first, last = int(found[1]), int(found[2])
-    for number in range(first, last + 1) if first <= last else range(first, last - 1, -1):
-        yield script.made(node, str(number))
-        yield BREAK
+def _braced(script: Script, node: Node) -> list[Text] | None:
+    """The words that braces make of one; None where there are none."""
+    if node.type not in ("word", "concatenation", "brace_expression"):
+        return None
+    source = script.source(node)
+    plain_parts = [child for child in node.children or [node] if child.type in ("word", "number", "brace_expression")]
+    marks = "".join(script.source(child) for child in plain_parts)
+    if "{" not in marks or not ("," in marks or ".." in marks) or "\\" in marks:
+        return None
+    texts = words_of(source) if len(plain_parts) == len(node.children or [node]) else None
+    if texts is None:
+        return [(replace(script.made(node, HOLE), splits=True),)]
+    return None if texts == [source] else [(script.made(node, text),) for text in texts]
 
 
 def _edited(text: str, change: str) -> str | None:

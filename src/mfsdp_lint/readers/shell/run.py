@@ -300,7 +300,9 @@ class Runner:
         if len(outputs) != 1 or not outputs[0] or None in outputs[0]:
             return None
         lines = [text for text in outputs[0] if text is not None]
-        return tuple(piece for number, text in enumerate(lines) for piece in (*_line_end(number, text), *text))
+        return _without_end(
+            tuple(piece for number, text in enumerate(lines) for piece in (*_line_end(number, text), *text))
+        )
 
     # Redirections, pipelines, lists
 
@@ -375,6 +377,13 @@ def _negated(way: Ended) -> Ended:
 def _define(script: Script, node: Node, state: State) -> None:
     name = next((script.source(child) for child in node.named_children if child.type == "word"), "")
     state.functions[name] = (script, node.named_children[-1])
+
+
+def _without_end(text: Text) -> Text:
+    """A text without the newlines at its end, as a substitution gives it."""
+    while text and (kept := text[-1].text.rstrip("\n")) != text[-1].text:
+        text = (*text[:-1], text[-1].cut(0, len(kept))) if kept else text[:-1]
+    return text
 
 
 def _line_end(number: int, text: Text) -> Iterator[Piece]:
