@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from tree_sitter import Node
 
@@ -67,7 +68,7 @@ def _assign_element(expander: Expander, script: Script, node: Node, state: State
     """`NAME[2]=…`: known where the index is a number, and no element before it is missing."""
     name, index = (script.source(child) for child in node.children[0].named_children[:2])
     old = state.variables.get(name)
-    words = [] if old is not None and old.unset else None if old is None else old.words
+    words: Sequence[Text] | None = [] if old is not None and old.unset else None if old is None else old.words
     value = node.child_by_field_name("value")
     text = (expander.text(script, value, state) if value is not None else ()) or (script.made(node, ""),)
     adds = any(child.type == "+=" for child in node.children)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from tree_sitter import Node
@@ -248,19 +248,17 @@ class Expander:
             yield from self._value(script, node, name, state)
             return
         variable = state.variables.get(name)
-        if index in ("@", "*") and (variable is None or variable.words is not None):
-            if variable is None:
-                yield self.hole(script, node, said="" if state.lost else f"${name}")
-            else:
-                yield from _listed(
-                    list(variable.words or ()), quoted=_is_quoted(node), star=index == "*", script=script, node=node
-                )
-        elif (
-            variable is not None and variable.words is not None and index.isdigit() and int(index) < len(variable.words)
-        ):
-            yield from (replace(piece, splits=True) for piece in variable.words[int(index)])
+        words_there: Sequence[Text] | None = (
+            [] if variable is not None and variable.unset else None if variable is None else variable.words
+        )
+        if words_there is not None and index in ("@", "*"):
+            yield from _listed(list(words_there), quoted=_is_quoted(node), star=index == "*", script=script, node=node)
+        elif words_there is not None and index.isdigit():
+            found = words_there[int(index)] if int(index) < len(words_there) else ()
+            yield from (replace(piece, splits=True) for piece in found)
         else:
-            yield self.hole(script, node)
+            outside = variable is None and not state.lost and index in ("@", "*")
+            yield self.hole(script, node, said=f"${name}" if outside else "")
 
     def _default(
         self, script: Script, node: Node, name: str, index: str | None, rest: str, state: State
