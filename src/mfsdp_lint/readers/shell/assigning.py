@@ -43,7 +43,8 @@ def assign(
     if value is not None and value.type == "array":
         words: tuple[Text, ...] | None = tuple(_elements(expander, script, value, state))
         if adds:
-            words = None if old is None or old.words is None else (*old.words, *(words or ()))
+            so_far: Sequence[Text] | None = () if old is not None and old.unset else None if old is None else old.words
+            words = None if so_far is None else (*so_far, *(words or ()))
         state.set(name, Variable(words, array=True, exported=export))
         return
     text = expander.text(script, value, state) if value is not None else ()

@@ -74,7 +74,9 @@ class Expander:
                 | "test_operator"
                 | "brace_expression"
             ):
-                yield from _literal(script, *script.bounds(node), _ESCAPED)
+                # What is not known in a text that is read as a script may be several words.
+                for piece in _literal(script, *script.bounds(node), _ESCAPED):
+                    yield replace(piece, splits=True) if HOLE in piece.text else piece
             case "raw_string":
                 start, end = script.bounds(node)
                 yield from script.cut(start + 1, end - 1) or (script.made(node, ""),)

@@ -171,7 +171,12 @@ class Runner:
             self.stopped = True
 
     def _unclosed(self, script: Script) -> None:
-        """A quote that is never closed takes everything up to the end of the file: bash refuses it."""
+        """A quote that is never closed takes everything up to the end of the file, and bash refuses it. A heredoc
+        ends with a line that has nothing else, which the grammar does not ask for."""
+        for node in script.nodes() if "<<" in script.text else ():
+            if node.type == "heredoc_end" and not _ends_a_line(script, node):
+                self.lost = self.lost or script.span(node)
+                self.stopped = True
         node = script.root
         while node.children and node.has_error:
             node = next(
@@ -368,6 +373,11 @@ class Runner:
             else:
                 ended += self.statement(script, second, way.state)
         return ended
+
+
+def _ends_a_line(script: Script, node: Node) -> bool:
+    start, end = script.bounds(node)
+    return script.text[end : end + 1] in ("", "\n") and script.text[:start].rstrip("\t")[-1:] in ("", "\n")
 
 
 def _negated(way: Ended) -> Ended:
