@@ -26,7 +26,8 @@ ENOUGH = 0.97
 ROOT = "/work/"
 
 OUTSIDES = (("7", None, "7", "0"), ("0", "1", "0", "0"), ("true", "true", "true", "0"), ("1", "0", "x", "1"))
-"""What variables that a script needs hold, those that it can do without, what programs write, and their status."""
+"""What variables that a script needs hold (and its arguments, but for the first time), those that it can do without,
+what programs write, and their status."""
 
 
 def main() -> int:
@@ -72,7 +73,9 @@ def _told(sandbox: Sandbox, path: str, files: Mapping[str, str], *, one: bool) -
         given = {name: can_do_without if without else need for name, without in names.items()}
         environment = {name: value for name, value in given.items() if value is not None and not one}
         inside = {name.removeprefix(ROOT): text for name, text in files.items()}
-        recorded = sandbox.run(inside, path.removeprefix(ROOT), {**environment, "STATUS": status}, "" if one else says)
+        words = [need] * (0 if can_do_without is None else 20)
+        environment |= {"STATUS": status}
+        recorded = sandbox.run(inside, path.removeprefix(ROOT), environment, "" if one else says, words)
         runs.append(None if recorded is None else launches(recorded))
     if runs[0] is None:
         return "refused"

@@ -37,7 +37,12 @@ class Sandbox:
         shutil.copy(Path(__file__).with_name("sandbox.sh"), folder / "bin" / "sandbox.sh")
 
     def run(
-        self, files: Mapping[str, str], script: str, environment: Mapping[str, str], says: str
+        self,
+        files: Mapping[str, str],
+        script: str,
+        environment: Mapping[str, str],
+        says: str,
+        arguments: Sequence[str] = (),
     ) -> list[Command] | None:
         """The programs that a script starts, in order; None where bash refuses it, or it does not end."""
         work = self.folder / "work"
@@ -66,11 +71,15 @@ class Sandbox:
             str(self.folder),
             "/bin/bash",
             "-c",
-            f'{limits} "$0"',
+            f'{limits} "$0" "$@"',
         ]
         try:
             ended = subprocess.run(
-                [*command, script], env=given, capture_output=True, timeout=_SECONDS, stdin=subprocess.DEVNULL
+                [*command, script, *arguments],
+                env=given,
+                capture_output=True,
+                timeout=_SECONDS,
+                stdin=subprocess.DEVNULL,
             )
         except subprocess.TimeoutExpired:
             return None

@@ -91,8 +91,10 @@ class Expander:
                 yield from self._between(script, node, state, _ESCAPED)
             case "simple_expansion":
                 yield from self._variable(script, node, script.source(node).lstrip()[1:], state)
-            case "expansion":
+            case "expansion" if script.source(node).lstrip().startswith("${"):
                 yield from self._braces(script, node, state)
+            case "expansion":
+                yield from self._variable(script, node, script.source(node).lstrip()[1:], state)
             case "command_substitution":
                 found = self.substitute(script, node, state)
                 if found is None:

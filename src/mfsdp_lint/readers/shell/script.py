@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import accumulate
@@ -27,7 +29,8 @@ class Script:
         self.pieces = pieces
         self.text = plain(pieces)
         self._starts = [0, *accumulate(len(piece.text) for piece in pieces)]
-        data = self.text.encode("utf-8", "replace")
+        parsed = _WITHIN_A_WORD.sub(r"${\1}", self.text)
+        data = parsed.encode("utf-8", "replace")
         self._offsets = None if len(data) == len(self.text) else list(_offsets(self.text))
         self.root: Node = _parser().parse(data).root_node
 
@@ -89,10 +92,15 @@ class Script:
         return Piece(text, first.path, first.lines, first.start, max(end, first.start), option=option)
 
 
+_WITHIN_A_WORD = re.compile(r"(?<=[\w}/.+@%,:~-])\$([A-Za-z_]\w*)(?=[-./+@%,~])")
+"""The grammar takes the second expansion of `$A/$B.x` for the sign and a word of its own; with braces it does not."""
+
+
 def _offsets(text: str) -> Iterator[int]:
-    """For every byte of the text in UTF-8, the character that it belongs to; then the end."""
+    """For every byte of what is parsed in UTF-8, the character of the text that it belongs to; then the end."""
+    braces = Counter(at for found in _WITHIN_A_WORD.finditer(text) for at in (found.start(1), found.end()))
     for number, character in enumerate(text):
-        for _ in range(len(character.encode("utf-8", "replace"))):
+        for _ in range(braces[number] + len(character.encode("utf-8", "replace"))):
             yield number
     yield len(text)
 
