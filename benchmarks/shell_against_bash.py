@@ -23,7 +23,7 @@ from benchmarks.shell.sandbox import Sandbox
 from benchmarks.shell.scripts import script
 
 ENOUGH = 0.97
-ROOT = "/work/"
+ROOT = "/one/of/the/places/where/it/may/lie/"
 
 OUTSIDES = (("7", None, "7", "0"), ("0", "1", "0", "0"), ("true", "true", "true", "0"), ("1", "0", "x", "1"))
 """What variables that a script needs hold (and its arguments, but for the first time), those that it can do without,
@@ -75,7 +75,8 @@ def _told(sandbox: Sandbox, path: str, files: Mapping[str, str], *, one: bool) -
         inside = {name.removeprefix(ROOT): text for name, text in files.items()}
         words = [need] * (0 if can_do_without is None else 20)
         environment |= {"STATUS": status}
-        recorded = sandbox.run(inside, path.removeprefix(ROOT), environment, "" if one else says, words)
+        place = "one/of/the/places/where/it/may/lie" if can_do_without is None else "and/now/in/another/that/is/as/deep"
+        recorded = sandbox.run(inside, path.removeprefix(ROOT), environment, "" if one else says, words, place)
         runs.append(None if recorded is None else launches(recorded))
     if runs[0] is None:
         return "refused"

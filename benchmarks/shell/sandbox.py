@@ -30,7 +30,7 @@ class Sandbox:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in ("bin", "dev", "tmp", "work", "home"):
+        for name in ("bin", "dev", "tmp", "home"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         for program in PROGRAMS:
             self._copy(Path(shutil.which(program) or program), folder / "bin" / program)
@@ -43,10 +43,12 @@ class Sandbox:
         environment: Mapping[str, str],
         says: str,
         arguments: Sequence[str] = (),
+        place: str = "here",
     ) -> list[Command] | None:
-        """The programs that a script starts, in order; None where bash refuses it, or it does not end."""
-        work = self.folder / "work"
-        shutil.rmtree(work)
+        """The programs that a script starts in a folder, in order; None where bash refuses it, or it does not end."""
+        work = self.folder / place
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
         for path, text in files.items():
             (work / path).parent.mkdir(parents=True, exist_ok=True)
             (work / path).write_text(text, encoding="utf-8", newline="")
@@ -61,7 +63,7 @@ class Sandbox:
             "BASH_ENV": "/bin/sandbox.sh",
             **environment,
         }
-        limits = "ulimit -t 3 -v 400000 -f 4000 -u 200; cd /work; exec /bin/bash"
+        limits = f"ulimit -t 3 -v 400000 -f 4000 -u 200; cd /{place}; exec /bin/bash"
         command = [
             "unshare",
             "-n",
@@ -102,11 +104,11 @@ def _commands(record: Sequence[str]) -> Iterator[Command]:
     variables: dict[str, str] = {}
     into_words = True
     for text in record:
-        if text == "RUN":
+        if text == "\1RUN":
             words, variables, into_words = [], {}, True
-        elif text == "ENV":
+        elif text == "\1ENV":
             into_words = False
-        elif text == "END":
+        elif text == "\1END":
             yield Command(tuple(words), variables)
         elif into_words:
             words.append(text)

@@ -3,13 +3,13 @@
 command_not_found_handle() {
     local number=0 word IFS=$' \t\n'
     {
-        printf 'RUN\0'
+        printf '\1RUN\0'
         printf '%s\0' "$@"
-        printf 'ENV\0'
+        printf '\1ENV\0'
         for word in $(compgen -e); do
             case $word in CUDA_* | NCCL_* | NVTE_* | PYTORCH_*) printf '%s\0' "$word=${!word}" ;; esac
         done
-        printf 'END\0'
+        printf '\1END\0'
     } >> "$RECORD"
     for word in "$@"; do
         number=$((number + 1))

@@ -203,9 +203,10 @@ class Runner:
             return [Ended(state)]
         self.at = script, node
         ended = self.invoke(script, node, words, before)
-        if not prefix:
-            return ended
-        return [Ended(state, all(each.status for each in ended) or None)]
+        names = [script.source(child.children[0]) for child in prefix]
+        for way in ended:
+            way.state.take_back(names, state)
+        return ended
 
     def invoke(self, script: Script, node: Node, words: list[Text], state: State) -> list[Ended]:
         """A command with its words expanded: a function, a builtin, or a program."""
