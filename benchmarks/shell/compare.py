@@ -49,7 +49,7 @@ def read(path: str, files: Mapping[str, str]) -> list[Launch] | None:
 def launches(recorded: Sequence[Command]) -> list[Real]:
     """Those of the recorded commands that launch a Python program."""
     found = []
-    for command in recorded:
+    for command in (each for each in recorded if each.words):
         seen = started([_text(word) for word in command.words])
         if isinstance(seen, Started):
             words = (plain(seen.program), *map(plain, seen.arguments))

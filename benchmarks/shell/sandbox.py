@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,7 +53,8 @@ class Sandbox:
             (work / path).parent.mkdir(parents=True, exist_ok=True)
             (work / path).write_text(text, encoding="utf-8", newline="")
         record = self.folder / "tmp" / "record"
-        record.write_bytes(b"")
+        shutil.rmtree(record, ignore_errors=True)
+        record.mkdir()
         (self.folder / "dev" / "null").write_bytes(b"")
         given = {
             "PATH": "/bin",
@@ -87,7 +88,7 @@ class Sandbox:
             return None
         if re.search(rb"syntax error|unexpected EOF|bad substitution|not a valid identifier", ended.stderr):
             return None
-        return list(_commands(record.read_bytes().decode("utf-8", "replace").split("\0")))
+        return [_command(path.read_bytes()) for path in sorted(record.iterdir())]
 
     def _copy(self, program: Path, to: Path) -> None:
         shutil.copy(os.path.realpath(program), to)
@@ -99,19 +100,7 @@ class Sandbox:
                 shutil.copy(os.path.realpath(library), target)
 
 
-def _commands(record: Sequence[str]) -> Iterator[Command]:
-    words: list[str] = []
-    variables: dict[str, str] = {}
-    into_words = True
-    for text in record:
-        if text == "\1RUN":
-            words, variables, into_words = [], {}, True
-        elif text == "\1ENV":
-            into_words = False
-        elif text == "\1END":
-            yield Command(tuple(words), variables)
-        elif into_words:
-            words.append(text)
-        else:
-            name, _, value = text.partition("=")
-            variables[name] = value
+def _command(record: bytes) -> Command:
+    words, _, variables = record.decode("utf-8", "replace").partition("\1ENV\0")
+    pairs = (each.partition("=") for each in variables.split("\0") if each)
+    return Command(tuple(words.split("\0")[:-1]), {name: value for name, _, value in pairs})

@@ -39,12 +39,12 @@ class Expander:
         found: list[Text] = []
         for node in nodes:
             braced = _braced(script, node)
-            found += words(self.pieces(script, node, state)) if braced is None else braced
+            found += words(_at_home(script, node, self.pieces(script, node, state))) if braced is None else braced
         return found
 
     def text(self, script: Script, node: Node, state: State) -> Text:
         """What a node becomes where it is not split, as behind `=`."""
-        pieces = self.pieces(script, node, state)
+        pieces = _at_home(script, node, self.pieces(script, node, state))
         return tuple(script.made(node, " ") if piece is BREAK else replace(piece, splits=False) for piece in pieces)
 
     def pieces(self, script: Script, node: Node, state: State) -> list[Piece | None]:
@@ -308,7 +308,7 @@ class Expander:
             if begins < at:
                 continue
             yield from (replace(piece, splits=True) for piece in _literal(script, at, begins, _ESCAPED))
-            for piece in self.pieces(script, child, state):
+            for piece in _at_home(script, child, self.pieces(script, child, state)):
                 is_plain = child.type in ("word", "number", "regex", "variable_name", "concatenation")
                 yield replace(piece, splits=True) if piece is not None and is_plain else piece
             at = ends
@@ -377,6 +377,15 @@ def _ansi(script: Script, node: Node) -> Piece:
     if any(each not in _ANSI for each in escapes):
         return script.made(node, HOLE)
     return script.made(node, re.sub(r"\\(.)", lambda found: _ANSI[found[1]], inner, flags=re.DOTALL))
+
+
+def _at_home(script: Script, node: Node, pieces: list[Piece | None]) -> list[Piece | None]:
+    """A word with `~` in front is a path in a folder that is not known."""
+    first = pieces[0] if pieces else BREAK
+    if first is BREAK or not re.match(r"~(?:/|$)", script.source(node)) or not first.text.startswith("~"):
+        return pieces
+    home = replace(script.made(node, HOLE), option="$HOME")
+    return [home, first.cut(1, len(first.text)), *pieces[1:]] if len(first.text) > 1 else [home, *pieces[1:]]
 
 
 def _braced(script: Script, node: Node) -> list[Text] | None:
