@@ -104,3 +104,12 @@ def test_columns_count_characters() -> None:
     origin = recipe.setting("checkpoint.ckpt_format").origin
     assert origin is not None
     assert origin.point.column == 75
+
+
+@pytest.mark.parametrize("word", ["$A/$B.out", "$A-$B/c", "${A}/$B-c", '"$A"/$B.z', "é$A/$B.é"])
+def test_an_expansion_within_a_word_ends_no_word(word: str) -> None:
+    launch = f'A=a\nB=b\nX={word}\ntorchrun pretrain_gpt.py --use-megatron-fsdp --load {word} --save "$X"\n'
+    recipe = only_recipe(launch)
+    wanted = word.replace('"', "").replace("${A}", "a").replace("$A", "a").replace("$B", "b")
+    assert recipe.setting("checkpoint.load").value == Known(wanted)
+    assert recipe.setting("checkpoint.save").value == Known(wanted)

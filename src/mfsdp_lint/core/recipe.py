@@ -208,6 +208,28 @@ class Callers(Protocol):
         """What the recipe comes to with them."""
 
 
+Seen = Literal[
+    "broken-continuation",
+    "lost-continuation",
+    "comment-within-quotes",
+    "commented-element",
+    "no-such-flag",
+    "duplicate-flag",
+    "late-variable",
+    "misspelt-variable",
+]
+"""What a reader of scripts may notice: see `readers/shell/noticed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A passage of a file that its reader noticed, for rules about text; `facts` is what there is to say of it."""
+
+    kind: Seen
+    span: Span
+    facts: Mapping[str, Plain] = field(default_factory=dict)
+
+
 Kind = Literal["function", "script", "module", "overrides", "arguments", "configuration"]
 """A recipe function, a script's top level, a configuration kept in a module, an override file (YAML), the flags of a
 command line kept in a file, or the file that a framework on top of Megatron is started with."""
@@ -222,7 +244,7 @@ class Recipe:
     elsewhere (an override file, a function that takes a configuration): what it leaves out is unknown, not the default.
     `front_end` is who reads it. `exposed` is what the recipe comes to when a caller turns FSDP on by a parameter that
     leaves it off by default; `variants` are without it. `callers` say what it comes to in other calls: it is not judged
-    for these, but no fix may make one worse.
+    for these, but no fix may make one worse. `notices` are what its reader noticed in the text that it is written in.
     """
 
     name: str
@@ -236,6 +258,7 @@ class Recipe:
     front_end: FrontEnd = BRIDGE
     exposed: tuple[Variant, ...] = ()
     callers: Callers | None = field(default=None, repr=False, compare=False)
+    notices: tuple[Notice, ...] = ()
 
     @property
     def label(self) -> str:

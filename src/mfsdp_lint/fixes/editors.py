@@ -20,7 +20,13 @@ def _yaml() -> Editor:
     return open_yaml
 
 
-EDITORS: dict[str, Callable[[], Editor]] = {"python": _python, "yaml": _yaml}
+def _shell() -> Editor:
+    from mfsdp_lint.fixes.shell import open_shell
+
+    return open_shell
+
+
+EDITORS: dict[str, Callable[[], Editor]] = {"python": _python, "yaml": _yaml, "shell": _shell}
 
 
 def open_for_edit(path: str, text: str) -> Editable | None:

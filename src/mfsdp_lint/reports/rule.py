@@ -60,11 +60,12 @@ def said_of_versions(rule: Rule) -> str:
 
 def found_where(rule: Rule, quote: str = "") -> str:
     """The condition; of a rule about text also the pattern, and the files that it is for."""
-    if rule.finds is None:
+    if rule.judges != "text":
         return rule.applies.text
     files = f" of a {' or '.join(rule.files)} file" if rule.files else ""
     also = "" if rule.applies.text == "always" else f", and {quote}{rule.applies.text}{quote}"
-    return f"the text{files} matches {quote}{rule.finds.pattern}{quote}{also}"
+    what = f"has a {rule.notices}" if rule.finds is None else f"matches {quote}{rule.finds.pattern}{quote}"
+    return f"the text{files} {what}{also}"
 
 
 def fix_of(fix: FixSpec) -> str:
@@ -92,7 +93,7 @@ def _spelled(value: Plain) -> str:
 
 def code_of(example: Example) -> str:
     """An example in the notation that is read most."""
-    return example.python or example.yaml or example.megatron_lm
+    return example.python or example.yaml or example.megatron_lm or example.shell
 
 
 def table(rules: Sequence[Rule]) -> str:

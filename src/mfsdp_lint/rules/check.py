@@ -230,8 +230,7 @@ def _hits_of_text(recipe: Recipe, views: Views, found: Iterable[tuple[Rule, Sequ
 def _hits(recipe: Recipe, asked: Agenda, target: Target, is_linted: IsLinted, sources: Sources | None) -> Iterator[Hit]:
     site = Site(target, recipe.front_end)
     shown = set()
-    about = asked.of_text if sources and is_linted(recipe.path) else ()
-    texts = [(rule, passages(rule, recipe.path, sources)) for rule in about if sources]
+    texts = [(rule, passages(rule, recipe, sources, is_linted)) for rule in asked.of_text] if sources else []
     for variant in (*recipe.variants, *recipe.exposed):
         views = Views(variant, site)
         for hit in (

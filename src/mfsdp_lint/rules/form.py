@@ -14,6 +14,7 @@ from typing import Any, cast
 from mfsdp_lint.conditions.byversion import ByVersion
 from mfsdp_lint.conditions.language import Meaning, Terms
 from mfsdp_lint.core.finding import Severity, Stage
+from mfsdp_lint.core.recipe import Seen
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.rules.fields import SETTING, Fields, RuleError
 from mfsdp_lint.rules.model import (
@@ -92,7 +93,8 @@ def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -
     sees = fields.choice("sees", Sees) if "sees" in fields else None
     judges = fields.choice("judges", Judges, "settings")
     confirming = _confirming(fields, "confirm", terms)
-    finds = fields.pattern("finds") if judges == "text" else None
+    notices = fields.choice("notices", Seen) if judges == "text" and "notices" in fields else None
+    finds = fields.pattern("finds") if judges == "text" and notices is None else None
     rule = Rule(
         code=fields.matching("code", CODE),
         name=fields.matching("name", NAME),
@@ -101,6 +103,7 @@ def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -
         judges=judges,
         written=fields.choice("written", Written) if judges == "writes" else None,
         finds=finds,
+        notices=notices,
         files=fields.kinds("files") if judges == "text" else (),
         applies=fields.condition("applies", terms),
         cases=tuple(
@@ -108,7 +111,7 @@ def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -
         ),
         blame=_blame(fields.fields("blame"), terms),
         versions=fields.range("versions").of_a_rule(),
-        fixes=tuple(_fix(each, terms, finds) for each in fields.one_or_more("fix")),
+        fixes=tuple(_fix(each, terms, finds, judges) for each in fields.one_or_more("fix")),
         control=fields.settings("control"),
         intended=fields.settings("intended"),
         confirm=confirming.tier,
@@ -193,16 +196,17 @@ def _blame(fields: Fields | None, terms: Terms) -> Blame:
     return blame
 
 
-def _replacement(fields: Fields, finds: re.Pattern[str]) -> str:
+def _replacement(fields: Fields, finds: re.Pattern[str] | None) -> str:
     replacement = fields.raw_text("replace")
     try:
-        finds.sub(replacement, "")
+        if finds is not None:
+            finds.sub(replacement, "")
     except (re.error, IndexError) as problem:
         raise fields.error("replace", f"{replacement!r} is no replacement: {problem}") from None
     return replacement
 
 
-def _fix(fields: Fields, terms: Terms, finds: re.Pattern[str] | None) -> FixSpec:
+def _fix(fields: Fields, terms: Terms, finds: re.Pattern[str] | None, judges: str) -> FixSpec:
     versions = fields.range("versions")
     when = fields.condition("when", terms) if "when" in fields else None
     if "none" in fields:
@@ -219,7 +223,7 @@ def _fix(fields: Fields, terms: Terms, finds: re.Pattern[str] | None) -> FixSpec
         when=when,
         drop=fields.texts("drop"),
         else_advice=fields.text("else_advice", ""),
-        replace=_replacement(fields, finds) if finds and "replace" in fields else None,
+        replace=_replacement(fields, finds) if judges == "text" and "replace" in fields else None,
     )
     fields.done()
     return fix
@@ -257,6 +261,7 @@ def _examples(fields: Fields | None) -> list[Example]:
                     python=example.text("python", ""),
                     yaml=example.text("yaml", ""),
                     megatron_lm=example.text("megatron_lm", ""),
+                    shell=example.raw_text("shell") if "shell" in example else "",
                     versions=example.range("target"),
                     components=example.components("components"),
                     severity=example.choice("severity", Severity) if kind == "bad" else None,

@@ -11,7 +11,7 @@ from mfsdp_lint.conditions.byversion import ByVersion
 from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
-from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.recipe import Seen, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known, Plain, describe
 from mfsdp_lint.rules.errortext import ErrorText
@@ -190,13 +190,14 @@ class Example:
     """A configuration that a rule reports (with `severity`) or is silent about (None), in one or more notations.
 
     `versions` are where it is so, among those of the rule. `components` are versions to judge it with ({"te": "2.9"}).
-    `megatron_lm` is a functional-test file of Megatron-LM (`MODEL_ARGS`, `ENV_VARS`).
+    `megatron_lm` is a functional-test file of Megatron-LM (`MODEL_ARGS`, `ENV_VARS`), `shell` a launch script.
     """
 
     settings: Mapping[str, Plain]
     python: str
     yaml: str
     megatron_lm: str
+    shell: str
     versions: Applicability
     components: Mapping[str, str]
     severity: Severity | None
@@ -220,7 +221,7 @@ class Rule:
     asked for, and so is one in `preview`.
     Whoever writes an `intended` value gets what he asked for: then it says nothing. `unconfirmed` says why no tier of a
     dry run can decide it. A rule about text `finds` a
-    pattern in `files` of these kinds (none named: of all).
+    pattern in `files` of these kinds (none named: of all), or is about what their reader `notices`.
     """
 
     code: str
@@ -234,6 +235,7 @@ class Rule:
     judges: Judges = "settings"
     written: Written | None = None
     finds: re.Pattern[str] | None = None
+    notices: Seen | None = None
     files: tuple[str, ...] = ()
     fixes: tuple[FixSpec, ...] = ()
     control: Mapping[str, Plain] = field(default_factory=dict)

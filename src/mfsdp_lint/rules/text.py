@@ -1,4 +1,4 @@
-"""Rules about text: a pattern that must not be in a file in which a run is configured.
+"""Rules about text: what must not be in a file in which a run is configured, a pattern or what its reader notices.
 
 What a rule file can say of the passage at hand are settings of their own, in conditions and in messages:
 
@@ -8,6 +8,9 @@ What a rule file can say of the passage at hand are settings of their own, in co
 The pattern sees the text with its own line ends and without the byte order mark; `^` and `$` are those of lines. The
 finding points at the group `at` where there is one, else at the whole passage. `fix: {replace: …}` puts a text in the
 place that the finding points at, in which `\\g<NAME>` stands for a group.
+
+What a reader notices (`notices: duplicate-flag`) is a passage as well, and what it says of it takes the place of the
+groups.
 """
 
 from __future__ import annotations
@@ -15,9 +18,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.finding import Edit, IsLinted
 from mfsdp_lint.core.lines import Lines, split_lines
-from mfsdp_lint.core.recipe import Span, Variant
+from mfsdp_lint.core.recipe import Notice, Recipe, Span, Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.sources import Sources
@@ -37,10 +40,14 @@ class Passage:
     edit: Edit | None = None
 
 
-def passages(rule: Rule, path: str, sources: Sources) -> list[Passage]:
-    """What the pattern of a rule finds in a file; nothing in one that cannot be read, or that the rule is not for."""
+def passages(rule: Rule, recipe: Recipe, sources: Sources, is_linted: IsLinted) -> list[Passage]:
+    """What a rule is about in the files of a recipe; nothing in one that the rule is not for, or without text."""
+    if rule.finds is None:
+        noticed = [each for each in recipe.notices if each.kind == rule.notices and is_linted(each.span.path)]
+        return [_noticed(rule, each, sources) for each in noticed]
+    path = recipe.path
     text = sources.text_or_none(path) if not rule.files or kind_of(path) in rule.files else None
-    if rule.finds is None or text is None:
+    if text is None or not is_linted(path):
         return []
     lines, rows, bom = Lines(text), split_lines(text), sources.has_bom(path)
     return [_passage(rule, match, path, lines, rows, bom) for match in rule.finds.finditer(text)]
@@ -61,6 +68,25 @@ def _passage(rule: Rule, match: re.Match[str], path: str, lines: Lines, rows: Se
     span = lines.span(path, *match.span(group))
     facts: dict[str, Plain] = {f"text.{name}": part for name, part in match.groupdict().items()}
     facts |= {"text.found": match[0], "text.bom": bom}
-    row = rows[span.line - 1] if span.line <= len(rows) else ""
-    fix = rule.fixes[0].replace if rule.fixes else None
-    return Passage(span, row.strip(), facts, None if fix is None else Edit(span, match.expand(fix)))
+    fix = _replacement(rule)
+    return Passage(span, _row(rows, span), facts, None if fix is None else Edit(span, match.expand(fix)))
+
+
+def _noticed(rule: Rule, notice: Notice, sources: Sources) -> Passage:
+    rows = split_lines(sources.text_or_none(notice.span.path) or "")
+    facts = {f"text.{name}": value for name, value in notice.facts.items()}
+    fix = _replacement(rule)
+    if fix is not None:
+        fix = _GROUP.sub(lambda found: str(notice.facts.get(found[1], "")), fix)
+    return Passage(notice.span, _row(rows, notice.span), facts, None if fix is None else Edit(notice.span, fix))
+
+
+_GROUP = re.compile(r"\\g<(\w+)>")
+
+
+def _replacement(rule: Rule) -> str | None:
+    return rule.fixes[0].replace if rule.fixes else None
+
+
+def _row(rows: Sequence[str], span: Span) -> str:
+    return rows[span.line - 1].strip() if span.line <= len(rows) else ""

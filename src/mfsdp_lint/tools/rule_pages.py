@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mfsdp_lint.core.values import spell
-from mfsdp_lint.reports.rule import fix_of, fix_where, found_where, severities, stages
+from mfsdp_lint.reports.rule import code_of, fix_of, fix_where, found_where, severities, stages
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Case, Example, Rule
 from mfsdp_lint.tools.edited import CHECKOUT
@@ -95,6 +95,8 @@ def _page(rule: Rule) -> Iterator[str]:
         yield f"No dry run confirms it: {rule.unconfirmed}."
         yield ""
     yield from _examples(rule)
+    if not rule.evidence:
+        return
     yield "## Where upstream does it"
     yield ""
     for version, places in rule.evidence.items():
@@ -129,7 +131,7 @@ def _when(text: str) -> str:
 def _examples(rule: Rule) -> Iterator[str]:
     for title, bad in (("Bad", True), ("Good", False)):
         examples = [example for example in rule.examples if (example.severity is not None) is bad]
-        chosen = [example for example in examples if example.python or example.yaml or example.megatron_lm] or examples
+        chosen = [example for example in examples if code_of(example)] or examples
         if chosen:
             yield f"## {title}"
             yield ""
@@ -143,13 +145,19 @@ def _example(example: Example) -> Iterator[str]:
     if where:
         yield f"{where.strip()}:"
         yield ""
-    for language, text in (("python", example.python), ("yaml", example.yaml), ("yaml", example.megatron_lm)):
+    notations = (
+        ("python", example.python),
+        ("yaml", example.yaml),
+        ("yaml", example.megatron_lm),
+        ("bash", example.shell),
+    )
+    for language, text in notations:
         if text:
             yield f"```{language}"
-            yield text.rstrip()
+            yield text.rstrip().replace("\r", "\N{SYMBOL FOR CARRIAGE RETURN}")
             yield "```"
             yield ""
-    if not (example.python or example.yaml or example.megatron_lm):
+    if not code_of(example):
         yield from (f"- `{path} = {spell(value)}`" for path, value in example.settings.items())
         yield ""
 

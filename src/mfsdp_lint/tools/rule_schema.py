@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from mfsdp_lint.core.finding import Severity, Stage
+from mfsdp_lint.core.recipe import Seen
 from mfsdp_lint.readers import registry
 from mfsdp_lint.rules.fields import Component
 from mfsdp_lint.rules.form import CODE, EVIDENCE, NAME
@@ -43,6 +44,7 @@ def schema() -> dict[str, Any]:
                 "judges": _one_of(Judges),
                 "written": _one_of(Written),
                 "finds": {**_TEXT, "description": "a pattern, as Python's re has them; ^ and $ are those of lines"},
+                "notices": _one_of(Seen),
                 "files": {"type": "array", "items": {"enum": [reader.type.name for reader in registry.READERS]}},
                 "sees": _one_of(Sees),
                 "applies": _CONDITION,
@@ -126,6 +128,7 @@ def _example(kind: str) -> dict[str, Any]:
         "python": _TEXT,
         "yaml": _TEXT,
         "megatron_lm": _TEXT,
+        "shell": _TEXT,
     }
     if kind == "good":
         return _object(fields, [])

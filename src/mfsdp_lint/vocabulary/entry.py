@@ -40,7 +40,7 @@ class Entry:
 
     `attributes` are the names that it has or had in Megatron-LM's parsed arguments, the present one first; where
     `inverted`, they mean the opposite. `perf` are the flags of Bridge's performance scripts that set it. `decides`:
-    the evaluator keeps variants apart by it.
+    the evaluator keeps variants apart by it. `unread`: nothing reads it, and another one is meant.
     """
 
     path: str
@@ -55,6 +55,7 @@ class Entry:
     perf: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     removed: tuple[Removed, ...] = ()
+    unread: bool = False
 
     @property
     def section(self) -> str:
@@ -67,7 +68,7 @@ class Entry:
         return self.path.partition(".")[2]
 
 
-_KEYS = frozenset({"meaning", "type", "choices", "unit", "decides", "lm", "perf", "aliases", "removed"})
+_KEYS = frozenset({"meaning", "type", "choices", "unit", "decides", "lm", "perf", "aliases", "removed", "unread"})
 _TYPES = frozenset({"bool", "int", "float", "str", "dtype", "list", "object"})
 _NULLABLE = " or None"
 
@@ -96,6 +97,7 @@ def read_entry(path: str, data: Mapping[str, Any]) -> Entry:
         perf=tuple(data.get("perf", ())),
         aliases=tuple(data.get("aliases", ())),
         removed=tuple(Removed(each["name"], each["until"]) for each in data.get("removed", ())),
+        unread=bool(data.get("unread")),
     )
 
 

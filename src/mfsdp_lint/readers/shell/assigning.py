@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from tree_sitter import Node
 
@@ -31,7 +32,7 @@ def assign(
     """One assignment."""
     target = node.children[0]
     if target.type == "subscript":
-        state.lose([script.source(target.children[0])])
+        _assign_element(expander, script, node, state)
         return
     name = script.source(target)
     old = None if local else state.variables.get(name)
@@ -42,7 +43,8 @@ def assign(
     if value is not None and value.type == "array":
         words: tuple[Text, ...] | None = tuple(_elements(expander, script, value, state))
         if adds:
-            words = None if old is None or old.words is None else (*old.words, *(words or ()))
+            so_far: Sequence[Text] | None = () if old is not None and old.unset else None if old is None else old.words
+            words = None if so_far is None else (*so_far, *(words or ()))
         state.set(name, Variable(words, array=True, exported=export))
         return
     text = expander.text(script, value, state) if value is not None else ()
@@ -61,6 +63,24 @@ def assign(
     rest = () if old is None or not old.array or old.words is None else old.words[1:]
     is_array = old is not None and old.array and old.words is not None
     state.set(name, Variable((text, *rest), array=is_array, exported=export, written=written))
+
+
+def _assign_element(expander: Expander, script: Script, node: Node, state: State) -> None:
+    """`NAME[2]=…`: known where the index is a number, and no element before it is missing."""
+    name, index = (script.source(child) for child in node.children[0].named_children[:2])
+    old = state.variables.get(name)
+    words: Sequence[Text] | None = [] if old is not None and old.unset else None if old is None else old.words
+    value = node.child_by_field_name("value")
+    text = (expander.text(script, value, state) if value is not None else ()) or (script.made(node, ""),)
+    adds = any(child.type == "+=" for child in node.children)
+    if words is None or not index.isdigit() or int(index) > len(words) or (value is not None and value.type == "array"):
+        state.lose([name])
+        return
+    place = int(index)
+    if adds and place < len(words):
+        text = (*words[place], *text)
+    exported = False if old is None or old.unset else old.exported
+    state.set(name, Variable((*words[:place], text, *words[place + 1 :]), array=True, exported=exported))
 
 
 def _before(old: Variable | None, script: Script, node: Node, state: State, name: str) -> Text | None:

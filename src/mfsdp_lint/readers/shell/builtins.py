@@ -11,6 +11,7 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.shell.pieces import HOLE, Piece, Text, known, located, plain
+from mfsdp_lint.readers.shell.reading import read_words
 from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.readers.shell.state import State, Variable
 from mfsdp_lint.readers.shell.ways import Ended
@@ -115,6 +116,8 @@ def _echo(runner: Runner, script: Script, node: Node, words: list[Text], state: 
 
 
 def _read(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+    if known(words[0]) == "read" and read_words(runner.expander, script, node, words, state):
+        return _ended(state)
     state.lose(name for word in words[1:] if (name := known(word)) and name.isidentifier())
     return _ended(state, None)
 

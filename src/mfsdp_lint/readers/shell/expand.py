@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.shell.arithmetic import number_of
+from mfsdp_lint.readers.shell.braces import words_of
 from mfsdp_lint.readers.shell.pieces import BREAK, HOLE, Piece, Text, known, option, plain, words
 from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.readers.shell.state import State, Variable
@@ -17,8 +18,9 @@ from mfsdp_lint.readers.shell.state import State, Variable
 _EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
 _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
-_RANGE = re.compile(r"\{(-?\d{1,6})\.\.(-?\d{1,6})\}")
-_LONGEST_RANGE = 64
+_LIST = re.compile(r"\$(?:@|\{(?:@|\w+\[@\])\})")
+"""What is several words within quotes as well."""
+
 _DEEPEST = 40
 
 Substitute = Callable[[Script, Node, State], Text | None]
@@ -36,12 +38,13 @@ class Expander:
         """The words that these become."""
         found: list[Text] = []
         for node in nodes:
-            found += words(self.pieces(script, node, state))
+            braced = _braced(script, node)
+            found += words(_at_home(script, node, self.pieces(script, node, state))) if braced is None else braced
         return found
 
     def text(self, script: Script, node: Node, state: State) -> Text:
         """What a node becomes where it is not split, as behind `=`."""
-        pieces = self.pieces(script, node, state)
+        pieces = _at_home(script, node, self.pieces(script, node, state))
         return tuple(script.made(node, " ") if piece is BREAK else replace(piece, splits=False) for piece in pieces)
 
     def pieces(self, script: Script, node: Node, state: State) -> list[Piece | None]:
@@ -69,8 +72,11 @@ class Expander:
                 | "special_variable_name"
                 | "file_descriptor"
                 | "test_operator"
+                | "brace_expression"
             ):
-                yield from _literal(script, *script.bounds(node), _ESCAPED)
+                # What is not known in a text that is read as a script may be several words.
+                for piece in _literal(script, *script.bounds(node), _ESCAPED):
+                    yield replace(piece, splits=True) if HOLE in piece.text else piece
             case "raw_string":
                 start, end = script.bounds(node)
                 yield from script.cut(start + 1, end - 1) or (script.made(node, ""),)
@@ -85,8 +91,10 @@ class Expander:
                 yield from self._between(script, node, state, _ESCAPED)
             case "simple_expansion":
                 yield from self._variable(script, node, script.source(node).lstrip()[1:], state)
-            case "expansion":
+            case "expansion" if script.source(node).lstrip().startswith("${"):
                 yield from self._braces(script, node, state)
+            case "expansion":
+                yield from self._variable(script, node, script.source(node).lstrip()[1:], state)
             case "command_substitution":
                 found = self.substitute(script, node, state)
                 if found is None:
@@ -96,8 +104,6 @@ class Expander:
             case "arithmetic_expansion":
                 value, said = self.number(script.source(node).lstrip()[3:-2], state)
                 yield self.hole(script, node) if value is None else script.made(node, str(value), option=said)
-            case "brace_expression":
-                yield from _range(script, node)
             case _:
                 yield self.hole(script, node) if node.named_children else script.made(node, script.source(node))
 
@@ -118,8 +124,9 @@ class Expander:
         for child in inner:
             begins, ends = _bounds(script, child)
             yield from _literal(script, at, begins, escape)
+            is_list = _LIST.match(script.source(child).lstrip())
             for piece in self.pieces(script, child, state):
-                yield piece if piece is BREAK else replace(piece, splits=False)
+                yield piece if piece is BREAK or is_list else replace(piece, splits=False)
             at = ends
         yield from _literal(script, at, end, escape)
 
@@ -141,6 +148,13 @@ class Expander:
                 list(state.arguments or ()), quoted=in_quotes, star=name == "*", script=script, node=node
             )
             return
+        if name == "#":
+            yield self._length(script, node, "@", None, state)
+            return
+        if name.isdigit():
+            yield from self._value(script, node, name[0], state)
+            yield from (script.made(node, name[1:]),) if name[1:] else ()  # `$11` is `${1}1`
+            return
         yield from self._value(script, node, name, state)
 
     def _value(self, script: Script, node: Node, name: str, state: State) -> Iterator[Piece]:
@@ -159,7 +173,9 @@ class Expander:
                 return None
             return state.arguments[place] if place < len(state.arguments) else ()
         variable = state.variables.get(name)
-        return variable.text if variable is not None else None
+        if variable is None:
+            return None
+        return () if variable.unset else variable.text
 
     def _is_set(self, name: str, state: State, *, to_something: bool) -> bool | None:
         """Whether `${NAME:-…}` takes the variable; None where that is not known."""
@@ -236,19 +252,17 @@ class Expander:
             yield from self._value(script, node, name, state)
             return
         variable = state.variables.get(name)
-        if index in ("@", "*") and (variable is None or variable.words is not None):
-            if variable is None:
-                yield self.hole(script, node, said="" if state.lost else f"${name}")
-            else:
-                yield from _listed(
-                    list(variable.words or ()), quoted=_is_quoted(node), star=index == "*", script=script, node=node
-                )
-        elif (
-            variable is not None and variable.words is not None and index.isdigit() and int(index) < len(variable.words)
-        ):
-            yield from (replace(piece, splits=True) for piece in variable.words[int(index)])
+        words_there: Sequence[Text] | None = (
+            [] if variable is not None and variable.unset else None if variable is None else variable.words
+        )
+        if words_there is not None and index in ("@", "*"):
+            yield from _listed(list(words_there), quoted=_is_quoted(node), star=index == "*", script=script, node=node)
+        elif words_there is not None and index.isdigit():
+            found = words_there[int(index)] if int(index) < len(words_there) else ()
+            yield from (replace(piece, splits=True) for piece in found)
         else:
-            yield self.hole(script, node)
+            outside = variable is None and not state.lost and index in ("@", "*")
+            yield self.hole(script, node, said=f"${name}" if outside else "")
 
     def _default(
         self, script: Script, node: Node, name: str, index: str | None, rest: str, state: State
@@ -294,7 +308,7 @@ class Expander:
             if begins < at:
                 continue
             yield from (replace(piece, splits=True) for piece in _literal(script, at, begins, _ESCAPED))
-            for piece in self.pieces(script, child, state):
+            for piece in _at_home(script, child, self.pieces(script, child, state)):
                 is_plain = child.type in ("word", "number", "regex", "variable_name", "concatenation")
                 yield replace(piece, splits=True) if piece is not None and is_plain else piece
             at = ends
@@ -365,15 +379,28 @@ def _ansi(script: Script, node: Node) -> Piece:
     return script.made(node, re.sub(r"\\(.)", lambda found: _ANSI[found[1]], inner, flags=re.DOTALL))
 
 
-def _range(script: Script, node: Node) -> Iterator[Piece | None]:
-    found = _RANGE.fullmatch(script.source(node))
-    if found is None or abs(int(found[2]) - int(found[1])) >= _LONGEST_RANGE:
-        yield script.made(node, HOLE)
-        return
-    first, last = int(found[1]), int(found[2])
-    for number in range(first, last + 1) if first <= last else range(first, last - 1, -1):
-        yield script.made(node, str(number))
-        yield BREAK
+def _at_home(script: Script, node: Node, pieces: list[Piece | None]) -> list[Piece | None]:
+    """A word with `~` in front is a path in a folder that is not known."""
+    first = pieces[0] if pieces else BREAK
+    if first is BREAK or not re.match(r"~(?:/|$)", script.source(node)) or not first.text.startswith("~"):
+        return pieces
+    home = replace(script.made(node, HOLE), option="$HOME")
+    return [home, first.cut(1, len(first.text)), *pieces[1:]] if len(first.text) > 1 else [home, *pieces[1:]]
+
+
+def _braced(script: Script, node: Node) -> list[Text] | None:
+    """The words that braces make of one; None where there are none."""
+    if node.type not in ("word", "concatenation", "brace_expression"):
+        return None
+    source = script.source(node)
+    plain_parts = [child for child in node.children or [node] if child.type in ("word", "number", "brace_expression")]
+    marks = "".join(script.source(child) for child in plain_parts)
+    if "{" not in marks or not ("," in marks or ".." in marks) or "\\" in marks:
+        return None
+    texts = words_of(source) if len(plain_parts) == len(node.children or [node]) else None
+    if texts is None:
+        return [(replace(script.made(node, HOLE), splits=True),)]
+    return None if texts == [source] else [(script.made(node, text),) for text in texts]
 
 
 def _edited(text: str, change: str) -> str | None:

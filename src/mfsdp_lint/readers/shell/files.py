@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import posixpath
 
-from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.paths import above
-from mfsdp_lint.readers.shell.pieces import Piece, Text, located, plain
+from mfsdp_lint.readers.shell.pieces import Text, located, of_file, plain
 from mfsdp_lint.readers.shell.state import State
 
 
@@ -18,7 +17,7 @@ def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Tex
         return state.files[said]
     path = path_of(located(name), script, sources, state.folder)
     text = None if path is None else sources.text_or_none(path)
-    return None if path is None or text is None else (Piece(text, path, Lines(text), 0, len(text)),)
+    return None if path is None or text is None else of_file(path, text)
 
 
 def path_of(named: str | None, script: str, sources: Sources, folder: str | None) -> str | None:

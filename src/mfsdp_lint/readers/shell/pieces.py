@@ -5,11 +5,14 @@ What is not known is the character HOLE within a text, so that everything around
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, replace
+
+_CR_LF = re.compile(r"\r\n")
 
 HOLE = "\uf8ff"
 """Stands for any text that is not known; a character for private use, so no script has it."""
@@ -46,6 +49,21 @@ class Piece:
 
 
 Text = tuple[Piece, ...]
+
+
+def of_file(path: str, text: str) -> Text:
+    """The text of a file, whose lines may end with CR LF: a rule says so, and what they are meant to be is followed."""
+    lines = Lines(text)
+    pieces: list[Piece] = []
+    start = 0
+    for found in _CR_LF.finditer(text):
+        pieces += (
+            Piece(text[start : found.start()], path, lines, start, found.start()),
+            Piece("\n", path, lines, *found.span()),
+        )
+        start = found.end()
+    return (*pieces, Piece(text[start:], path, lines, start, len(text)))
+
 
 BREAK = None
 """Between two pieces: here one word ends and the next begins, whatever the pieces say."""

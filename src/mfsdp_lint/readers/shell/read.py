@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Kind, Origin, Recipe, Setting, Span, Variant
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
 from mfsdp_lint.front_ends.load import profiles
 from mfsdp_lint.front_ends.pinned import Pinned
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.shell import megatron_lm, overrides
+from mfsdp_lint.readers.shell.noticed.notices import noticed
 from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.run import Launch, Runner, TooMuch
 from mfsdp_lint.startup.resolve import WORLD_SIZE
@@ -47,7 +48,11 @@ def read_shell(path: str, text: str, versions: Versions = DEFAULT_TARGET, source
         runner.run(text)
     except (TooMuch, RecursionError):
         problems.append(Problem(path, 1, 1, "this script has more ways and steps than are followed", "foreign"))
-    recipes = list(_recipes(path, runner.launches, versions))
+    shapes = [(launch, shape) for launch in runner.launches if (shape := _shape(launch))]
+    recipes = list(_recipes(path, shapes, versions))
+    if recipes:
+        notices = tuple(noticed(path, runner, [launch for launch, _ in shapes], recipes, versions))
+        recipes = [replace(recipe, notices=notices) for recipe in recipes]
     if runner.lost is not None and (runner.stopped or not recipes):
         at = runner.lost
         said = "the shell syntax cannot be followed here; what is launched behind it may be missing"
@@ -79,12 +84,13 @@ SHAPES = (
 
 
 def _shape(launch: Launch) -> Shape | None:
-    return next((shape for shape in SHAPES if shape.takes(launch.started.arguments)), None)
+    """How a command configures a run; what it was meant to get tells as well."""
+    words = (*launch.started.arguments, *launch.cut_off)
+    return next((shape for shape in SHAPES if shape.takes(words)), None)
 
 
-def _recipes(path: str, launches: Sequence[Launch], versions: Versions) -> Iterator[Recipe]:
+def _recipes(path: str, shapes: Sequence[tuple[Launch, Shape]], versions: Versions) -> Iterator[Recipe]:
     """One recipe for each command that starts a run, with a variant for each way to it."""
-    shapes = [(launch, shape) for launch in launches if (shape := _shape(launch))]
     places = list(dict.fromkeys(launch.span for launch, _ in shapes))
     for number, place in enumerate(places, 1):
         here = [(launch, shape) for launch, shape in shapes if launch.span == place]

@@ -23,6 +23,7 @@ from mfsdp_lint.readers.shell.builtins import BUILTINS
 from mfsdp_lint.readers.shell.conditions import truth_of_words
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.heredocs import heredoc, written_to
+from mfsdp_lint.readers.shell.noticed.continuations import cut_off
 from mfsdp_lint.readers.shell.pieces import HOLE, Piece, Text, known, plain
 from mfsdp_lint.readers.shell.script import Script, shown
 from mfsdp_lint.readers.shell.starting import Inner, Started, started
@@ -45,7 +46,8 @@ class Launch:
     """A command as it is started: its words, what is known of its environment, and on which way.
 
     `environment` has the variables that were surely set (words) or taken away (None). `given` are the variables that
-    who starts the script has to set for this way.
+    who starts the script has to set for this way. `cut_off` are the words on lines of options behind it that it does
+    not get, as the backslash in front of them is lost.
     """
 
     started: Started
@@ -54,11 +56,12 @@ class Launch:
     when: tuple[str, ...]
     given: tuple[str, ...]
     folder: str | None
+    cut_off: tuple[Text, ...] = ()
 
 
 class Runner:
-    """One reading of one script. `launches` are what it starts. `lost` is where its syntax could first not be
-    followed, `stopped` that nothing behind such a place could."""
+    """One reading of one script. `launches` are what it starts, `scripts` the texts that were followed. `lost` is where
+    the syntax could first not be followed, `stopped` that nothing behind such a place could."""
 
     def __init__(self, path: str, sources: Sources) -> None:
         self.path = path
@@ -70,7 +73,8 @@ class Runner:
         self.kept: dict[Span, set[object]] = {}
         self.steps = 0
         self.depth = 0
-        self.here: Span | None = None
+        self.at: tuple[Script, Node] | None = None
+        self.scripts: dict[tuple[Span, str], Script] = {}
 
     def run(self, text: str) -> None:
         """Follow the script. Raises TooMuch."""
@@ -82,6 +86,7 @@ class Runner:
 
     def script(self, script: Script, state: State) -> list[Ended]:
         """A whole script."""
+        self.scripts.setdefault((script.span(script.root), script.text), script)
         self._unclosed(script)
         return self.sequence(script, script.root.children, state)
 
@@ -166,7 +171,12 @@ class Runner:
             self.stopped = True
 
     def _unclosed(self, script: Script) -> None:
-        """A quote that is never closed takes everything up to the end of the file: bash refuses it."""
+        """A quote that is never closed takes everything up to the end of the file, and bash refuses it. A heredoc
+        ends with a line that has nothing else, which the grammar does not ask for."""
+        for node in script.nodes() if "<<" in script.text else ():
+            if node.type == "heredoc_end" and not _ends_a_line(script, node):
+                self.lost = self.lost or script.span(node)
+                self.stopped = True
         node = script.root
         while node.children and node.has_error:
             node = next(
@@ -191,11 +201,12 @@ class Runner:
             words.append((self.expander.hole(script, node),))
         if not words:
             return [Ended(state)]
-        self.here = script.span(node)
+        self.at = script, node
         ended = self.invoke(script, node, words, before)
-        if not prefix:
-            return ended
-        return [Ended(state, all(each.status for each in ended) or None)]
+        names = [script.source(child.children[0]) for child in prefix]
+        for way in ended:
+            way.state.take_back(names, state)
+        return ended
 
     def invoke(self, script: Script, node: Node, words: list[Text], state: State) -> list[Ended]:
         """A command with its words expanded: a function, a builtin, or a program."""
@@ -230,11 +241,13 @@ class Runner:
         found = started(words, body)
         if isinstance(found, Inner):
             self._inner(found, state)
-        elif found is not None and self.here is not None:
+        elif found is not None and self.at is not None:
+            script, node = self.at
             environment = {} if found.fresh else dict(_environment(state))
             for name, text in found.environment.items():
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
-            self._launched(Launch(found, self.here, environment, state.when, state.given, state.folder))
+            behind = tuple(cut_off(script, node))
+            self._launched(Launch(found, script.span(node), environment, state.when, state.given, state.folder, behind))
         return [Ended(state)]
 
     def _launched(self, launch: Launch) -> None:
@@ -293,7 +306,9 @@ class Runner:
         if len(outputs) != 1 or not outputs[0] or None in outputs[0]:
             return None
         lines = [text for text in outputs[0] if text is not None]
-        return tuple(piece for number, text in enumerate(lines) for piece in (*_line_end(number, text), *text))
+        return _without_end(
+            tuple(piece for number, text in enumerate(lines) for piece in (*_line_end(number, text), *text))
+        )
 
     # Redirections, pipelines, lists
 
@@ -311,7 +326,7 @@ class Runner:
             script, [each for each in body.children if each.type != "variable_assignment"], state
         )
         name = known(words[0]) if words else None
-        self.here = script.span(body)
+        self.at = script, body
         if name == "cat" and target is not None:
             state.files[target] = text
         elif name == "cat" and state.output is not None:
@@ -361,6 +376,11 @@ class Runner:
         return ended
 
 
+def _ends_a_line(script: Script, node: Node) -> bool:
+    start, end = script.bounds(node)
+    return script.text[end : end + 1] in ("", "\n") and script.text[:start].rstrip("\t")[-1:] in ("", "\n")
+
+
 def _negated(way: Ended) -> Ended:
     return Ended(way.state, None if way.status is None else not way.status)
 
@@ -368,6 +388,13 @@ def _negated(way: Ended) -> Ended:
 def _define(script: Script, node: Node, state: State) -> None:
     name = next((script.source(child) for child in node.named_children if child.type == "word"), "")
     state.functions[name] = (script, node.named_children[-1])
+
+
+def _without_end(text: Text) -> Text:
+    """A text without the newlines at its end, as a substitution gives it."""
+    while text and (kept := text[-1].text.rstrip("\n")) != text[-1].text:
+        text = (*text[:-1], text[-1].cut(0, len(kept))) if kept else text[:-1]
+    return text
 
 
 def _line_end(number: int, text: Text) -> Iterator[Piece]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 
 from tree_sitter import Language, Node, Parser
 
-from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Span
-from mfsdp_lint.readers.shell.pieces import Piece, Text, around, plain, sliced
+from mfsdp_lint.readers.shell.pieces import Piece, Text, around, of_file, plain, sliced
 
 
 @cache
@@ -28,22 +29,42 @@ class Script:
         self.pieces = pieces
         self.text = plain(pieces)
         self._starts = [0, *accumulate(len(piece.text) for piece in pieces)]
-        data = self.text.encode("utf-8", "replace")
+        parsed = _WITHIN_A_WORD.sub(r"${\1}", self.text)
+        data = parsed.encode("utf-8", "replace")
         self._offsets = None if len(data) == len(self.text) else list(_offsets(self.text))
         self.root: Node = _parser().parse(data).root_node
 
     @classmethod
     def of_file(cls, path: str, text: str) -> Script:
         """The script that a file is."""
-        return cls((Piece(text, path, Lines(text), 0, len(text)),))
+        return cls(of_file(path, text))
 
     def offset(self, byte: int) -> int:
         """The offset in characters of one in bytes."""
         return byte if self._offsets is None else self._offsets[byte]
 
+    def offset_of(self, place: int) -> int:
+        """The offset of a place in the file that this is the script of, given as an offset of the file."""
+        number = max(bisect_right(self.pieces, place, key=lambda piece: piece.start) - 1, 0)
+        return self._starts[number] + place - self.pieces[number].start
+
     def bounds(self, node: Node) -> tuple[int, int]:
         """Where a node begins and ends."""
         return self.offset(node.start_byte), self.offset(node.end_byte)
+
+    def node_at(self, start: int, end: int) -> Node | None:
+        """The smallest node around the text between two offsets."""
+        if self._offsets is None:
+            return self.root.descendant_for_byte_range(start, end)
+        return self.root.descendant_for_byte_range(bisect_left(self._offsets, start), bisect_left(self._offsets, end))
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node of the tree, in the order of the text."""
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += reversed(node.children)
 
     def source(self, node: Node) -> str:
         """The text of a node."""
@@ -71,10 +92,15 @@ class Script:
         return Piece(text, first.path, first.lines, first.start, max(end, first.start), option=option)
 
 
+_WITHIN_A_WORD = re.compile(r"(?<=[\w}/.+@%,:~-])\$([A-Za-z_]\w*)(?=[-./+@%,~])")
+"""The grammar takes the second expansion of `$A/$B.x` for the sign and a word of its own; with braces it does not."""
+
+
 def _offsets(text: str) -> Iterator[int]:
-    """For every byte of the text in UTF-8, the character that it belongs to; then the end."""
+    """For every byte of what is parsed in UTF-8, the character of the text that it belongs to; then the end."""
+    braces = Counter(at for found in _WITHIN_A_WORD.finditer(text) for at in (found.start(1), found.end()))
     for number, character in enumerate(text):
-        for _ in range(len(character.encode("utf-8", "replace"))):
+        for _ in range(braces[number] + len(character.encode("utf-8", "replace"))):
             yield number
     yield len(text)
 

@@ -93,6 +93,16 @@ class State:
         self.variables[name] = variable if _fits(variable) else LOST
         self.forget(name)
 
+    def take_back(self, names: Iterable[str], before: State) -> None:
+        """Make these variables what they were before."""
+        for name in names:
+            old = before.variables.get(name)
+            if old is None:
+                self.variables.pop(name, None)
+            else:
+                self.variables[name] = old
+            self.forget(name)
+
     def hide(self, name: str) -> None:
         """Make a variable local to the function."""
         if self.hidden is not None:

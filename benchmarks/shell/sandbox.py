@@ -1,0 +1,106 @@
+"""Runs a script in a real bash that reaches nothing: no network, a root folder of its own, and no program but a few."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PROGRAMS = ("bash", "cat", "dirname", "basename", "realpath", "env", "mkdir")
+"""What scripts are put together with. Every other program is recorded instead of run (sandbox.sh)."""
+
+_LIBRARY = re.compile(r"(/\S+)")
+_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program as it would have been started."""
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+class Sandbox:
+    """A folder that is the whole world of a script. Needs root, and `unshare`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in ("bin", "dev", "tmp", "home"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        for program in PROGRAMS:
+            self._copy(Path(shutil.which(program) or program), folder / "bin" / program)
+        shutil.copy(Path(__file__).with_name("sandbox.sh"), folder / "bin" / "sandbox.sh")
+
+    def run(
+        self,
+        files: Mapping[str, str],
+        script: str,
+        environment: Mapping[str, str],
+        says: str,
+        arguments: Sequence[str] = (),
+        place: str = "here",
+    ) -> list[Command] | None:
+        """The programs that a script starts in a folder, in order; None where bash refuses it, or it does not end."""
+        work = self.folder / place
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        for path, text in files.items():
+            (work / path).parent.mkdir(parents=True, exist_ok=True)
+            (work / path).write_text(text, encoding="utf-8", newline="")
+        record = self.folder / "tmp" / "record"
+        shutil.rmtree(record, ignore_errors=True)
+        record.mkdir()
+        (self.folder / "dev" / "null").write_bytes(b"")
+        given = {
+            "PATH": "/bin",
+            "HOME": "/home",
+            "RECORD": "/tmp/record",
+            "SAYS": says,
+            "BASH_ENV": "/bin/sandbox.sh",
+            **environment,
+        }
+        limits = f"ulimit -t 3 -v 400000 -f 4000 -u 200; cd /{place}; exec /bin/bash"
+        command = [
+            "unshare",
+            "-n",
+            "-p",
+            "-f",
+            shutil.which("chroot") or "chroot",
+            str(self.folder),
+            "/bin/bash",
+            "-c",
+            f'{limits} "$0" "$@"',
+        ]
+        try:
+            ended = subprocess.run(
+                [*command, script, *arguments],
+                env=given,
+                capture_output=True,
+                timeout=_SECONDS,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired:
+            return None
+        if re.search(rb"syntax error|unexpected EOF|bad substitution|not a valid identifier", ended.stderr):
+            return None
+        return [_command(path.read_bytes()) for path in sorted(record.iterdir())]
+
+    def _copy(self, program: Path, to: Path) -> None:
+        shutil.copy(os.path.realpath(program), to)
+        needs = subprocess.run(["ldd", str(program)], capture_output=True, text=True).stdout
+        for library in _LIBRARY.findall(needs):
+            target = self.folder / library.lstrip("/")
+            if not target.exists() and os.path.exists(library):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(os.path.realpath(library), target)
+
+
+def _command(record: bytes) -> Command:
+    words, _, variables = record.decode("utf-8", "replace").partition("\1ENV\0")
+    pairs = (each.partition("=") for each in variables.split("\0") if each)
+    return Command(tuple(words.split("\0")[:-1]), {name: value for name, _, value in pairs})

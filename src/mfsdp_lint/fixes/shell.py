@@ -1,0 +1,237 @@
+"""Edits of launch scripts: flags and overrides in commands, arrays and texts, and variables of the environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from tree_sitter import Node
+
+from mfsdp_lint.core.finding import Edit
+from mfsdp_lint.core.recipe import Origin, Source, Span
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.values import Plain
+from mfsdp_lint.fixes.editor import ABSENT, Absent, Assignments, Old, Switch
+from mfsdp_lint.fixes.edits import Text
+from mfsdp_lint.fixes.shell_words import bare, flags_for
+from mfsdp_lint.readers.shell.script import Script
+from mfsdp_lint.vocabulary.tables import ENVIRONMENT
+
+_OVERRIDE = re.compile(r"(?P<mark>\+{0,2})[A-Za-z_]\w*(?:\.\w+)+=")
+_GIVEN = re.compile(r"--[\w-]+=")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_LITERAL = re.compile(r"[^\s$`\"'\\]+")
+_BLOCKS = ("program", "compound_statement", "do_group", "if_statement", "elif_clause", "else_clause", "case_item")
+_CONTINUED = re.compile(r"[ \t]*\\$")
+
+
+def open_shell(path: str, text: str) -> ShellEdits | None:
+    """A script for editing; None where its lines end with CR LF, or the grammar cannot follow all of it."""
+    if "\r" in text:
+        return None
+    script = Script.of_file(path, text)
+    return None if script.root.has_error else ShellEdits(Text(path, text), script)
+
+
+@dataclass(frozen=True, slots=True)
+class ShellEdits:
+    """The edits of one script (see `Editable`)."""
+
+    document: Text
+    script: Script
+
+    def replace_value(self, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
+        """The word behind a flag, an override's or a variable's value; a flag without one gives way to its opposite."""
+        start, end = self.document.range(origin.span)
+        if origin.focus is not None and origin.focus != origin.span:
+            return self._word(*self.document.range(origin.focus), value)
+        if given := _GIVEN.match(self.document.text, start, end):
+            return self._word(given.end(), end, value)
+        if path.startswith(ENVIRONMENT) or not self.document.text.startswith("-", start):
+            return None
+        text = next(flags_for(path, value), None)
+        if text is None:
+            return self.delete_write(origin, path)  # what is off where nobody gives it
+        return [self.document.edit(start, end, text)]
+
+    def replace_source(
+        self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
+    ) -> list[Edit] | None:
+        """The word that a variable holds."""
+        return self._word(*self.document.range(source.span), value)
+
+    def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
+        """Flags stand behind the one that makes them necessary, and else at the end of the command."""
+        return None
+
+    def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
+        """Flags, or overrides, behind one; and variables on a line of their own around the statement."""
+        start, end = self.document.range(anchor.span)
+        of_environment = [each for each in new if each[0].startswith(ENVIRONMENT)]
+        others = [each for each in new if not each[0].startswith(ENVIRONMENT)]
+        edits: list[Edit] = []
+        if others:
+            text = self.document.text[start:end]
+            override = _OVERRIDE.match(text)
+            words = _words(others, text[: override.end()] if override else "")
+            if words is None or not (override or text.startswith("-")):
+                return None
+            place = self._behind(start, end)
+            edits.append(self.document.edit(place, place, self._between(place) + words))
+        if of_environment:
+            line = self._line_for(start, end, of_environment)
+            if line is None:
+                return None
+            edits.append(line)
+        return edits
+
+    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
+        """A branch of a script is written by whoever knows its condition."""
+        return None
+
+    def assign_after_where(
+        self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
+    ) -> list[Edit] | None:
+        """The same."""
+        return None
+
+    def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
+        """At the end of the command that starts the run."""
+        command = self._command(scope.span)
+        words = None if command is None else _words(new, "")
+        if command is None or words is None:
+            return None
+        end = self.script.bounds(command.children[-1])[1]
+        return [self.document.edit(end, end, self._between(end) + words)]
+
+    def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+        """A name that is no setting may be for somebody else."""
+        return None
+
+    def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
+        """A flag with its value, an override, or the assignment of a variable."""
+        start, end = self.document.range(origin.span)
+        text = self.document.text[start:end]
+        if text.startswith("-") or _OVERRIDE.match(text):
+            return [self.document.edit(*self._with_line(start, end), "")]
+        if not _ASSIGNMENT.match(text):
+            return None
+        declared = self.script.node_at(start, end)
+        while declared is not None and declared.type not in ("declaration_command", "command", *_BLOCKS):
+            declared = declared.parent
+        if declared is None or declared.type in _BLOCKS:
+            return None
+        alone = declared.type == "declaration_command" and declared.named_child_count == 1
+        if not alone:
+            behind = re.compile(r"[ \t]*").match(self.document.text, end)
+            return [self.document.edit(start, behind.end() if behind else end, "")]
+        if declared.parent is None or (declared.parent.type != "program" and declared.parent.named_child_count < 3):
+            return None  # nothing may be left of the block
+        return [self.document.edit(*self._with_line(*self.script.bounds(declared)), "")]
+
+    def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
+        """A branch of a script is written by whoever knows its condition."""
+        return None
+
+    def _word(self, start: int, end: int, value: Plain) -> list[Edit] | None:
+        text = self.document.text[start:end]
+        start, end = start + len(text) - len(text.lstrip("'\"")), end - len(text) + len(text.rstrip("'\""))
+        word = bare(value)
+        if word is None or not _LITERAL.fullmatch(self.document.text, start, end):
+            return None
+        return [self.document.edit(start, end, word)]
+
+    def _command(self, span: Span) -> Node | None:
+        """The command that begins on the line of a span."""
+        place = self.document.range(span)[0]
+        first = self.document.text.find(self.document.text[place : self.document.line_end(place)].lstrip(), place)
+        node = self.script.node_at(first, first + 1)
+        while node is not None and node.type != "command":
+            node = node.parent
+        return node if node is not None and node.start_point.row == span.line - 1 else None
+
+    def _behind(self, start: int, end: int) -> int:
+        """Where another word of a list begins: behind the quotes around a word of an array, or of a command."""
+        node = self.script.node_at(start, end)
+        while node is not None and node.type in ("string_content", "word"):
+            node = node.parent
+        quoted = node is not None and node.type in ("string", "raw_string")
+        if node is None or not quoted or self.script.bounds(node) != (start - 1, end + 1):
+            return end
+        listed = node.parent is not None and node.parent.type in ("array", "command")
+        return end + 1 if listed else end
+
+    def _between(self, place: int) -> str:
+        """What parts a new word from the one that ends at a place: what parts that from the next one, or a blank."""
+        document = self.document
+        first, last = document.line_start(place), document.line_end(place)
+        row, rest = document.text[first:place], document.text[place:last]
+        indentation = row[: len(row) - len(row.lstrip())]
+        above = document.text[document.line_start(max(first - 1, 0)) : max(first - 1, 0)]
+        if not re.fullmatch(r"[\"']?--?[\w-]+(?:[ =]\S+)?[\"']?", row.strip()):
+            return " "
+        if _CONTINUED.fullmatch(rest) or _CONTINUED.search(above):
+            return f" \\\n{indentation}"
+        return f"\n{indentation}" if not rest.strip() else " "
+
+    def _line_for(self, start: int, end: int, new: Assignments) -> Edit | None:
+        """`export` and `unset` behind the statement of a flag, or in front of the command that is started with it."""
+        node = self.script.node_at(start, end)
+        while node is not None and node.parent is not None and node.parent.type not in _BLOCKS:
+            if node.type in ("heredoc_body", "string", "raw_string") and node.parent.type != "array":
+                return None if node.type == "heredoc_body" else self._around(node, new)
+            node = node.parent
+        return None if node is None else self._around(node, new)
+
+    def _around(self, node: Node, new: Assignments) -> Edit | None:
+        while node.parent is not None and node.parent.type not in _BLOCKS:
+            node = node.parent
+        lines = [_exported(path, value) for path, value in new]
+        if None in lines:
+            return None
+        first, last = self.script.bounds(node)
+        indentation = self.document.text[self.document.line_start(first) : first]
+        if indentation.strip():
+            return None
+        text = "".join(f"{indentation}{line}\n" for line in lines)
+        place = self.document.next_line(last) if "assignment" in node.type else self.document.line_start(first)
+        return self.document.edit(place, place, text)
+
+    def _with_line(self, start: int, end: int) -> tuple[int, int]:
+        """A piece with its line where nothing else is on it, and else with the blanks in front of it."""
+        document = self.document
+        first, last = document.line_start(start), document.line_end(end)
+        rest = document.text[end:last]
+        if document.text[first:start].strip() or not (_CONTINUED.fullmatch(rest) or not rest.strip()):
+            blanks = re.compile(r"[ \t]*$").search(document.text, first, start)
+            return (blanks.start() if blanks else start), end
+        above = document.text[document.line_start(max(first - 1, 0)) : max(first - 1, 0)]
+        continued = _CONTINUED.search(above)
+        if continued and not _CONTINUED.fullmatch(rest):
+            return first - 1 - len(continued[0]), last  # the line above ends the command now
+        return first, document.next_line(end)
+
+
+def _words(new: Assignments, override: str) -> str | None:
+    """Settings as words in the notation of an override (`++model.x=`), or as flags."""
+    found = [_override(path, value, override) if override else _flag(path, value) for path, value in new]
+    # Several settings may be of one flag.
+    return None if None in found else " ".join(dict.fromkeys(filter(None, found)))
+
+
+def _flag(path: str, value: Plain | Absent) -> str | None:
+    return None if value is ABSENT else next(flags_for(path, value), None)
+
+
+def _override(path: str, value: Plain | Absent, like: str) -> str | None:
+    word = None if value is ABSENT else bare(value)
+    mark = like[: len(like) - len(like.lstrip("+"))]
+    return None if word is None else f"{mark}{path}={word}"
+
+
+def _exported(path: str, value: Plain | Absent) -> str | None:
+    name = path.removeprefix(ENVIRONMENT)
+    if value is ABSENT or value is None:
+        return f"unset {name}"
+    word = bare(value)
+    return None if word is None else f"export {name}={word}"

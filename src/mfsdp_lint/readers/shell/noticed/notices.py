@@ -1,0 +1,50 @@
+"""Everything that is worth saying of the texts that a script consists of, and of what it launches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mfsdp_lint.core.front_ends import MEGATRON_LM
+from mfsdp_lint.core.recipe import Notice, Recipe
+from mfsdp_lint.readers.shell.files import path_of
+from mfsdp_lint.readers.shell.noticed import comments, continuations, flags, variables
+from mfsdp_lint.readers.shell.pieces import located
+from mfsdp_lint.readers.shell.run import Launch, Runner
+from mfsdp_lint.vocabulary.entry import Versions
+
+
+def noticed(
+    path: str, runner: Runner, launches: Sequence[Launch], recipes: Sequence[Recipe], versions: Versions
+) -> list[Notice]:
+    """The notices of a reading, each once, in the order of the text. `launches` are those that start a run."""
+    found: dict[tuple[object, ...], Notice] = {}
+    for each in _noticed(path, runner, launches, recipes, versions):
+        found.setdefault((each.kind, each.span), each)
+    return sorted(found.values(), key=lambda each: each.span)
+
+
+def _noticed(
+    path: str, runner: Runner, launches: Sequence[Launch], recipes: Sequence[Recipe], versions: Versions
+) -> Iterator[Notice]:
+    for script in runner.scripts.values():
+        yield from continuations.broken(script)
+        yield from continuations.lost(script)
+        yield from comments.commented_elements(script)
+        yield from variables.misspelt(script)
+    whole = next(iter(runner.scripts.values()))
+    yield from variables.late(whole, path, launches)
+    for recipe in recipes:
+        if recipe.front_end != MEGATRON_LM:
+            continue
+        for variant in (*recipe.variants, *recipe.exposed):
+            settings = (variant.settings.get(each) for each in variant.settings)
+            yield from flags.twice([each for each in settings if each], whole, path)
+        for launch in (each for each in launches if each.span.line == recipe.line):
+            yield from comments.within_quotes(launch.started.arguments)
+            yield from flags.unknown(launch.started.arguments, versions.core, _program(runner, launch))
+
+
+def _program(runner: Runner, launch: Launch) -> str:
+    """The text of the program that is launched, where the tree has it."""
+    path = path_of(located(launch.started.program), runner.path, runner.sources, launch.folder)
+    return (runner.sources.text_or_none(path) if path else None) or ""
