@@ -208,9 +208,13 @@ class Callers(Protocol):
         """What the recipe comes to with them."""
 
 
-Kind = Literal["function", "script", "module", "overrides", "arguments", "configuration"]
+Kind = Literal["function", "script", "module", "overrides", "arguments", "configuration", "launch"]
 """A recipe function, a script's top level, a configuration kept in a module, an override file (YAML), the flags of a
-command line kept in a file, or the file that a framework on top of Megatron is started with."""
+command line kept in a file, the file that a framework on top of Megatron is started with, or a command that starts a
+script of the tree: all that the script comes to with these words, in this environment."""
+
+Piece = tuple[str, int, str]
+"""A function or a script, by its file, its line and its name; a whole file is (path, 0, "")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +226,7 @@ class Recipe:
     elsewhere (an override file, a function that takes a configuration): what it leaves out is unknown, not the default.
     `front_end` is who reads it. `exposed` is what the recipe comes to when a caller turns FSDP on by a parameter that
     leaves it off by default; `variants` are without it. `callers` say what it comes to in other calls: it is not judged
-    for these, but no fix may make one worse.
+    for these, but no fix may make one worse. `pieces` are, of a launch, what it is put together from.
     """
 
     name: str
@@ -236,6 +240,7 @@ class Recipe:
     front_end: FrontEnd = BRIDGE
     exposed: tuple[Variant, ...] = ()
     callers: Callers | None = field(default=None, repr=False, compare=False)
+    pieces: frozenset[Piece] = field(default=frozenset(), repr=False, compare=False)
 
     @property
     def label(self) -> str:

@@ -133,6 +133,7 @@ def _of_kind(kind: str, question: Question, sources: Sources, tracing: bool) -> 
         question.search_path,
         tracing,
         [file.path for file in question.beside if file.kind == kind],
+        [file.path for file in (*question.every_file, *question.beside)],
     )
 
 

@@ -28,6 +28,7 @@ class ShellFiles:
         recipes: list[Recipe] = []
         problems: list[Problem] = []
         faults = Faults()
+        programs = None
         for path in asked.paths:
             with faults.contained(path):
                 try:
@@ -37,9 +38,11 @@ class ShellFiles:
                         problems.append(error.problem)
                     continue
                 if _may_be_one(text):
+                    from mfsdp_lint.readers.python.entries.started import Programs
                     from mfsdp_lint.readers.shell.read import read_shell
 
-                    found = read_shell(path, text, asked.target, asked.sources)
+                    programs = programs or Programs(asked)
+                    found = read_shell(path, text, asked.target, asked.sources, programs)
                     recipes += found.recipes
                     problems += found.problems
         return Reading(recipes, [*problems, *faults.problems])

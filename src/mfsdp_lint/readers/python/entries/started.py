@@ -1,0 +1,70 @@
+"""A script as somebody starts it: the recipes that it comes to with these words, in this environment."""
+
+from __future__ import annotations
+
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.process import without_collection
+from mfsdp_lint.readers.given_words import Given
+from mfsdp_lint.readers.python.entries import entries, running
+from mfsdp_lint.readers.python.entries.incremental import key_of
+from mfsdp_lint.readers.python.entries.touched import Key
+from mfsdp_lint.readers.python.export.origins import Spans
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE
+from mfsdp_lint.readers.python.state.room import with_room
+from mfsdp_lint.readers.python_relevance import is_relevant
+from mfsdp_lint.readers.reader import ToRead
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What a script comes to when it is started: its recipes, and the functions that it runs; of itself, the script."""
+
+    recipes: tuple[Recipe, ...]
+    ran: frozenset[Key]
+
+
+NOTHING = Started((), frozenset())
+
+
+class Programs:
+    """The Python scripts of a tree. Those that are started in the same environment share what they import."""
+
+    def __init__(self, asked: ToRead) -> None:
+        self.asked = asked
+        self.machines: dict[object, Machine] = {}
+
+    def start(self, path: str, given: Given) -> Started:
+        """What the script of a file comes to; nothing where it is none, or configures nothing that is known.
+
+        Raises whatever a fault of the evaluator's own raises.
+        """
+        if not is_relevant(path, self.asked.sources):
+            return NOTHING
+        with without_collection():
+            return with_room(lambda: self._start(path, given))
+
+    def _start(self, path: str, given: Given) -> Started:
+        machine = self._machine(given)
+        module = machine.finder.load(path)
+        entry = None if module is None else entries.script(machine, module)
+        if entry is None:
+            return NOTHING
+        machine.given, machine.called, machine.patience = given, set(), LONG_PATIENCE
+        try:
+            found = running.run(machine, entry, Spans(machine))
+        finally:
+            machine.given, machine.patience = None, PATIENCE
+        ran = {key_of(each) for each in machine.called} | {(path, entry.line, entry.name)}
+        return Started(tuple(each.recipe for each in found), frozenset(ran))
+
+    def _machine(self, given: Given) -> Machine:
+        """Modules are imported once: what they found in the environment is for one environment."""
+        key = tuple(sorted((each.path, repr(each.value)) for each in given.environment)), given.ranks
+        if key not in self.machines:
+            finder = ModuleFinder(self.asked.sources, self.asked.search_path)
+            finder.spell(self.asked.every)
+            self.machines[key] = Machine(finder, self.asked.knowledge(), self.asked.tracing)
+        return self.machines[key]
