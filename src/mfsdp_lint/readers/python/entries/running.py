@@ -23,7 +23,7 @@ from mfsdp_lint.readers.python.entries.yields import (
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
-from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
+from mfsdp_lint.readers.python.eval.imports import ensure_ran, file_of, resolve_global
 from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.calling import call
@@ -274,7 +274,8 @@ def _from_script(machine: Machine, entry: Entry, names: dict[str, Object]) -> Ob
     main.born = machine.tick()
     main.fields = names
     main.fields["__name__"] = "__main__"
-    main.fields["__file__"] = source.fields.get("__file__", MISSING)
+    main.fields["__file__"] = file_of(machine, source)
+    main.fields["__doc__"] = ast.get_docstring(source.tree, clean=False)
     frame = Frame(main, born=main.born)
     frame.fields, frame.bound = main.fields, main.bound
     try:

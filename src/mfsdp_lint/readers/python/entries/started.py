@@ -12,7 +12,7 @@ from mfsdp_lint.readers.python.entries.touched import Key
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE
+from mfsdp_lint.readers.python.state.paths import PATIENCE
 from mfsdp_lint.readers.python.state.room import with_room
 from mfsdp_lint.readers.python_relevance import is_relevant
 from mfsdp_lint.readers.reader import ToRead
@@ -48,15 +48,16 @@ class Programs:
 
     def _start(self, path: str, given: Given) -> Started:
         machine = self._machine(given)
+        machine.finder.ask_for([path])
         module = machine.finder.load(path)
         entry = None if module is None else entries.script(machine, module)
         if entry is None:
             return NOTHING
-        machine.given, machine.called, machine.patience = given, set(), LONG_PATIENCE
+        machine.given, machine.called, machine.patience = given, set(), PATIENCE
         try:
             found = running.run(machine, entry, Spans(machine))
         finally:
-            machine.given, machine.patience = None, PATIENCE
+            machine.given = None
         ran = {key_of(each) for each in machine.called} | {(path, entry.line, entry.name)}
         return Started(tuple(each.recipe for each in found), frozenset(ran))
 
@@ -66,5 +67,6 @@ class Programs:
         if key not in self.machines:
             finder = ModuleFinder(self.asked.sources, self.asked.search_path)
             finder.spell(self.asked.every)
+            finder.ask_for([each for each in self.asked.every if each.endswith(".py")])
             self.machines[key] = Machine(finder, self.asked.knowledge(), self.asked.tracing)
         return self.machines[key]

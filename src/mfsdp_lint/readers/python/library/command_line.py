@@ -143,7 +143,9 @@ def _adding_to(
         if said is None:
             rest: Any = None if given and given[0] is not None else []
             return _namespace(machine, defaults, given), ListObject(rest, machine.tick())
-        found = None if specs.writes.get(HAZY) else from_words(machine, specs, said, abbreviated, node, frame)
+        # (What a module holds is for every start of the program.)
+        unclear = specs.writes.get(HAZY) or machine.module_level
+        found = None if unclear else from_words(machine, specs, said, abbreviated, node, frame)
         if found is None:
             return machine.unknown("args", not_none=True), ListObject(None, machine.tick())
         values, over = found
