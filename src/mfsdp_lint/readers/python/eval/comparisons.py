@@ -169,12 +169,16 @@ def equal(machine: Machine, left: Object, right: Object) -> bool | None:
     return left is right if type(left) is type(right) else False
 
 
+_OWNERS_OF_CONSTANTS = ({"torch"}, {"inspect.Parameter"})
+"""What has several names for constants that all differ."""
+
+
 def _equal_externals(left: Object, right: Object) -> bool | None:
     if left == right:
         return True
     if isinstance(left, External) and isinstance(right, External):
-        dtypes = left.name.startswith("torch.") and right.name.startswith("torch.")
-        return False if dtypes and left.name.count(".") == right.name.count(".") == 1 else None
+        owners = {each.name.rpartition(".")[0] for each in (left, right)}
+        return False if owners in _OWNERS_OF_CONSTANTS else None
     external, other = (left, right) if isinstance(left, External) else (right, left)
     dtype = isinstance(external, External) and external.name.startswith("torch.")
     return False if dtype and isinstance(other, CONSTANTS) else None

@@ -268,12 +268,25 @@ def _signature(
     function = function.function if isinstance(function, Bound) else function
     if isinstance(function, Function) and "__wrapped__" not in function.defaults and function.unwrapped is None:
         parameters: ast.arguments = function.node.args
-        plain = [*parameters.posonlyargs, *parameters.args][1 if isinstance(arguments[0], Bound) else 0 :]
-        star, double = parameters.vararg, parameters.kwarg
-        ordered = [*plain, *([star] if star else []), *parameters.kwonlyargs, *([double] if double else [])]
-        entries = {one.arg: machine.unknown(one.arg, not_none=True) for one in ordered}
+        kinds = {
+            "POSITIONAL_ONLY": parameters.posonlyargs,
+            "POSITIONAL_OR_KEYWORD": parameters.args,
+            "VAR_POSITIONAL": [parameters.vararg],
+            "KEYWORD_ONLY": parameters.kwonlyargs,
+            "VAR_KEYWORD": [parameters.kwarg],
+        }
+        ordered = [(kind, one) for kind, several in kinds.items() for one in several if one is not None]
+        given = 1 if isinstance(arguments[0], Bound) else 0
+        entries = {one.arg: _parameter(machine, one.arg, kind) for kind, one in ordered[given:]}
         signature.fields["parameters"] = DictObject(dict(entries), machine.tick())
     return signature
+
+
+def _parameter(machine: Machine, name: str, kind: str) -> Object:
+    """One of `inspect.signature(…).parameters`."""
+    made = machine.unknown(name, not_none=True)
+    made.fields.update(name=name, kind=External(f"inspect.Parameter.{kind}"))
+    return made
 
 
 @models("builtins.__import__", "importlib.import_module")
