@@ -133,10 +133,12 @@ def _runs(path: str, launches: Sequence[Launch], sources: Sources, programs: Pro
 
 
 def _run(path: str, launch: Launch, sources: Sources, programs: Programs) -> Run | None:
+    given = given_by(launch, tuple(_environment(launch)), _ranks(launch))
     program = program_of(launch, path, sources)
-    if program is None:
-        return None
-    started = programs.start(program, given_by(launch, tuple(_environment(launch)), _ranks(launch)))
+    if program is not None:
+        started = programs.start(program, given)
+    else:
+        started = programs.start_upstream(posixpath.basename(plain(launch.started.program)), given)
     return Run(started) if started.recipes else None
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.process import without_collection
@@ -14,8 +19,10 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.paths import PATIENCE
 from mfsdp_lint.readers.python.state.room import with_room
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python_relevance import is_relevant
 from mfsdp_lint.readers.reader import ToRead
+from mfsdp_lint.versions.ranges import is_version, numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,21 @@ class Started:
 
 
 NOTHING = Started((), frozenset())
+
+
+_UPSTREAM = Path(__file__).parents[1] / "library" / "programs"
+"""What the scripts of Megatron-Bridge come to, written down, in folders named after the first release that they are
+for: read here, and imported by nobody."""
+
+
+@cache
+def _written(name: str, version: str) -> ast.Module | None:
+    folders = sorted(
+        (each for each in _UPSTREAM.iterdir() if is_version(each.name)), key=lambda folder: numbers(folder.name)
+    )
+    known = [folder / name for folder in folders if numbers(folder.name) <= numbers(version)]
+    path = known[-1] if known and re.fullmatch(r"\w+\.py", name) else None
+    return ast.parse(path.read_bytes()) if path is not None and path.is_file() else None
 
 
 class Programs:
@@ -46,11 +68,22 @@ class Programs:
         with without_collection():
             return with_room(lambda: self._start(path, given))
 
+    def start_upstream(self, name: str, given: Given) -> Started:
+        """The same of a script of Megatron-Bridge that is not in the tree, where it is known what it does."""
+        tree = _written(name, self.asked.target.bridge)
+        if tree is None:
+            return NOTHING
+        with without_collection():
+            return with_room(lambda: self._run(self._machine(given), Module(f"<{name}>", name, tree), given))
+
     def _start(self, path: str, given: Given) -> Started:
         machine = self._machine(given)
         machine.finder.ask_for([path])
         module = machine.finder.load(path)
-        entry = None if module is None else entries.script(machine, module)
+        return NOTHING if module is None else self._run(machine, module, given)
+
+    def _run(self, machine: Machine, module: Module, given: Given) -> Started:
+        entry = entries.script(machine, module)
         if entry is None:
             return NOTHING
         machine.given, machine.called, machine.patience = given, set(), PATIENCE
@@ -58,7 +91,7 @@ class Programs:
             found = running.run(machine, entry, Spans(machine))
         finally:
             machine.given = None
-        ran = {key_of(each) for each in machine.called} | {(path, entry.line, entry.name)}
+        ran = {key_of(each) for each in machine.called} | {(module.path, entry.line, entry.name)}
         return Started(tuple(each.recipe for each in found), frozenset(ran))
 
     def _machine(self, given: Given) -> Machine:

@@ -114,7 +114,7 @@ def _started(machine: Machine, path: Object, name: Object) -> _Started:
     overrides = [word for use in found.uses if use.spec.destination == "overrides" for word in use.words]
     if any(HOLE in word.text.partition("=")[0] for word in (*overrides, *found.rest)):
         raise NotFollowed
-    said = [Said(word.known, word) for word in (*overrides, *found.rest)]
+    said = [Said(word.known, word, word.origin) for word in (*overrides, *found.rest)]
     path, name = (given[key][0].known if key in given else each for key, each in (("path", path), ("name", name)))
     return _Started(path, name, said)
 

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.readers.given_words import HOLE, GivenWord
 from mfsdp_lint.readers.python.eval.comparisons import equal
@@ -46,6 +47,7 @@ from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     ListObject,
     Object,
+    Option,
     Unknown,
     Write,
 )
@@ -358,18 +360,28 @@ def _texts(machine: Machine, value: Object) -> list[Said] | None:
     items = value.items if isinstance(value, ListObject) else value if isinstance(value, tuple) else None
     if items is None:
         return None
-    found = [Said(machine.settle(item), word_of(item)) for item in items]
+    found = [Said(machine.settle(item), word_of(item), _place_of(item)) for item in items]
     if not all(isinstance(each.text, str) or (each.word and HOLE not in each.key) for each in found):
         return None
     return found
 
 
+def _place_of(item: Object) -> Origin | None:
+    place = item.said[1] if type(item) is Option and item.said is not None else None
+    found = word_of(item)
+    return place if isinstance(place, Origin) else None if found is None else found.origin
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An override, and the word of the command line that it is, if it is one: its value need not be known then."""
+    """An override, and the word of the command line that it is, if it is one: its value need not be known then.
+
+    `place` is where the word is written that it is, or was made of.
+    """
 
     text: Object
     word: GivenWord | None = None
+    place: Origin | None = None
 
     @property
     def key(self) -> str:
@@ -379,9 +391,8 @@ class Said:
 
 def _said(machine: Machine, said: Said, value: Object, node: Any, frame: Frame) -> Write:
     """The write that an override is: the word, or the text in the code where only one place has it, else the call."""
-    if said.word is not None:
-        origin = said.word.origin
-        return Write(frame.module, origin, None, frame.function, "override", value, machine.tick(), None)  # type: ignore[arg-type]  # of data it is the origin, and no node
+    if said.place is not None:
+        return Write(frame.module, said.place, None, frame.function, "override", value, machine.tick(), None)  # type: ignore[arg-type]  # of data it is the origin, and no node
     text = str(said.text)
     place = _place(node, text) or _place(frame.module.tree, text)
     return machine.note(place or node, frame, None, "assigned", value, None)
