@@ -218,6 +218,21 @@ Piece = tuple[str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
+class Command:
+    """How a launch starts its program, as it is written; "?" stands for what is not known.
+
+    `recipe` is the one that it names, `files` are configurations, `environment` has the variables that were set by then
+    as `NAME=value`.
+    """
+
+    program: str
+    recipe: str = ""
+    files: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """One configuration of one training run, wherever it is written.
 
@@ -226,7 +241,8 @@ class Recipe:
     elsewhere (an override file, a function that takes a configuration): what it leaves out is unknown, not the default.
     `front_end` is who reads it. `exposed` is what the recipe comes to when a caller turns FSDP on by a parameter that
     leaves it off by default; `variants` are without it. `callers` say what it comes to in other calls: it is not judged
-    for these, but no fix may make one worse. `pieces` are, of a launch, what it is put together from.
+    for these, but no fix may make one worse. `pieces` are, of a launch, what it is put together from, and `command` is
+    what it starts.
     """
 
     name: str
@@ -241,6 +257,7 @@ class Recipe:
     exposed: tuple[Variant, ...] = ()
     callers: Callers | None = field(default=None, repr=False, compare=False)
     pieces: frozenset[Piece] = field(default=frozenset(), repr=False, compare=False)
+    command: Command | None = field(default=None, repr=False, compare=False)
 
     @property
     def label(self) -> str:

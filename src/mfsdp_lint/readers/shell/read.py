@@ -17,6 +17,7 @@ from mfsdp_lint.front_ends.load import profiles
 from mfsdp_lint.front_ends.pinned import Pinned
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.shell import megatron_lm, overrides
+from mfsdp_lint.readers.shell.command import command_of
 from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.programs import given_by, program_of
 from mfsdp_lint.readers.shell.run import Launch, Runner, TooMuch
@@ -159,6 +160,7 @@ def _recipes(path: str, kinds: Kinds, versions: Versions) -> Iterator[Recipe]:
             line=place.line if place.path == path else 1,
             kind="launch",
             variants=(),
+            command=command_of(here[0][0]),
         )
         yield _configured(base, here, versions)
 
