@@ -44,7 +44,9 @@ class ShellFiles:
 
 
 _RELEVANT = re.compile(
-    r"megatron|fsdp|--(?:tensor|pipeline)-model-parallel-size|--micro-batch-size|\bddp\.", re.IGNORECASE
+    r"megatron|fsdp|--(?:tensor|pipeline)-model-parallel-size|--micro-batch-size|\bddp\."
+    r"|torchrun|torch\.distributed|--recipe\b",
+    re.IGNORECASE,
 )
 _STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^\s*\.\s", re.MULTILINE)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
-from mfsdp_lint.core.recipe import Kind, Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.recipe import Kind, Origin, Piece, Recipe, Setting, Span, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import With, WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
@@ -18,6 +18,7 @@ from mfsdp_lint.front_ends.pinned import Pinned
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.shell import megatron_lm, overrides
 from mfsdp_lint.readers.shell.command import command_of
+from mfsdp_lint.readers.shell.files import path_of
 from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.programs import given_by, program_of
 from mfsdp_lint.readers.shell.run import Launch, Runner, TooMuch
@@ -64,7 +65,7 @@ def read_shell(
         runner.run(text)
     except (TooMuch, RecursionError):
         problems.append(Problem(path, 1, 1, "this script has more ways and steps than are followed", "foreign"))
-    recipes = list(_recipes(path, _kinds(path, runner.launches, sources, programs), versions))
+    recipes = list(_recipes(path, _kinds(path, runner.launches, sources, programs), versions, sources))
     if runner.lost is not None and (runner.stopped or not recipes):
         at = runner.lost
         said = "the shell syntax cannot be followed here; what is launched behind it may be missing"
@@ -147,7 +148,7 @@ def _shape(launch: Launch) -> Shape | None:
     return next((shape for shape in SHAPES if shape.takes(launch.started.arguments)), None)
 
 
-def _recipes(path: str, kinds: Kinds, versions: Versions) -> Iterator[Recipe]:
+def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> Iterator[Recipe]:
     """One recipe for each command that starts a run, with a variant for each way to it."""
     places = list(dict.fromkeys(launch.span for launch, _ in kinds))
     for number, place in enumerate(places, 1):
@@ -162,7 +163,16 @@ def _recipes(path: str, kinds: Kinds, versions: Versions) -> Iterator[Recipe]:
             variants=(),
             command=command_of(here[0][0]),
         )
-        yield _configured(base, here, versions)
+        recipe = _configured(base, here, versions)
+        files = _files(recipe, here[0][0], path, sources)
+        yield replace(recipe, pieces=recipe.pieces | files) if recipe.kind == "launch" else recipe
+
+
+def _files(recipe: Recipe, launch: Launch, script: str, sources: Sources) -> frozenset[Piece]:
+    """The files of the tree that a launch names as its configuration."""
+    named = recipe.command.files if recipe.command else ()
+    found = (path_of(each, script, sources, launch.folder) for each in named)
+    return frozenset((path, 0, "") for path in found if path is not None)
 
 
 def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
