@@ -10,6 +10,7 @@ from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dat
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.started import holds
 from mfsdp_lint.readers.python.state.truth import negated, truth
 from mfsdp_lint.readers.python.state.variables import is_environment, is_set
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
@@ -257,6 +258,8 @@ def _equal_dicts(machine: Machine, left: DictObject, right: DictObject) -> bool 
 def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bool | None:
     """`item in holder`; None when that is not known."""
     holder, item = machine.settle(holder), plain(machine.settle(item))
+    if type(holder) is Unknown and holds(holder, item):
+        return True
     if isinstance(holder, Choice):
         return _all_alike([contains(machine, option, item, frame) for option in holder.options])
     if isinstance(holder, (str, bytes)):

@@ -9,7 +9,7 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import WORD
-from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Object, Option, Unknown, Write
+from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Native, Object, Option, Unknown, Write
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.state.machine import Machine
@@ -37,11 +37,30 @@ def word(machine: Machine, said: GivenWord, frame: Frame, value: Object = None) 
     known = said.known
     if known is None:
         made = machine.unknown(said.text.replace(HOLE, "…"), not_none=True)
+        made.fields["startswith"] = Native("str.startswith", _startswith(said.text.partition(HOLE)[0]))
     else:
         place = (frame.module, said.origin, frame.function)
         made = Option(machine.tick(), said.origin.option, known if value is None else value, True, place)
     made.fields[WORD] = said
     return made
+
+
+def _startswith(start: str) -> Callable[..., Object]:
+    """`startswith` of a text that begins like this, and goes on in a way that is not known."""
+
+    def answer(machine: Machine, given: list[Object], *_: object) -> Object:
+        wanted = machine.settle(given[0]) if len(given) == 1 else None
+        if isinstance(wanted, str) and (len(wanted) <= len(start) or not wanted.startswith(start)):
+            return start.startswith(wanted)
+        return machine.unknown("startswith()", not_none=True)
+
+    return answer
+
+
+def holds(value: Object, part: Object) -> bool:
+    """Whether a text that is partly known surely has this in it."""
+    said = word_of(value)
+    return said is not None and isinstance(part, str) and any(part in known for known in said.text.split(HOLE))
 
 
 def words(machine: Machine, said: Sequence[GivenWord], frame: Frame) -> ListObject:
