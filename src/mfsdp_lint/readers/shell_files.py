@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
-from mfsdp_lint.inputs.sources import Problem, Unreadable
+from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
+from mfsdp_lint.readers.paths import above
+from mfsdp_lint.readers.python_relevance import RECIPE
 from mfsdp_lint.readers.reader import Reading, ToRead
 
 if TYPE_CHECKING:
@@ -74,7 +77,7 @@ class _Reading:
                 if error.about is None or _may_be_one(error.about):
                     self.problems.append(error.problem)
                 return []
-            if _may_be_one(text):
+            if _may_be_one(text) or _starts_a_recipe(path, text, self.asked.sources):
                 from mfsdp_lint.readers.python.entries.started import Programs
                 from mfsdp_lint.readers.shell.read import read_shell
 
@@ -94,3 +97,21 @@ class _Reading:
                     yield recipe
         # What is wrong with a script is told where that is asked for.
         self.problems[:] = told
+
+
+_PROGRAM = re.compile(r"[\w./-]*\w\.py\b|(?<=\s-m)\s+[\w.]+")
+
+_CHANGES = re.compile(r"\bcd\s+[\"']?([\w./-]+)")
+
+
+def _starts_a_recipe(path: str, text: str, sources: Sources) -> bool:
+    """Whether a script names a Python program beside or above it whose text is that of a recipe."""
+    folders = [posixpath.join(folder, inner) for inner in ("", *_CHANGES.findall(text)) for folder in above(path)]
+    for found in dict.fromkeys(_PROGRAM.findall(text)):
+        module = found.strip().replace(".", "/")
+        names = (found,) if found.endswith(".py") else (f"{module}.py", f"{module}/__main__.py")
+        places = (posixpath.normpath(posixpath.join(folder, each)) for each in names for folder in folders)
+        program = next((place for place in places if sources.exists(place)), None)
+        if program is not None and RECIPE.search(sources.text_or_none(program) or ""):
+            return True
+    return False

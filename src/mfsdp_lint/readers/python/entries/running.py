@@ -56,12 +56,13 @@ RUN_LIMIT = 16
 @dataclass(frozen=True, slots=True)
 class Found:
     """A recipe of an entry point. `launched` says that the entry point launches it; of a script, `names` are the global
-    names of the configuration.
+    names of the configuration. `known` says that this was made in sight.
     """
 
     recipe: Recipe
     launched: bool = False
     names: frozenset[str] = frozenset()
+    known: bool = True
 
 
 def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | None = None) -> list[Found]:
@@ -152,7 +153,7 @@ def _recipes(
             recipe = replace(
                 recipe, name=recipe.name + mark, qualified_name=recipe.qualified_name + mark, line=line or recipe.line
             )
-        yield Found(recipe, first.key != RESULT, first.names)
+        yield Found(recipe, first.key != RESULT, first.names, first.known)
 
 
 def _configuration(machine: Machine, entry: Entry, names: dict[str, Object]) -> tuple[Object, list[Unknown]]:

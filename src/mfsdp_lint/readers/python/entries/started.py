@@ -74,7 +74,8 @@ class Programs:
         if tree is None:
             return NOTHING
         with without_collection():
-            return with_room(lambda: self._run(self._machine(given), Module(f"<{name}>", name, tree), given))
+            module = Module(f"<{name}>", name, tree)
+            return with_room(lambda: self._run(self._machine(given), module, given, needs_all=True))
 
     def _start(self, path: str, given: Given) -> Started:
         machine = self._machine(given)
@@ -82,7 +83,7 @@ class Programs:
         module = machine.finder.load(path)
         return NOTHING if module is None else self._run(machine, module, given)
 
-    def _run(self, machine: Machine, module: Module, given: Given) -> Started:
+    def _run(self, machine: Machine, module: Module, given: Given, *, needs_all: bool = False) -> Started:
         entry = entries.script(machine, module)
         if entry is None:
             return NOTHING
@@ -91,6 +92,8 @@ class Programs:
             found = running.run(machine, entry, Spans(machine))
         finally:
             machine.given = None
+        if needs_all and not all(each.known for each in found):
+            return NOTHING
         ran = {key_of(each) for each in machine.called} | {(module.path, entry.line, entry.name)}
         return Started(tuple(each.recipe for each in found), frozenset(ran))
 
