@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "check": "find and fix mistakes in recipes (what happens without a command)",
     "audit": "show the effective configuration of every recipe, with the origin of each value",
+    "runs": "list the training runs that launch scripts start, and what each comes to",
     "why": "show how one setting of a recipe came to its value",
     "explain": "explain a rule, a setting or a flag",
     "rules": "list the rules, or try their examples with the real Megatron",

@@ -230,9 +230,28 @@ class Notice:
     facts: Mapping[str, Plain] = field(default_factory=dict)
 
 
-Kind = Literal["function", "script", "module", "overrides", "arguments", "configuration"]
+Kind = Literal["function", "script", "module", "overrides", "arguments", "configuration", "launch"]
 """A recipe function, a script's top level, a configuration kept in a module, an override file (YAML), the flags of a
-command line kept in a file, or the file that a framework on top of Megatron is started with."""
+command line kept in a file, the file that a framework on top of Megatron is started with, or a command that starts a
+script of the tree: all that the script comes to with these words, in this environment."""
+
+Piece = tuple[str, int, str]
+"""A function or a script, by its file, its line and its name; a whole file is (path, 0, "")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """How a launch starts its program, as it is written; "?" stands for what is not known.
+
+    `recipe` is the one that it names, `files` are configurations, `environment` has the variables that were set by then
+    as `NAME=value`.
+    """
+
+    program: str
+    recipe: str = ""
+    files: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +264,7 @@ class Recipe:
     `front_end` is who reads it. `exposed` is what the recipe comes to when a caller turns FSDP on by a parameter that
     leaves it off by default; `variants` are without it. `callers` say what it comes to in other calls: it is not judged
     for these, but no fix may make one worse. `notices` are what its reader noticed in the text that it is written in.
+    `pieces` are, of a launch, what it is put together from, and `command` is what it starts.
     """
 
     name: str
@@ -259,6 +279,8 @@ class Recipe:
     exposed: tuple[Variant, ...] = ()
     callers: Callers | None = field(default=None, repr=False, compare=False)
     notices: tuple[Notice, ...] = ()
+    pieces: frozenset[Piece] = field(default=frozenset(), repr=False, compare=False)
+    command: Command | None = field(default=None, repr=False, compare=False)
 
     @property
     def label(self) -> str:

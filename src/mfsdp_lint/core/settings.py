@@ -62,3 +62,29 @@ class Layer(Settings):
 
     def undeclared(self) -> tuple[Undeclared, ...]:
         return self.below.undeclared()
+
+
+class With(Layer):
+    """Settings, and one more."""
+
+    __slots__ = ("_more",)
+
+    def __init__(self, below: Settings, more: Setting) -> None:
+        super().__init__(below)
+        self._more = more
+
+    def get(self, path: str) -> Setting | None:
+        return self._more if path == self._more.path else self.below.get(path)
+
+    def value(self, path: str) -> Value:
+        return self._more.value if path == self._more.path else self.below.value(path)
+
+    def history(self, path: str) -> list[tuple[str, Origin]]:
+        if path != self._more.path:
+            return self.below.history(path)
+        return [(path, self._more.origin)] if self._more.origin else []
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.below
+        if self._more.path not in self.below:
+            yield self._more.path

@@ -82,10 +82,12 @@ class Judge:
     every_rule: tuple[Rule, ...]
     _paths: frozenset[str] = field(init=False, repr=False, compare=False)
     _folders: frozenset[str] = field(init=False, repr=False, compare=False)
+    _launchers: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         paths = frozenset(file.path for file in self.question.every_file)
         object.__setattr__(self, "_paths", paths)
+        object.__setattr__(self, "_launchers", frozenset(file.path for file in self.question.launchers))
         object.__setattr__(self, "_folders", frozenset(os.path.dirname(os.path.abspath(path)) for path in paths))
 
     @property
@@ -99,8 +101,11 @@ class Judge:
 
     def is_told_of(self, path: str) -> bool:
         """Whether a finding can point into a file: one that the user asked to lint, or data beside or below these."""
-        if path in self._paths or kind_of(path) == "python":
-            return path in self._paths
+        # (What is wrong in a launch script belongs there, and is told where the script is asked for.)
+        if path in self._paths or path in self._launchers:
+            return True
+        if kind_of(path) == "python":
+            return False
         return any(os.path.abspath(path).startswith(folder + os.sep) for folder in self._folders)
 
     def __call__(self, sources: Sources, before: Judgement | None = None) -> Judgement:
@@ -128,7 +133,7 @@ class Judge:
             for target in targets
         }
         broken = [violation for target in targets for violation in violations_of(fired[target], faults=faults)]
-        found = causes(broken)
+        found = [each for each in causes(broken) if each.finding.span.path not in self._launchers]
         if len(targets) > 1:
             found = [told(cause, [holds_for(each) for each in cause.violations]) for cause in found]
         raising = raising_findings({target: readings[_reading(target)].unfollowed for target in targets})
@@ -144,7 +149,9 @@ class Judge:
             unfollowed=tuple(each for each in readings[_reading(self.target)].unfollowed if not each.certain),
             problems=(*read_so_far, *faults.problems, *malformed),
             remarks=tuple(dict.fromkeys(each for reading in readings.values() for each in reading.remarks)),
-            distinct_recipes=len(readings[_reading(self.target)].recipes),
+            distinct_recipes=sum(
+                recipe.path not in self._launchers for recipe in readings[_reading(self.target)].recipes
+            ),
             unused=tuple(suppressed.unused),
             readings=readings,
             hits=fired,

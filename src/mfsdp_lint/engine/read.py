@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
-from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.addresses import Address, ask
 from mfsdp_lint.inputs.discover import File
+from mfsdp_lint.inputs.launchers import launchers
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers import command_line_overrides, registry
@@ -25,6 +26,8 @@ class Question:
     which may be in other files, the `named` ones.
 
     `beside` are files that another question asks for: where they are imported they appear under these paths.
+    `numbered` are single recipes of `files` (`launch.sh[2]`): of these files nothing else is looked at.
+    `launchers` are files that nobody asked for: the runs that they make of the files are looked at, and nothing else.
     `command_line` overrides settings of every recipe. `also` are the other versions of a range, of which `target` is
     the newest; `remarks` what is worth saying of them.
     """
@@ -38,11 +41,18 @@ class Question:
     named: tuple[File, ...] = ()
     remarks: tuple[str, ...] = ()
     beside: tuple[File, ...] = ()
+    numbered: tuple[str, ...] = ()
+    launchers: tuple[File, ...] = ()
 
     @property
     def targets(self) -> tuple[Target, ...]:
         """Every version judged against, the newest first."""
         return (self.target, *self.also)
+
+    def asks_for(self, recipe: Recipe) -> bool:
+        """Whether a recipe of a file that is read is to be looked at."""
+        alone = {each.rpartition("[")[0] for each in self.numbered}
+        return recipe.path not in alone or recipe.qualified_name in self.numbered
 
     @property
     def every_file(self) -> tuple[File, ...]:
@@ -89,8 +99,19 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
         tuple(also),
         asked.named,
         detected.remarks,
+        numbered=asked.numbered,
     )
     return asking, asked.problems
+
+
+def with_launchers(question: Question) -> Question:
+    """The question with the launch scripts of the same projects that may start what it asks for."""
+    started = {reader.type.name for reader in registry.READERS if not reader.type.launches}
+    paths = [file.path for file in question.every_file if file.kind in started]
+    types = [reader.type for reader in registry.READERS if reader.type.launches]
+    asked = {disk.real(file.path) for file in question.every_file}
+    found = [File(path, type_.name) for type_ in types for path in (launchers(paths, type_) if paths else ())]
+    return replace(question, launchers=tuple(file for file in found if disk.real(file.path) not in asked))
 
 
 def read(question: Question, sources: Sources, *, tracing: bool = False, before: Read | None = None) -> Read:
@@ -108,7 +129,7 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
     for reader in registry.READERS:
         kind = reader.type.name
         asked = _of_kind(kind, question, sources, tracing)
-        if asked.paths or asked.addresses:
+        if asked.paths or asked.addresses or asked.launchers:
             found = reader.read(asked, None if before is None else before.memories.get(kind))
             memories[kind] = found.memory
             recipes += found.recipes
@@ -116,7 +137,7 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
             remarks += found.remarks
             unfollowed += found.unfollowed
     remarks += command_line_overrides.misspelt(recipes, question.command_line.overrides)
-    recipes = [override(recipe, question.command_line.overrides) for recipe in recipes]
+    recipes = [override(recipe, question.command_line.overrides) for recipe in recipes if question.asks_for(recipe)]
     first = tuple(unfollowed) if before is None else before.unfollowed
     return Read(tuple(recipes), tuple(problems), tuple(remarks), memories, first)
 
@@ -133,6 +154,8 @@ def _of_kind(kind: str, question: Question, sources: Sources, tracing: bool) -> 
         question.search_path,
         tracing,
         [file.path for file in question.beside if file.kind == kind],
+        [file.path for file in (*question.every_file, *question.beside)],
+        [file.path for file in question.launchers if file.kind == kind],
     )
 
 

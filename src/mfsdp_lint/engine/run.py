@@ -11,7 +11,7 @@ from mfsdp_lint.engine.fixable import NOTHING_TRIED, Tried, possible, proved
 from mfsdp_lint.engine.judge import FILE_CODES, UNREADABLE, UNUSED_COMMENT, Judge, Judgement, file_finding
 from mfsdp_lint.engine.other_versions import where_it_holds
 from mfsdp_lint.engine.outcome import Outcome
-from mfsdp_lint.engine.read import Question, question
+from mfsdp_lint.engine.read import Question, question, with_launchers
 from mfsdp_lint.engine.unused import unused_suppressions
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import Options, UsageError
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 def run(options: Options) -> Outcome:
     """Does what the options ask for. Raises UsageError."""
     asked, not_there = question(options)
+    asked = with_launchers(asked)
     fixing = options.fix or options.fix_only
     if asked.command_line.overrides and (fixing or options.diff):
         raise UsageError("--fix and --diff repair the recipe as it stands; use them without --set and --env")

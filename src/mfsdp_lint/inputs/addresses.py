@@ -1,7 +1,8 @@
 """Addresses: a recipe by file and function, with the arguments that it is called with.
 
 `path.py::function`, `path.py::Class.method`, `path.py::function(precision="fp8_mx", mock=True)`; `path.py` and
-`path.yaml` alone are all recipes of the file; `@FILE` stands for the addresses in a file.
+`path.yaml` alone are all recipes of the file, `launch.sh[2]` is the second of several; `@FILE` stands for the addresses
+in a file.
 """
 
 from __future__ import annotations
@@ -44,13 +45,15 @@ class Address:
 class Asked:
     """What the arguments of a command come to: files to read whole, functions to evaluate, and what is not there.
 
-    `named` are the files that only addresses name.
+    `named` are the files that only addresses name. `numbered` are, as they are written (`launch.sh[2]`), single recipes
+    of `files`.
     """
 
     files: tuple[File, ...]
     addresses: tuple[Address, ...]
     problems: tuple[Problem, ...]
     named: tuple[File, ...] = ()
+    numbered: tuple[str, ...] = ()
 
 
 def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = (), *, gitignore: bool = True) -> Asked:
@@ -59,11 +62,12 @@ def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = (),
 
     Raises UsageError for an address that is none and a list of addresses that cannot be read.
     """
-    texts = list(expand(arguments))
+    numbered: list[str] = []
+    texts = [_whole_file(text, numbered) for text in expand(arguments)]
     found = discover([text for text in texts if not is_address(text)], types, exclude, gitignore=gitignore)
     addresses = {str(address): address for address in (_address(text, types) for text in texts if is_address(text))}
     if not addresses:
-        return Asked(tuple(found.files), (), tuple(found.problems))
+        return Asked(tuple(found.files), (), tuple(found.problems), numbered=tuple(numbered))
     spelled = {disk.real(file.path): file.path for file in found.files}
     named = discover({address.path for address in addresses.values()}, types)
     kinds = {disk.real(file.path): file.kind for file in named.files}
@@ -74,7 +78,16 @@ def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = (),
     ]
     alone = dict.fromkeys(each.path for each in kept if disk.real(each.path) not in spelled)
     also = tuple(File(path, kinds[disk.real(path)]) for path in alone)
-    return Asked(tuple(found.files), tuple(kept), (*found.problems, *named.problems), also)
+    return Asked(tuple(found.files), tuple(kept), (*found.problems, *named.problems), also, tuple(numbered))
+
+
+def _whole_file(text: str, numbered: list[str]) -> str:
+    """An argument; of a numbered recipe its file, and the argument is noted."""
+    found = re.fullmatch(r"(?P<path>.+)\[\d+\]", text)
+    if found is None or disk.exists(text) or not disk.is_file(found["path"]):
+        return text
+    numbered.append(text.replace(os.sep, "/"))
+    return found["path"]
 
 
 def expand(arguments: Iterable[str]) -> Iterable[str]:

@@ -21,7 +21,8 @@ class FileType:
     one of the `suffixes` or `names`, or if nobody knows its name and its `first_line` matches. Where `content` is given
     the beginning of the file has to match as well: so several kinds can share a suffix.
 
-    `functions`: whether an address can name a function of it; `imports`: whether it imports packages, as Python does.
+    `functions`: whether an address can name a function of it; `imports`: whether it imports packages, as Python does;
+    `launches`: whether it starts what files of other kinds configure.
     """
 
     name: str
@@ -32,6 +33,7 @@ class FileType:
     content: re.Pattern[str] | None = None
     functions: bool = False
     imports: bool = False
+    launches: bool = False
 
     def is_named(self, path: str) -> bool:
         """Whether a file of this name may be one."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import is_skipped
-from mfsdp_lint.inputs.projects import MARKERS
+from mfsdp_lint.inputs.projects import repository_above, shown
 
 MOST_FILES = 20_000
 """Python files that are looked at; a larger tree is no project but a disk."""
@@ -46,7 +46,7 @@ def importers(paths: Collection[str]) -> list[str]:
     Hidden folders, those that nobody writes by hand, and links are not entered. Raises TooMany.
     """
     wanted = {disk.real(path) for path in paths}
-    roots = {root for path in wanted if (root := _root(os.path.dirname(path)))}
+    roots = {root for path in wanted if (root := repository_above(os.path.dirname(path)))}
     users: dict[str, set[tuple[Dotted, str]]] = {}
     for path in _python_files(roots):
         for name in _imported(path):
@@ -58,19 +58,7 @@ def importers(paths: Collection[str]) -> list[str]:
         more = {path for name, path in users.get(module[-1], ()) if module[-len(name) :] == name} - found - wanted
         found |= more
         pending += more
-    return sorted(map(_shown, found))
-
-
-def _root(folder: str) -> str | None:
-    """The nearest folder above that is the root of a repository, else of a project; the folder itself where none is."""
-    above = [folder]
-    while (parent := os.path.dirname(above[-1])) != above[-1]:
-        above.append(parent)
-    for markers in (MARKERS[:1], MARKERS[1:]):
-        for each in above:
-            if any(disk.exists(os.path.join(each, marker)) for marker in markers):
-                return each
-    return folder
+    return sorted(map(shown, found))
 
 
 def _python_files(roots: Iterable[str]) -> Iterator[str]:
@@ -132,8 +120,3 @@ def _module(path: str) -> Dotted:
     """The full name of a module, from the root of the disk."""
     folder, name = os.path.split(path)
     return Path(folder if name == "__init__.py" else path.removesuffix(".py")).parts
-
-
-def _shown(path: str) -> str:
-    relative = os.path.relpath(path)
-    return (path if relative.startswith("..") else relative).replace(os.sep, "/")

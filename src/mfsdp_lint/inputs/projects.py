@@ -10,11 +10,34 @@ MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 """What the root folder of a project has."""
 
 
+def is_project(folder: str) -> bool:
+    """Whether a folder is the root of a project."""
+    return any(disk.exists(os.path.join(folder, marker)) for marker in MARKERS)
+
+
 def root_above(folder: str) -> str:
     """The nearest folder from `folder` upwards that is the root of a project; itself, where there is none."""
     above = folder
-    while not any(disk.exists(os.path.join(above, marker)) for marker in MARKERS):
+    while not is_project(above):
         if os.path.dirname(above) == above:
             return folder
         above = os.path.dirname(above)
     return above
+
+
+def repository_above(folder: str) -> str:
+    """The nearest folder above that is the root of a repository, else of a project; the folder itself where none is."""
+    above = [folder]
+    while (parent := os.path.dirname(above[-1])) != above[-1]:
+        above.append(parent)
+    for markers in (MARKERS[:1], MARKERS[1:]):
+        for each in above:
+            if any(disk.exists(os.path.join(each, marker)) for marker in markers):
+                return each
+    return folder
+
+
+def shown(path: str) -> str:
+    """An absolute path as a person would write it here."""
+    relative = os.path.relpath(path)
+    return (path if relative.startswith("..") else relative).replace(os.sep, "/")

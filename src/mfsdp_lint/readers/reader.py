@@ -25,6 +25,8 @@ class Knowledge(Protocol):
 class ToRead:
     """What a reader is asked to read, all files of its kind at once: `paths` whole, `addresses` as single functions.
     `beside` are files that another reading is asked for: where they are imported they appear under these paths.
+    `every` are the files of all kinds, for who reads others on its way. `launchers` are files that nobody asked for: of
+    them those recipes are wanted that are launches of one of `every`.
 
     `knowledge` loads what is known of the target's release; `search_path` are folders with source. With `tracing`,
     origins know the calls that led to them, which takes longer.
@@ -38,6 +40,8 @@ class ToRead:
     search_path: Sequence[str] = ()
     tracing: bool = False
     beside: Sequence[str] = ()
+    every: Sequence[str] = ()
+    launchers: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
-from mfsdp_lint.inputs.sources import Problem, Unreadable
+from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
+from mfsdp_lint.readers.paths import above
+from mfsdp_lint.readers.python_relevance import RECIPE
 from mfsdp_lint.readers.reader import Reading, ToRead
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.entries.started import Programs
 
 
 class ShellFiles:
@@ -20,29 +28,16 @@ class ShellFiles:
         "shell",
         "a shell script",
         suffixes=(".sh", ".bash", ".sbatch", ".slurm"),
+        launches=True,
         first_line=re.compile(r"#!\s*\S*/(?:env\s+(?:-\S+\s+)*)?(?:ba|da|k|z)?sh\b"),
     )
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """The recipes of every script that has some."""
-        recipes: list[Recipe] = []
-        problems: list[Problem] = []
-        faults = Faults()
-        for path in asked.paths:
-            with faults.contained(path):
-                try:
-                    text = asked.sources.text(path)
-                except Unreadable as error:
-                    if error.about is None or _may_be_one(error.about):
-                        problems.append(error.problem)
-                    continue
-                if _may_be_one(text):
-                    from mfsdp_lint.readers.shell.read import read_shell
-
-                    found = read_shell(path, text, asked.target, asked.sources)
-                    recipes += found.recipes
-                    problems += found.problems
-        return Reading(recipes, [*problems, *faults.problems])
+        reading = _Reading(asked)
+        recipes = [recipe for path in asked.paths for recipe in reading.recipes(path)]
+        launches = list(reading.launches())
+        return Reading([*recipes, *launches], [*reading.problems, *reading.faults.problems])
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Every comment."""
@@ -52,7 +47,9 @@ class ShellFiles:
 
 
 _RELEVANT = re.compile(
-    r"megatron|fsdp|--(?:tensor|pipeline)-model-parallel-size|--micro-batch-size|\bddp\.", re.IGNORECASE
+    r"megatron|fsdp|--(?:tensor|pipeline)-model-parallel-size|--micro-batch-size|\bddp\."
+    r"|torchrun|torch\.distributed|--recipe\b",
+    re.IGNORECASE,
 )
 _STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^\s*\.\s", re.MULTILINE)
 
@@ -60,3 +57,61 @@ _STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^\s*\.\s", re.MULTIL
 def _may_be_one(text: str) -> bool:
     """Whether a script may start a training run, by its words. Parsers are loaded for no other."""
     return bool(_RELEVANT.search(text) and _STARTS.search(text))
+
+
+class _Reading:
+    """Scripts that are read one after the other; `problems` are those of the files that were asked for."""
+
+    def __init__(self, asked: ToRead) -> None:
+        self.asked = asked
+        self.problems: list[Problem] = []
+        self.faults = Faults()
+        self.programs: Programs | None = None
+
+    def recipes(self, path: str) -> list[Recipe]:
+        """The recipes of a script."""
+        with self.faults.contained(path):
+            try:
+                text = self.asked.sources.text(path)
+            except Unreadable as error:
+                if error.about is None or _may_be_one(error.about):
+                    self.problems.append(error.problem)
+                return []
+            if _may_be_one(text) or _starts_a_recipe(path, text, self.asked.sources):
+                from mfsdp_lint.readers.python.entries.started import Programs
+                from mfsdp_lint.readers.shell.read import read_shell
+
+                self.programs = self.programs or Programs(self.asked)
+                found = read_shell(path, text, self.asked.target, self.asked.sources, self.programs)
+                self.problems += found.problems
+                return found.recipes
+        return []
+
+    def launches(self) -> Iterator[Recipe]:
+        """The launches of files that were asked for, by scripts that were not."""
+        told = list(self.problems)
+        known = {os.path.abspath(path) for path in self.asked.every}
+        for path in self.asked.launchers:
+            for recipe in self.recipes(path):
+                if not known.isdisjoint(os.path.abspath(piece[0]) for piece in recipe.pieces):
+                    yield recipe
+        # What is wrong with a script is told where that is asked for.
+        self.problems[:] = told
+
+
+_PROGRAM = re.compile(r"[\w./-]*\w\.py\b|(?<=\s-m)\s+[\w.]+")
+
+_CHANGES = re.compile(r"\bcd\s+[\"']?([\w./-]+)")
+
+
+def _starts_a_recipe(path: str, text: str, sources: Sources) -> bool:
+    """Whether a script names a Python program beside or above it whose text is that of a recipe."""
+    folders = [posixpath.join(folder, inner) for inner in ("", *_CHANGES.findall(text)) for folder in above(path)]
+    for found in dict.fromkeys(_PROGRAM.findall(text)):
+        module = found.strip().replace(".", "/")
+        names = (found,) if found.endswith(".py") else (f"{module}.py", f"{module}/__main__.py")
+        places = (posixpath.normpath(posixpath.join(folder, each)) for each in names for folder in folders)
+        program = next((place for place in places if sources.exists(place)), None)
+        if program is not None and RECIPE.search(sources.text_or_none(program) or ""):
+            return True
+    return False

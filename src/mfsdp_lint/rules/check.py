@@ -16,6 +16,7 @@ from mfsdp_lint.inputs.faults import Faults, contained
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.progress import tell
 from mfsdp_lint.rules.agenda import Agenda, agenda
+from mfsdp_lint.rules.completed import completed
 from mfsdp_lint.rules.model import Case, FixSpec, Rule
 from mfsdp_lint.rules.strength import stronger
 from mfsdp_lint.rules.text import Passage, broken_text, passages
@@ -63,6 +64,7 @@ class Violation:
 
     `rule` and `case` are as they read at that target. `variant` is what is written, `seen` the settings that the case
     looks at. `witnesses` are the settings that made the rule fire, `passage` is the text of a rule about text.
+    `completed_by` is the script that launches the recipe so that the rule does not fire.
     """
 
     rule: Rule
@@ -75,11 +77,14 @@ class Violation:
     remedy: Remedy | None
     target: Target
     passage: Passage | None = None
+    completed_by: str = ""
 
     @property
     def severity(self) -> Severity:
-        """How bad it is. What only goes wrong once a caller turns FSDP on by a parameter is a warning."""
-        return "warning" if self.variant.exposed and self.case.severity == "error" else self.case.severity
+        """How bad it is. What only goes wrong once a caller turns FSDP on by a parameter is a warning, and so is what
+        the launch script of the recipe puts right."""
+        is_open = self.variant.exposed or self.completed_by
+        return "warning" if is_open and self.case.severity == "error" else self.case.severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +162,17 @@ def violations_of(found: Hits, *, every: bool = False, faults: Faults | None = N
     """What the rules that fire come to. Where that cannot be worked out, `faults` is told."""
     fired = [hit for recipe in found.recipes for hit in found.of[id(recipe)]]
     writes = _Writes(found.recipes, fired)
+    cured = completed(found.recipes, {key: [_fired(hit) for hit in several] for key, several in found.of.items()})
     broken = []
     for hit in fired if every else strongest(fired, found.rules):
         with contained(faults, hit.recipe.path):
-            broken.append(_violation(hit, writes, found))
+            by = cured.get((id(hit.recipe), hit.rule.code), "")
+            broken.append(replace(_violation(hit, writes, found), completed_by=by))
     return broken
+
+
+def _fired(hit: Hit) -> tuple[str, Variant, tuple[str, ...]]:
+    return hit.rule.code, hit.seen, hit.witnesses
 
 
 def _violation(hit: Hit, writes: _Writes, found: Hits) -> Violation:

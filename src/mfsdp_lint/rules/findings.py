@@ -112,6 +112,8 @@ def _message(group: Sequence[Violation]) -> str:
         parts.append(f" when called with {' or '.join(sorted({violation.variant.when[0] for violation in group}))}")
     elif len(conditions) == 1 and (condition := conditions.pop()):
         parts.append(f" when {condition}")
+    if all(violation.completed_by for violation in group):
+        parts.append(f"; it is fine as {first.completed_by} starts it")
     fix = first.rule.fix_for(first.variant, first.seen)
     if fix and fix.else_advice and first.remedy and first.remedy.safety == "unsafe":
         parts.append(f"; {fix.else_advice}")

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.expand import Expander
-from mfsdp_lint.readers.shell.pieces import HOLE, Text, plain
+from mfsdp_lint.readers.shell.pieces import Text, plain
 from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.readers.shell.state import LOST, State, Variable
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.readers.shell.pieces import HOLE, Piece, Text, known, located, plain
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.shell.pieces import Piece, Text, known, located, plain
 from mfsdp_lint.readers.shell.reading import read_words
 from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.readers.shell.state import State, Variable

@@ -9,9 +9,10 @@ from fnmatch import fnmatchcase
 from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.arithmetic import number_of
 from mfsdp_lint.readers.shell.braces import words_of
-from mfsdp_lint.readers.shell.pieces import BREAK, HOLE, Piece, Text, known, option, plain, words
+from mfsdp_lint.readers.shell.pieces import BREAK, Piece, Text, known, option, plain, words
 from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.readers.shell.state import State, Variable
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from mfsdp_lint.core.recipe import Origin, Setting
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.readers.shell.pieces import HOLE, Text, around, known, option, plain
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.starting import behind
 from mfsdp_lint.readers.yaml.document import read_value
 from mfsdp_lint.vocabulary import table

@@ -11,11 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.readers.given_words import HOLE
 
 _CR_LF = re.compile(r"\r\n")
-
-HOLE = "\uf8ff"
-"""Stands for any text that is not known; a character for private use, so no script has it."""
 
 
 @dataclass(frozen=True, slots=True)

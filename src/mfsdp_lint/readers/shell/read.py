@@ -6,24 +6,34 @@ import math
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
-from mfsdp_lint.core.recipe import Kind, Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.recipe import Kind, Origin, Piece, Recipe, Setting, Span, Variant
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.core.settings import WrittenSettings
+from mfsdp_lint.core.settings import With, WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
 from mfsdp_lint.front_ends.load import profiles
 from mfsdp_lint.front_ends.pinned import Pinned
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.shell import megatron_lm, overrides
+from mfsdp_lint.readers.shell.command import command_of
+from mfsdp_lint.readers.shell.files import path_of
 from mfsdp_lint.readers.shell.noticed.notices import noticed
 from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
+from mfsdp_lint.readers.shell.programs import given_by, program_of
 from mfsdp_lint.readers.shell.run import Launch, Runner, TooMuch
 from mfsdp_lint.startup.resolve import WORLD_SIZE
 from mfsdp_lint.versions.target import DEFAULT_TARGET
 from mfsdp_lint.vocabulary import SWITCHES
 from mfsdp_lint.vocabulary.entry import Versions
 from mfsdp_lint.vocabulary.tables import ENVIRONMENT
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.entries.started import Programs, Started
+
+_MOST_RUNS = 8
+"""Ways to one command on which its program is followed."""
 
 _SWITCHES = (*SWITCHES, "ddp.use_custom_fsdp")
 """With what the flag of Megatron-FSDP was called at first."""
@@ -37,21 +47,29 @@ class ShellRead:
     problems: list[Problem]
 
 
-def read_shell(path: str, text: str, versions: Versions = DEFAULT_TARGET, sources: Sources | None = None) -> ShellRead:
-    """What a script comes to. A launch that does not configure Megatron gives no recipe.
+def read_shell(
+    path: str,
+    text: str,
+    versions: Versions = DEFAULT_TARGET,
+    sources: Sources | None = None,
+    programs: Programs | None = None,
+) -> ShellRead:
+    """What a script comes to. A launch that does not configure Megatron gives no recipe. With `programs`, those of the
+    tree that it starts are followed.
 
     Origins: the span is the flag with its value, or the assignment; the focus is the value.
     """
-    runner = Runner(path, sources or Sources({path: text}))
+    sources = sources or Sources({path: text})
+    runner = Runner(path, sources)
     problems = []
     try:
         runner.run(text)
     except (TooMuch, RecursionError):
         problems.append(Problem(path, 1, 1, "this script has more ways and steps than are followed", "foreign"))
-    shapes = [(launch, shape) for launch in runner.launches if (shape := _shape(launch))]
-    recipes = list(_recipes(path, shapes, versions))
+    kinds = _kinds(path, runner.launches, sources, programs)
+    recipes = list(_recipes(path, kinds, versions, sources))
     if recipes:
-        notices = tuple(noticed(path, runner, [launch for launch, _ in shapes], recipes, versions))
+        notices = tuple(noticed(path, runner, [launch for launch, _ in kinds], recipes, versions))
         recipes = [replace(recipe, notices=notices) for recipe in recipes]
     if runner.lost is not None and (runner.stopped or not recipes):
         at = runner.lost
@@ -83,38 +101,117 @@ SHAPES = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A launch of a program that is followed: what that comes to."""
+
+    started: Started
+
+    @property
+    def recipe(self) -> Recipe:
+        """What it starts; of several, the first."""
+        return self.started.recipes[0]
+
+
+Kinds = Sequence[tuple[Launch, Shape | Run]]
+"""The launches that start a run, and how each is configured."""
+
+
+def _kinds(path: str, launches: Sequence[Launch], sources: Sources, programs: Programs | None) -> Kinds:
+    runs = {} if programs is None else _runs(path, launches, sources, programs)
+    kinds = ((launch, runs.get(number) or _shape(launch)) for number, launch in enumerate(launches))
+    return [(launch, kind) for launch, kind in kinds if kind is not None]
+
+
+def _runs(path: str, launches: Sequence[Launch], sources: Sources, programs: Programs) -> dict[int, Run]:
+    """What the programs of the tree come to, by the number of the launch. All ways to one command are followed or none
+    is."""
+    found: dict[int, Run] = {}
+    by_place: dict[Span, list[int]] = {}
+    for number, launch in enumerate(launches):
+        by_place.setdefault(launch.span, []).append(number)
+    for numbers in by_place.values():
+        if len(numbers) > _MOST_RUNS:
+            continue
+        here = {number: _run(path, launches[number], sources, programs) for number in numbers}
+        if all(here.values()):
+            found |= {number: run for number, run in here.items() if run}
+    return found
+
+
+def _run(path: str, launch: Launch, sources: Sources, programs: Programs) -> Run | None:
+    given = given_by(launch, tuple(_environment(launch)), _ranks(launch))
+    program = program_of(launch, path, sources)
+    if program is not None:
+        started = programs.start(program, given)
+    else:
+        started = programs.start_upstream(posixpath.basename(plain(launch.started.program)), given)
+    return Run(started) if started.recipes else None
+
+
 def _shape(launch: Launch) -> Shape | None:
     """How a command configures a run; what it was meant to get tells as well."""
     words = (*launch.started.arguments, *launch.cut_off)
     return next((shape for shape in SHAPES if shape.takes(words)), None)
 
 
-def _recipes(path: str, shapes: Sequence[tuple[Launch, Shape]], versions: Versions) -> Iterator[Recipe]:
+def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> Iterator[Recipe]:
     """One recipe for each command that starts a run, with a variant for each way to it."""
-    places = list(dict.fromkeys(launch.span for launch, _ in shapes))
+    places = list(dict.fromkeys(launch.span for launch, _ in kinds))
     for number, place in enumerate(places, 1):
-        here = [(launch, shape) for launch, shape in shapes if launch.span == place]
-        shape = here[0][1]
-        front_end = _front_end(shape, here[0][0])
-        ways = [
-            (launch, _variant(shape, launch, Pinned.of(front_end, versions))) for launch, each in here if each is shape
-        ]
-        variants = _different(variant for launch, variant in ways if not launch.given)
-        exposed = [variant for launch, variant in ways if launch.given and _turned_on(variant, variants)]
-        if not variants:
-            variants, exposed = _different(variant for _, variant in ways), []
+        here = [(launch, kind) for launch, kind in kinds if launch.span == place]
         suffix = f"[{number}]" if len(places) > 1 else ""
-        yield Recipe(
+        base = Recipe(
             name=posixpath.basename(path) + suffix,
             qualified_name=path + suffix,
             path=path,
             line=place.line if place.path == path else 1,
-            kind=shape.kind,
-            variants=tuple(variants),
-            partial=shape.kind == "overrides",
-            front_end=front_end,
-            exposed=tuple(_different(exposed)),
+            kind="launch",
+            variants=(),
+            command=command_of(here[0][0]),
         )
+        recipe = _configured(base, here, versions)
+        files = _files(recipe, here[0][0], path, sources)
+        yield replace(recipe, pieces=recipe.pieces | files) if recipe.kind == "launch" else recipe
+
+
+def _files(recipe: Recipe, launch: Launch, script: str, sources: Sources) -> frozenset[Piece]:
+    """The files of the tree that a launch names as its configuration."""
+    named = recipe.command.files if recipe.command else ()
+    found = (path_of(each, script, sources, launch.folder) for each in named)
+    return frozenset((path, 0, "") for path in found if path is not None)
+
+
+def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
+    """A recipe with what the ways to its command come to."""
+    kind = here[0][1]
+    if isinstance(kind, Run):
+        runs = [(launch, run) for launch, run in here if isinstance(run, Run)]
+        ways = [(launch, each) for launch, run in runs for each in _run_variants(launch, run)]
+        base = replace(
+            base,
+            partial=kind.recipe.partial,
+            front_end=kind.recipe.front_end,
+            pieces=frozenset().union(*(run.started.ran for _, run in runs)),
+        )
+    else:
+        front_end = _front_end(kind, here[0][0])
+        same = [launch for launch, each in here if each is kind]
+        ways = [(launch, _variant(kind, launch, Pinned.of(front_end, versions))) for launch in same]
+        base = replace(base, kind=kind.kind, partial=kind.kind == "overrides", front_end=front_end)
+    variants = _different(variant for launch, variant in ways if not launch.given)
+    exposed = [variant for launch, variant in ways if launch.given and _turned_on(variant, variants)]
+    if not variants:
+        variants, exposed = _different(variant for _, variant in ways), []
+    return replace(base, variants=tuple(variants), exposed=tuple(_different(exposed)))
+
+
+def _run_variants(launch: Launch, run: Run) -> Iterator[Variant]:
+    """What the program comes to on each of its own ways, with the number of ranks that the launcher starts."""
+    ranks = _ranks(launch)
+    for variant in run.recipe.variants:
+        settings = With(variant.settings, ranks) if ranks else variant.settings
+        yield Variant(settings, (*launch.when, *variant.when), launch.given)
 
 
 def _front_end(shape: Shape, launch: Launch) -> FrontEnd:
@@ -161,6 +258,9 @@ def _ranks(launch: Launch) -> Setting | None:
 def _different(variants: Iterable[Variant]) -> list[Variant]:
     """Those that are not alike; what is alike in all of two is said of neither way."""
     found: dict[object, Variant] = {}
+    variants = list(variants)
+    if len(variants) == 1:
+        return variants
     for variant in variants:
         settings = variant.settings
         said = tuple((path, repr(settings.value(path)), _written(settings.origin(path))) for path in sorted(settings))

@@ -10,6 +10,7 @@ from tree_sitter import Node
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.assigning import assign, declare, names_assigned, unset
 from mfsdp_lint.readers.shell.branching import (
     case_statement,
@@ -24,7 +25,7 @@ from mfsdp_lint.readers.shell.conditions import truth_of_words
 from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.heredocs import heredoc, written_to
 from mfsdp_lint.readers.shell.noticed.continuations import cut_off
-from mfsdp_lint.readers.shell.pieces import HOLE, Piece, Text, known, plain
+from mfsdp_lint.readers.shell.pieces import Piece, Text, known, plain
 from mfsdp_lint.readers.shell.script import Script, shown
 from mfsdp_lint.readers.shell.starting import Inner, Started, started
 from mfsdp_lint.readers.shell.state import State, Variable

@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 
 from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.readers.shell.pieces import HOLE, Piece, Text, known, plain
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.shell.pieces import Piece, Text, known, plain
 
 _SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
 _PYTHON = re.compile(r"(?:python|pypy|ipython)[\d.]*(?:-\w+)?")

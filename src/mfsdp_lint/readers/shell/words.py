@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from mfsdp_lint.core.values import NOT_NONE, Known
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.megatron_lm_flags import Word
-from mfsdp_lint.readers.shell.pieces import HOLE, Text, around, known, option, plain
+from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.starting import behind
 from mfsdp_lint.vocabulary import table
 from mfsdp_lint.vocabulary.entry import Versions

@@ -23,7 +23,7 @@ from mfsdp_lint.readers.python.entries.yields import (
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
-from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
+from mfsdp_lint.readers.python.eval.imports import ensure_ran, file_of, resolve_global
 from mfsdp_lint.readers.python.eval.iteration import elements
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.calling import call
@@ -56,12 +56,13 @@ RUN_LIMIT = 16
 @dataclass(frozen=True, slots=True)
 class Found:
     """A recipe of an entry point. `launched` says that the entry point launches it; of a script, `names` are the global
-    names of the configuration.
+    names of the configuration. `known` says that this was made in sight.
     """
 
     recipe: Recipe
     launched: bool = False
     names: frozenset[str] = frozenset()
+    known: bool = True
 
 
 def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | None = None) -> list[Found]:
@@ -152,7 +153,7 @@ def _recipes(
             recipe = replace(
                 recipe, name=recipe.name + mark, qualified_name=recipe.qualified_name + mark, line=line or recipe.line
             )
-        yield Found(recipe, first.key != RESULT, first.names)
+        yield Found(recipe, first.key != RESULT, first.names, first.known)
 
 
 def _configuration(machine: Machine, entry: Entry, names: dict[str, Object]) -> tuple[Object, list[Unknown]]:
@@ -274,7 +275,8 @@ def _from_script(machine: Machine, entry: Entry, names: dict[str, Object]) -> Ob
     main.born = machine.tick()
     main.fields = names
     main.fields["__name__"] = "__main__"
-    main.fields["__file__"] = source.fields.get("__file__", MISSING)
+    main.fields["__file__"] = file_of(machine, source)
+    main.fields["__doc__"] = ast.get_docstring(source.tree, clean=False)
     frame = Frame(main, born=main.born)
     frame.fields, frame.bound = main.fields, main.bound
     try:

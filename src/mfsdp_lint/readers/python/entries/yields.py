@@ -27,8 +27,8 @@ RESULT = "result"
 class Yield:
     """One configuration of one path; of a script, by which global `names` it goes.
 
-    `configures` says that it is one for sure, `partial` that it comes from elsewhere. `calls` led to its launch, the
-    innermost first.
+    `configures` says that it is one for sure, `known` that it was made in sight, `partial` that it comes from
+    elsewhere. `calls` led to its launch, the innermost first.
     """
 
     key: Hashable
@@ -38,6 +38,7 @@ class Yield:
     partial: bool
     names: frozenset[str] = frozenset()
     calls: tuple[tuple[Module, ast.AST, str], ...] = ()
+    known: bool = True
 
 
 def path_yields(machine: Machine, result: Object, spans: Spans, names: Mapping[str, Object]) -> Iterator[Yield]:
@@ -87,7 +88,8 @@ def _launched(machine: Machine, launch: Launch, key: Hashable, spans: Spans, nam
     with machine.knowing(launch.facts):
         variant = _variant(machine, launch.root, launch.environment, spans, launch.when)
     partial = changed_from_outside(launch.root) and not is_taken_for_one(machine, launch.root)
-    return Yield(key, launch.container, variant, True, partial, _names_of(launch.container, names), launch.calls)
+    known = is_container(machine, launch.root)
+    return Yield(key, launch.container, variant, True, partial, _names_of(launch.container, names), launch.calls, known)
 
 
 def _variant(machine: Machine, root: Object, environment: DictObject, spans: Spans, when: tuple[str, ...]) -> Variant:

@@ -10,6 +10,7 @@ from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dat
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.started import holds
 from mfsdp_lint.readers.python.state.truth import negated, truth
 from mfsdp_lint.readers.python.state.variables import is_environment, is_set
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
@@ -169,12 +170,16 @@ def equal(machine: Machine, left: Object, right: Object) -> bool | None:
     return left is right if type(left) is type(right) else False
 
 
+_OWNERS_OF_CONSTANTS = ({"torch"}, {"inspect.Parameter"})
+"""What has several names for constants that all differ."""
+
+
 def _equal_externals(left: Object, right: Object) -> bool | None:
     if left == right:
         return True
     if isinstance(left, External) and isinstance(right, External):
-        dtypes = left.name.startswith("torch.") and right.name.startswith("torch.")
-        return False if dtypes and left.name.count(".") == right.name.count(".") == 1 else None
+        owners = {each.name.rpartition(".")[0] for each in (left, right)}
+        return False if owners in _OWNERS_OF_CONSTANTS else None
     external, other = (left, right) if isinstance(left, External) else (right, left)
     dtype = isinstance(external, External) and external.name.startswith("torch.")
     return False if dtype and isinstance(other, CONSTANTS) else None
@@ -253,6 +258,8 @@ def _equal_dicts(machine: Machine, left: DictObject, right: DictObject) -> bool 
 def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bool | None:
     """`item in holder`; None when that is not known."""
     holder, item = machine.settle(holder), plain(machine.settle(item))
+    if type(holder) is Unknown and holds(holder, item):
+        return True
     if isinstance(holder, Choice):
         return _all_alike([contains(machine, option, item, frame) for option in holder.options])
     if isinstance(holder, (str, bytes)):

@@ -16,6 +16,7 @@ from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.joining import OBJECT_LIMIT, join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised, kept
+from mfsdp_lint.readers.python.state.started import words
 from mfsdp_lint.readers.python.state.unseen import as_object, part_of
 from mfsdp_lint.readers.python.state.variables import is_environment, variable
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
@@ -119,7 +120,9 @@ def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame
     if isinstance(holder, External):
         if holder.name == "sys.argv" and isinstance(key, slice) and (key.start or 0) > 0:
             # Nothing is given on the command line, unless whoever starts the program gives something.
-            return ListObject([], machine.tick())
+            given = () if machine.given is None else machine.given.words
+            stop = key.stop - 1 if isinstance(key.stop, int) and key.stop > 0 else key.stop
+            return words(machine, given[slice(key.start - 1, stop, key.step)], frame)
         return variable(machine, key) if is_environment(holder) else External(holder.name)
     if isinstance(holder, Instance):
         return _ask(machine, holder, "__getitem__", [key], node, frame)

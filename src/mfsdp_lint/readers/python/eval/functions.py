@@ -197,6 +197,7 @@ def _memo_key(machine: Machine, function: Function, arguments: list[Object], key
         machine.module_level
         or machine.tracing
         or machine.turned_on
+        or machine.given
         or machine.path.changed_shared
         or function.closure is not None
     ):

@@ -12,6 +12,7 @@ from mfsdp_lint.readers.python.eval.blocks import run_isolated
 from mfsdp_lint.readers.python.state.folders import symbol
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import relative_target, submodule
+from mfsdp_lint.readers.python.state.started import environment
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -32,14 +33,18 @@ def ensure_ran(machine: Machine, module: Module) -> None:
         return
     module.ran = True
     module.fields.setdefault("__name__", module.name)
-    module.fields.setdefault(
-        "__file__", f"{symbol(machine, os.path.dirname(module.path))}/{os.path.basename(module.path)}"
-    )
+    module.fields.setdefault("__file__", file_of(machine, module))
+    module.fields.setdefault("__doc__", ast.get_docstring(module.tree, clean=False))
     frame = Frame(module)
     frame.fields, frame.bound = module.fields, module.bound
     with machine.aside():
-        machine.path.environment = module.environment = DictObject({}, machine.tick())
+        machine.path.environment = module.environment = environment(machine.given, machine.tick)
         run_isolated(machine, module.tree.body, frame)
+
+
+def file_of(machine: Machine, module: Module) -> str:
+    """`__file__`."""
+    return f"{symbol(machine, os.path.dirname(module.path))}/{os.path.basename(module.path)}"
 
 
 def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | None = None) -> Object:

@@ -1,7 +1,7 @@
-"""argparse: a script's options as they are when it is started without any.
+"""argparse: a script's options as they are when it is started without any, or with the words that it is given.
 
 A value that comes from an option is the option's default; the command line may change it, which the value knows
-(objects.Option).
+(objects.Option). Where the command line is known, the value knows the word that says it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.readers.python.library.argument_values import declaration, from_words, words_given
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.started import words
 from mfsdp_lint.readers.python.state.texts import Text, behind
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import HAZY, OPTIONS, WHOLE
+from mfsdp_lint.readers.python.values.markers import HAZY, OPTIONS, SPECS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -34,20 +36,25 @@ SUPPRESS = External("argparse.SUPPRESS")
 
 @models("argparse.ArgumentParser")
 def _parser(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    defaults = DictObject({}, machine.tick())
-    _inherit(machine, defaults, keywords)
+    defaults, specs = DictObject({}, machine.tick()), DictObject({}, machine.tick())
+    _inherit(machine, defaults, specs, keywords)
     if keywords.keys() & {"**", "argument_default"}:
         machine.record(defaults, HAZY, True)
-    return _adding_to(machine, defaults)
+    if keywords.keys() & {"**", "prefix_chars", "fromfile_prefix_chars"}:
+        machine.record(specs, HAZY, True)
+    return _adding_to(machine, defaults, specs, abbreviated=keywords.get("allow_abbrev") is not False)
 
 
-def _inherit(machine: Machine, defaults: DictObject, keywords: dict[str, Object]) -> None:
+def _inherit(machine: Machine, defaults: DictObject, specs: DictObject, keywords: dict[str, Object]) -> None:
     """What a parser has from its `parents`, which several commands may share."""
     for parent in getattr(keywords.get("parents"), "items", None) or ():
         theirs = parent.fields.get(OPTIONS) if isinstance(parent, Unknown) else None
         if not isinstance(theirs, DictObject):
             machine.record(defaults, HAZY, True)
+            machine.record(specs, HAZY, True)
             continue
+        for name, spec in parent.fields[SPECS].fields.items():
+            machine.put(specs, name, spec)
         for name, option in theirs.fields.items():
             former = defaults.fields.get(name, option)
             same = former is option
@@ -56,34 +63,48 @@ def _inherit(machine: Machine, defaults: DictObject, keywords: dict[str, Object]
             machine.record(defaults, HAZY, True)
 
 
-def _adding_to(machine: Machine, defaults: DictObject, command: bool = False, one_of: bool = False) -> Unknown:
-    """A parser, or a group of one, whose options go into `defaults`. What else it can do is not known.
+def _adding_to(
+    machine: Machine,
+    defaults: DictObject,
+    specs: DictObject,
+    command: bool = False,
+    one_of: bool = False,
+    abbreviated: bool = True,
+) -> Unknown:
+    """A parser, or a group of one, whose options go into `defaults`, and how they take words into `specs`. What else
+    it can do is not known.
 
     The options of a `command`, one of several, are there where it is the one that is given. `one_of` the options must
     be given: which one is not known.
     """
 
     def group(machine: Machine, _: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
-        return _adding_to(machine, defaults, command, options.get("required", False) is not False)
+        return _adding_to(machine, defaults, specs, command, options.get("required", False) is not False)
 
     def commands(machine: Machine, _: Any, options: dict[str, Object], *__: Any) -> Object:
         if isinstance(options.get("dest"), str):
             machine.put(defaults, options["dest"], Option(machine.tick(), "a command"))
         # Which attributes there are depends on the command.
         machine.record(defaults, HAZY, True)
+        machine.record(specs, HAZY, True)
         made = machine.unknown("commands", not_none=True)
         made.fields["add_parser"] = Native("argparse.add_parser", add_parser)
         return made
 
     def add_parser(machine: Machine, _: Any, options: dict[str, Object], *__: Any) -> Object:
-        _inherit(machine, defaults, options)
-        return _adding_to(machine, defaults, True)
+        _inherit(machine, defaults, specs, options)
+        return _adding_to(machine, defaults, specs, True)
 
     def add(machine: Machine, names: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
         destination = _destination(names, options)
         machine.switches.setdefault(frame.module.path, {})
         if destination is None or "**" in options or options.get("default") == SUPPRESS:
             machine.record(defaults, HAZY, True)
+        declared = None if destination is None else declaration(names, options, destination)
+        if declared is None:
+            machine.record(specs, HAZY, True)
+        else:
+            machine.put(specs, declared.spec.names or destination, declared)
         if destination is not None and options.get("action") not in NOT_STORED:
             former = defaults.fields.get(destination, MISSING)
             option = _option(machine, names, options)
@@ -112,12 +133,25 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False, on
             machine.put(defaults, name, value)
         return None
 
-    def parse(machine: Machine, given: list[Object], *_: Any) -> Object:
-        return _namespace(machine, defaults, given)
+    def parse(machine: Machine, given: list[Object], _: Any, node: Any, frame: Frame) -> Object:
+        return parse_known(machine, given, _, node, frame)[0]
 
-    def parse_known(machine: Machine, given: list[Object], *_: Any) -> Object:
-        rest: Any = None if given and given[0] is not None else []
-        return (_namespace(machine, defaults, given), ListObject(rest, machine.tick()))
+    def parse_known(
+        machine: Machine, given: list[Object], _: Any, node: Any, frame: Frame
+    ) -> tuple[Unknown, ListObject]:
+        said = words_given(machine, given)
+        if said is None:
+            rest: Any = None if given and given[0] is not None else []
+            return _namespace(machine, defaults, given), ListObject(rest, machine.tick())
+        # (What a module holds is for every start of the program.)
+        unclear = specs.writes.get(HAZY) or machine.module_level
+        found = None if unclear else from_words(machine, specs, said, abbreviated, node, frame)
+        if found is None:
+            return machine.unknown("args", not_none=True), ListObject(None, machine.tick())
+        values, over = found
+        made = _namespace(machine, defaults, [])
+        made.fields.update(values)
+        return made, words(machine, over, frame)
 
     made = machine.unknown("parser", not_none=True)
     methods: dict[str, Callable[..., Object]] = {
@@ -131,6 +165,7 @@ def _adding_to(machine: Machine, defaults: DictObject, command: bool = False, on
     }
     made.fields.update({name: Native(f"argparse.{name}", method) for name, method in methods.items()})
     made.fields[OPTIONS] = defaults
+    made.fields[SPECS] = specs
     return made
 
 

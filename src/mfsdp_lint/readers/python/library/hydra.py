@@ -1,6 +1,6 @@
 """Hydra's programs: `@hydra.main`, and `initialize` with `compose`. What they compose of files of the tree is known.
 
-A program of Hydra is judged as it is when it is started without any override.
+A program of Hydra is judged as it is when it is started without any override, unless its command line is known.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ import os
 import re
 from typing import Any
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
+from mfsdp_lint.readers.python.library.argument_words import NotFollowed, Spec, take
 from mfsdp_lint.readers.python.library.config_trees import make_tree, merge
 from mfsdp_lint.readers.python.library.data import to_object
 from mfsdp_lint.readers.python.library.data_formats import from_omegaconf
@@ -24,7 +27,7 @@ from mfsdp_lint.readers.python.library.hydra_defaults import (
     composed,
     package_of,
 )
-from mfsdp_lint.readers.python.library.omegaconf import override
+from mfsdp_lint.readers.python.library.omegaconf import Said, override
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.folders import folder_of, located, normal, symbol, text_of
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -69,11 +72,51 @@ def _program(function: Object, path: Object, name: Object, module: Module) -> Ob
     def start(machine: Machine, given: list[Object], _: Any, node: Any, frame: Frame) -> Object:
         if given and given[0] is not None:
             return call(machine, function, [given[0]], {}, node, frame)
-        folder = _folder(machine, path, module)
-        tree = _tree(machine, folder, name, [], module, node, frame, started=True)
+        try:
+            found = _started(machine, path, name)
+        except NotFollowed:
+            tree: Object = machine.unknown("what hydra composes", not_none=True)
+        else:
+            folder = _folder(machine, found.path, module)
+            tree = _tree(machine, folder, found.name, found.overrides, module, node, frame, started=True)
         return call(machine, function, [tree], {}, node, frame)
 
     return Native("a program", start)
+
+
+_FLAGS = (
+    Spec(("--config-name", "-cn"), "name"),
+    Spec(("--config-path", "-cp"), "path"),
+    Spec(("--config-dir", "-cd"), "more"),
+    Spec(("--multirun", "-m"), "several", 0),
+    Spec((), "overrides", "*"),
+)
+"""Those of Hydra's own flags (hydra-core 1.3.2, hydra/_internal/utils.py) that change what is composed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """The folder and the file that a program composes, and the overrides that it is started with."""
+
+    path: Object
+    name: Object
+    overrides: list[Said]
+
+
+def _started(machine: Machine, path: Object, name: Object) -> _Started:
+    """What the command line makes of what `@hydra.main` says. Raises NotFollowed."""
+    if machine.given is None:
+        return _Started(path, name, [])
+    found = take(_FLAGS, machine.given.words)
+    given = {use.spec.destination: use.words for use in found.uses}
+    if given.keys() & {"more", "several"} or any(word.text.startswith("-") for word in found.rest):
+        raise NotFollowed
+    overrides = [word for use in found.uses if use.spec.destination == "overrides" for word in use.words]
+    if any(HOLE in word.text.partition("=")[0] for word in (*overrides, *found.rest)):
+        raise NotFollowed
+    said = [Said(word.known, word, word.origin) for word in (*overrides, *found.rest)]
+    path, name = (given[key][0].known if key in given else each for key, each in (("path", path), ("name", name)))
+    return _Started(path, name, said)
 
 
 def _folder(machine: Machine, path: Object, module: Module) -> str | None:
@@ -132,14 +175,15 @@ def _compose(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
     machine.put(_state(machine), "folder", folder)
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
         return machine.unknown("config", not_none=True)
-    return _tree(machine, folder, given.get("config_name"), list(items), frame.module, node, frame)
+    said = [Said(item) for item in items]
+    return _tree(machine, folder, given.get("config_name"), said, frame.module, node, frame)
 
 
 def _tree(
     machine: Machine,
     folder: Any,
     name: Object,
-    overrides: list[Any],
+    overrides: list[Said],
     module: Module,
     node: Any,
     frame: Frame,
@@ -217,16 +261,19 @@ class _Files:
         )
 
 
-def _sorted_out(files: _Files, overrides: list[str]) -> tuple[dict[str, Choice], list[Default], list[str]]:
+def _sorted_out(files: _Files, overrides: list[Said]) -> tuple[dict[str, Choice], list[Default], list[Said]]:
     """Overrides: the options that they choose, those that they add, and the values that they change."""
     chosen: dict[str, Choice] = {}
     added: list[Default] = []
     values = []
-    for text in overrides:
+    for said in overrides:
+        text = said.text if isinstance(said.text, str) else said.key
         found = _GROUP.match(text)
         if found is None or not files.is_group(found["group"]):
-            values.append(text)
+            values.append(said)
             continue
+        if text is not said.text:
+            raise NotComposed(f"{text} is not known")
         choice = _option(text, found["option"])
         key = found["group"] + (f"@{found['package']}" if found["package"] else "")
         if found["sign"] == "+":

@@ -9,6 +9,9 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.readers.given_words import HOLE, GivenWord
 from mfsdp_lint.readers.python.eval.comparisons import equal
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
@@ -25,13 +28,14 @@ from mfsdp_lint.readers.python.library.data import loaded, to_object
 from mfsdp_lint.readers.python.library.data_formats import from_omegaconf
 from mfsdp_lint.readers.python.library.data_places import in_place
 from mfsdp_lint.readers.python.library.files import read
-from mfsdp_lint.readers.python.library.hydra_overrides import NoOverride, parse
+from mfsdp_lint.readers.python.library.hydra_overrides import NoOverride, Override, parse
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.started import word_of, words
 from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -43,11 +47,11 @@ from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     ListObject,
     Object,
+    Option,
     Unknown,
     Write,
-    all_are,
 )
-from mfsdp_lint.readers.python.values.places import NoData
+from mfsdp_lint.readers.python.values.places import NOT_KNOWN, NoData
 
 Arguments = dict[str, Object]
 
@@ -107,24 +111,29 @@ def _merge(machine: Machine, arguments: list[Object], keywords: dict[str, Object
 @models("omegaconf.OmegaConf.from_dotlist")
 @_takes("dotlist")
 def _from_dotlist(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
-    texts = _texts(given.get("dotlist"))
+    texts = _texts(machine, given.get("dotlist"))
     return machine.unknown("config", not_none=True) if texts is None else _of_dotlist(machine, texts, node, frame)
 
 
 @models("omegaconf.OmegaConf.from_cli")
 @_takes("args_list")
 def _from_cli(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
-    """What the command line says: nothing, unless it is given here."""
-    texts = _texts(given["args_list"]) if given.get("args_list") is not None else []
+    """What the command line says: nothing, unless it is given here, or the program is started with something."""
+    words_given = () if machine.given is None else machine.given.words
+    here = given.get("args_list")
+    texts = _texts(machine, words(machine, words_given, frame) if here is None else here)
     return machine.unknown("config", not_none=True) if texts is None else _of_dotlist(machine, texts, node, frame)
 
 
-def _of_dotlist(machine: Machine, texts: list[str], node: Any, frame: Frame) -> ConfigTree:
+def _of_dotlist(machine: Machine, texts: list[Said], node: Any, frame: Frame) -> ConfigTree:
     made = make_tree(machine)
-    for text in texts:
-        key, equals, written = text.partition("=")
-        value = _from_text(machine, written, node, frame) if equals else None
-        put_below(machine, made, key, value, _said(machine, text, value, node, frame), node, frame)
+    for each in texts:
+        if isinstance(each.text, str):
+            key, equals, written = each.text.partition("=")
+            value = _from_text(machine, written, node, frame) if equals else None
+        else:
+            key, value = each.key, machine.unknown(each.key)
+        put_below(machine, made, key, value, _said(machine, each, value, node, frame), node, frame)
     return made
 
 
@@ -271,7 +280,7 @@ def _apply_overrides(machine: Machine, given: Arguments, node: Any, frame: Frame
 @models(f"{UPSTREAM}parse_hydra_overrides")
 @_takes("cfg", "overrides")
 def _parse_hydra(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
-    tree, texts = given.get("cfg"), _texts(given.get("overrides"))
+    tree, texts = given.get("cfg"), _texts(machine, given.get("overrides"))
     if not isinstance(tree, ConfigTree):
         return machine.unknown("config", not_none=True)
     if texts is None:
@@ -298,15 +307,12 @@ def _process(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Obj
     return config
 
 
-def override(machine: Machine, tree: ConfigTree, texts: list[str], node: Any, frame: Frame) -> None:
+def override(machine: Machine, tree: ConfigTree, texts: list[Said], node: Any, frame: Frame) -> None:
     """Change a tree as overrides in the grammar of Hydra say. Raises Raised where Hydra refuses one."""
-    for text in texts:
-        try:
-            each = parse(text)
-        except NoOverride as error:
-            raise Raised("OverridesError", str(error)) from None
+    for said in texts:
+        each = _parsed(said)
         value = tree_of(machine, to_object(machine, each.value, None, node, frame))
-        write = _said(machine, text, value, node, frame)
+        write = _said(machine, said, value, node, frame)
         mergeable = isinstance(value, (ConfigTree, ListObject))
         if each.sign == "+" and not mergeable and _is_there(machine, tree, each.key):
             raise Raised("OverridesError", f"Could not append to config. An item is already at '{each.key}'")
@@ -314,6 +320,16 @@ def override(machine: Machine, tree: ConfigTree, texts: list[str], node: Any, fr
             _delete(machine, tree, each.key, value)
         else:
             put_below(machine, tree, each.key, value, write, node, frame, struct=True, force=bool(each.sign))
+
+
+def _parsed(said: Said) -> Override:
+    """One override. Raises Raised where Hydra refuses it."""
+    try:
+        if isinstance(said.text, str):
+            return parse(said.text)
+        return replace(parse(f"{said.key}="), value=NOT_KNOWN)
+    except NoOverride as error:
+        raise Raised("OverridesError", str(error)) from None
 
 
 def _delete(machine: Machine, tree: ConfigTree, key: str, value: Object) -> None:
@@ -339,14 +355,45 @@ def _is_there(machine: Machine, tree: ConfigTree, key: str) -> bool:
     return found is not None and not isinstance(found, (Choice, Unknown))
 
 
-def _texts(value: Object) -> list[str] | None:
-    """The texts in a list; None where they are not all known."""
+def _texts(machine: Machine, value: Object) -> list[Said] | None:
+    """The texts in a list; None where they are not all known, but for the values of words of the command line."""
     items = value.items if isinstance(value, ListObject) else value if isinstance(value, tuple) else None
-    return None if items is None or not all_are(items, str) else list(items)
+    if items is None:
+        return None
+    found = [Said(machine.settle(item), word_of(item), _place_of(item)) for item in items]
+    if not all(isinstance(each.text, str) or (each.word and HOLE not in each.key) for each in found):
+        return None
+    return found
 
 
-def _said(machine: Machine, text: str, value: Object, node: Any, frame: Frame) -> Write:
-    """The write that an override is: the text in the code where only one place has it, else the call."""
+def _place_of(item: Object) -> Origin | None:
+    place = item.said[1] if type(item) is Option and item.said is not None else None
+    found = word_of(item)
+    return place if isinstance(place, Origin) else None if found is None else found.origin
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An override, and the word of the command line that it is, if it is one: its value need not be known then.
+
+    `place` is where the word is written that it is, or was made of.
+    """
+
+    text: Object
+    word: GivenWord | None = None
+    place: Origin | None = None
+
+    @property
+    def key(self) -> str:
+        """What stands before the value."""
+        return (self.word.text if self.word else str(self.text)).partition("=")[0]
+
+
+def _said(machine: Machine, said: Said, value: Object, node: Any, frame: Frame) -> Write:
+    """The write that an override is: the word, or the text in the code where only one place has it, else the call."""
+    if said.place is not None:
+        return Write(frame.module, said.place, None, frame.function, "override", value, machine.tick(), None)  # type: ignore[arg-type]  # of data it is the origin, and no node
+    text = str(said.text)
     place = _place(node, text) or _place(frame.module.tree, text)
     return machine.note(place or node, frame, None, "assigned", value, None)
 

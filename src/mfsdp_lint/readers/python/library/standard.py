@@ -263,17 +263,32 @@ def _null_context(
 def _signature(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    signature = machine.unknown("signature", not_none=True)
     function = machine.settle(arguments[0]) if len(arguments) == 1 and not keywords else None
     function = function.function if isinstance(function, Bound) else function
     if isinstance(function, Function) and "__wrapped__" not in function.defaults and function.unwrapped is None:
         parameters: ast.arguments = function.node.args
-        plain = [*parameters.posonlyargs, *parameters.args][1 if isinstance(arguments[0], Bound) else 0 :]
-        star, double = parameters.vararg, parameters.kwarg
-        ordered = [*plain, *([star] if star else []), *parameters.kwonlyargs, *([double] if double else [])]
-        entries = {one.arg: machine.unknown(one.arg, not_none=True) for one in ordered}
+        # (It has one for sure, so nothing raises here.)
+        signature = Unknown(machine.tick(), "signature", True)
+        kinds: dict[str, list[Any]] = {
+            "POSITIONAL_ONLY": parameters.posonlyargs,
+            "POSITIONAL_OR_KEYWORD": parameters.args,
+            "VAR_POSITIONAL": [parameters.vararg],
+            "KEYWORD_ONLY": parameters.kwonlyargs,
+            "VAR_KEYWORD": [parameters.kwarg],
+        }
+        ordered = [(kind, one) for kind, several in kinds.items() for one in several if one is not None]
+        given = 1 if isinstance(arguments[0], Bound) else 0
+        entries = {one.arg: _parameter(machine, one.arg, kind) for kind, one in ordered[given:]}
         signature.fields["parameters"] = DictObject(dict(entries), machine.tick())
-    return signature
+        return signature
+    return machine.unknown("signature", not_none=True)
+
+
+def _parameter(machine: Machine, name: str, kind: str) -> Object:
+    """One of `inspect.signature(…).parameters`."""
+    made = Unknown(machine.tick(), name, True)
+    made.fields.update(name=name, kind=External(f"inspect.Parameter.{kind}"))
+    return made
 
 
 @models("builtins.__import__", "importlib.import_module")

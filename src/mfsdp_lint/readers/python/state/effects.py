@@ -40,6 +40,7 @@ TELLS = {
     "click.echo": "writes to the terminal",
     "click.secho": "writes to the terminal",
     "tqdm.tqdm.write": "writes to the terminal",
+    "megatron.training.config.container.print_yaml": "writes to the terminal",  # core 0.19.0, container.py:215
     "traceback": "reads stack frames",
     "inspect": "reads objects",
     "pytest": "marks tests, which it calls in a program of its own",

@@ -13,9 +13,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.readers.given_words import Given
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.outcomes import OutOfSteps
 from mfsdp_lint.readers.python.state.paths import PATIENCE, ExecutionPath, Facts, Place
+from mfsdp_lint.readers.python.state.started import environment
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, trace
 from mfsdp_lint.readers.python.values.frames import Frame, calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import COPY_OF
@@ -52,6 +54,7 @@ class Machine:
     `switches` are the options of command lines that turn something on, by the files that declare options; those that
     are `turned_on` are given on trial, and those without a default while they are `needed`. `doubts` counts what may
     not have happened as it was taken to, `unfollowed` the calls of code out of sight.
+    `given` is what the program is started with, where that is known.
     `patience` is how many steps may pass before an entry point makes or changes a configuration.
     `returned` is the call that returned last, with the expression that said what and the frame of that; `yielded` the
     expression of the element that a generator gave last. `forwarding` are the functions that write what their callers
@@ -75,6 +78,7 @@ class Machine:
         self.switches: dict[str, dict[str, None]] = {}
         self.turned_on: frozenset[str] = frozenset()
         self.needed = False
+        self.given: Given | None = None
         self.patience = PATIENCE
         self.unfollowed = 0
         self.doubts = 0
@@ -97,7 +101,7 @@ class Machine:
         """
         self.finish()
         before, started = self.path, self.clock
-        self.path = ExecutionPath(decisions, started, DictObject({}, self.tick()))
+        self.path = ExecutionPath(decisions, started, environment(self.given, self.tick))
         self.path.limit = self.patience
         if decisions:
             # The paths of an entry point share their steps.

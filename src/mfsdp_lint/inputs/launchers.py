@@ -1,0 +1,64 @@
+"""Launch scripts that may start a recipe, anywhere in its project: found by words of their text, without parsing them.
+
+More are found than there are; whoever reads them finds out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator
+
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.discover import is_skipped
+from mfsdp_lint.inputs.filetypes import FileType
+from mfsdp_lint.inputs.projects import is_project, repository_above, shown
+
+MOST_FOLDERS = 5_000
+"""Folders that are looked into; a larger tree is no project but a disk."""
+
+MOST_BYTES = 256 * 1024
+"""Of a script; what a longer one says behind that does not count."""
+
+_DEFINED = re.compile(r"^def (\w+)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+
+
+def launchers(paths: Collection[str], type_: FileType) -> list[str]:
+    """The scripts of this type, in the projects of these files, that have the name of one of them or of a function in
+    it. Hidden folders, and those that nobody writes by hand, are not entered; outside of any project, no folder is.
+    Sorted.
+    """
+    names = frozenset(name for path in paths for name in _names(path))
+    known = {disk.real(path) for path in paths}
+    roots = {repository_above(os.path.dirname(path)) for path in known}
+    found = (path for root in sorted(roots) for path in _scripts(root, type_) if path not in known)
+    return sorted({shown(path) for path in found if not names.isdisjoint(_WORD.findall(_text(path)))})
+
+
+def _names(path: str) -> Iterator[str]:
+    """The words by which a launch may name a file, or a recipe in it."""
+    stem, suffix = os.path.splitext(os.path.basename(path))
+    yield os.path.basename(os.path.dirname(disk.real(path))) if stem in ("__main__", "__init__") else stem
+    if suffix == ".py":
+        yield from _DEFINED.findall(_text(path))
+
+
+def _text(path: str) -> str:
+    try:
+        return disk.read(path, MOST_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
+def _scripts(root: str, type_: FileType) -> Iterable[str]:
+    for number, (folder, folders, names) in enumerate(disk.walk(root)):
+        if number and (number > MOST_FOLDERS or not is_project(root)):
+            disk.is_not_all()
+            return
+        if folder != root and "pyvenv.cfg" in names:
+            folders.clear()
+            continue
+        folders[:] = [each for each in folders if not is_skipped(each)]
+        paths = (os.path.join(folder, name) for name in names if not name.startswith("."))
+        yield from (path for path in paths if type_.is_named(path))

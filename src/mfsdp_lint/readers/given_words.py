@@ -1,0 +1,41 @@
+"""What a program is started with: the words behind it, and variables of its environment."""
+
+from __future__ import annotations
+
+from mfsdp_lint.core.recipe import Origin, Setting
+from mfsdp_lint.core.records import dataclass
+
+HOLE = "\uf8ff"
+"""Stands, within a text, for any text that is not known; a character for private use, so no script has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenWord:
+    """A word as a program gets it. `origin` is where it is written; in focus, what stands behind its first `=`.
+
+    Of a word that is wholly unknown and stands where it need not be one word: `several`, it may be many words, or none;
+    `nothing`, it is a variable that nobody has set, and is none unless an option waits for a value.
+    """
+
+    text: str
+    origin: Origin
+    several: bool = False
+    nothing: bool = False
+
+    @property
+    def known(self) -> str | None:
+        """Its text; None where a part of it is not known."""
+        return None if HOLE in self.text else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """All that one start of a program gives it.
+
+    `environment` are the variables that are surely set, or taken away, as settings `env.NAME`; all others are as
+    whoever starts it has them. `ranks` is the number of processes, where that is known.
+    """
+
+    words: tuple[GivenWord, ...] = ()
+    environment: tuple[Setting, ...] = ()
+    ranks: int | None = None

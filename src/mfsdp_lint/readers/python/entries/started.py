@@ -1,0 +1,108 @@
+"""A script as somebody starts it: the recipes that it comes to with these words, in this environment."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.process import without_collection
+from mfsdp_lint.readers.given_words import Given
+from mfsdp_lint.readers.python.entries import entries, running
+from mfsdp_lint.readers.python.entries.incremental import key_of
+from mfsdp_lint.readers.python.entries.touched import Key
+from mfsdp_lint.readers.python.export.origins import Spans
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.paths import PATIENCE
+from mfsdp_lint.readers.python.state.room import with_room
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python_relevance import is_relevant
+from mfsdp_lint.readers.reader import ToRead
+from mfsdp_lint.versions.ranges import is_version, numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What a script comes to when it is started: its recipes, and the functions that it runs; of itself, the script."""
+
+    recipes: tuple[Recipe, ...]
+    ran: frozenset[Key]
+
+
+NOTHING = Started((), frozenset())
+
+
+_UPSTREAM = Path(__file__).parents[1] / "library" / "programs"
+"""What the scripts of Megatron-Bridge come to, written down, in folders named after the first release that they are
+for: read here, and imported by nobody."""
+
+
+@cache
+def _written(name: str, version: str) -> ast.Module | None:
+    folders = sorted(
+        (each for each in _UPSTREAM.iterdir() if is_version(each.name)), key=lambda folder: numbers(folder.name)
+    )
+    known = [folder / name for folder in folders if numbers(folder.name) <= numbers(version)]
+    path = known[-1] if known and re.fullmatch(r"\w+\.py", name) else None
+    return ast.parse(path.read_bytes()) if path is not None and path.is_file() else None
+
+
+class Programs:
+    """The Python scripts of a tree. Those that are started in the same environment share what they import."""
+
+    def __init__(self, asked: ToRead) -> None:
+        self.asked = asked
+        self.machines: dict[object, Machine] = {}
+
+    def start(self, path: str, given: Given) -> Started:
+        """What the script of a file comes to; nothing where it is none, or configures nothing that is known.
+
+        Raises whatever a fault of the evaluator's own raises.
+        """
+        if not is_relevant(path, self.asked.sources):
+            return NOTHING
+        with without_collection():
+            return with_room(lambda: self._start(path, given))
+
+    def start_upstream(self, name: str, given: Given) -> Started:
+        """The same of a script of Megatron-Bridge that is not in the tree, where it is known what it does."""
+        tree = _written(name, self.asked.target.bridge)
+        if tree is None:
+            return NOTHING
+        with without_collection():
+            module = Module(f"<{name}>", name, tree)
+            return with_room(lambda: self._run(self._machine(given), module, given, needs_all=True))
+
+    def _start(self, path: str, given: Given) -> Started:
+        machine = self._machine(given)
+        machine.finder.ask_for([path])
+        module = machine.finder.load(path)
+        return NOTHING if module is None else self._run(machine, module, given)
+
+    def _run(self, machine: Machine, module: Module, given: Given, *, needs_all: bool = False) -> Started:
+        entry = entries.script(machine, module)
+        if entry is None:
+            return NOTHING
+        machine.given, machine.called, machine.patience = given, set(), PATIENCE
+        try:
+            found = running.run(machine, entry, Spans(machine))
+        finally:
+            machine.given = None
+        if needs_all and not all(each.known for each in found):
+            return NOTHING
+        ran = {key_of(each) for each in machine.called} | {(module.path, entry.line, entry.name)}
+        return Started(tuple(each.recipe for each in found), frozenset(ran))
+
+    def _machine(self, given: Given) -> Machine:
+        """Modules are imported once: what they found in the environment is for one environment."""
+        key = tuple(sorted((each.path, repr(each.value)) for each in given.environment)), given.ranks
+        if key not in self.machines:
+            finder = ModuleFinder(self.asked.sources, self.asked.search_path)
+            finder.spell(self.asked.every)
+            finder.ask_for([each for each in self.asked.every if each.endswith(".py")])
+            self.machines[key] = Machine(finder, self.asked.knowledge(), self.asked.tracing)
+        return self.machines[key]

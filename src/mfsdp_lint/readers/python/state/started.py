@@ -1,0 +1,76 @@
+"""A program that is started with words and variables that are known, in the evaluator's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from mfsdp_lint.core.values import Known
+from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import WORD
+from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Native, Object, Option, Unknown, Write
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.python.state.machine import Machine
+
+
+def environment(given: Given | None, tick: Callable[[], int]) -> DictObject:
+    """The variables that a program is started with, as far as they are known."""
+    found = DictObject({}, tick())
+    if given is None:
+        return found
+    if given.ranks is not None:
+        found.fields["WORLD_SIZE"] = str(given.ranks)
+    for setting in given.environment:
+        name = setting.path.partition(".")[2]
+        value: Object = Unknown(tick(), f"${name}", True)
+        if isinstance(setting.value, Known):
+            value = None if setting.value.value is None else str(setting.value.value)
+        found.fields[name] = value
+        found.writes[name] = Write(None, setting.origin, None, "", "environment", value, tick(), None)  # type: ignore[arg-type]  # of data it is the origin, and no node
+    return found
+
+
+def word(machine: Machine, said: GivenWord, frame: Frame, value: Object = None) -> Unknown:
+    """What a program gets for a word: its text, or the `value` that was made of it; it knows where that is written."""
+    known = said.known
+    if known is None:
+        made = machine.unknown(said.text.replace(HOLE, "…"), not_none=True)
+        made.fields["startswith"] = Native("str.startswith", _startswith(said.text.partition(HOLE)[0]))
+    else:
+        place = (frame.module, said.origin, frame.function)
+        made = Option(machine.tick(), said.origin.option, known if value is None else value, True, place)
+    made.fields[WORD] = said
+    return made
+
+
+def _startswith(start: str) -> Callable[..., Object]:
+    """`startswith` of a text that begins like this, and goes on in a way that is not known."""
+
+    def answer(machine: Machine, given: list[Object], *_: object) -> Object:
+        wanted = machine.settle(given[0]) if len(given) == 1 else None
+        if isinstance(wanted, str) and (len(wanted) <= len(start) or not wanted.startswith(start)):
+            return start.startswith(wanted)
+        return machine.unknown("startswith()", not_none=True)
+
+    return answer
+
+
+def holds(value: Object, part: Object) -> bool:
+    """Whether a text that is partly known surely has this in it."""
+    said = word_of(value)
+    return said is not None and isinstance(part, str) and any(part in known for known in said.text.split(HOLE))
+
+
+def words(machine: Machine, said: Sequence[GivenWord], frame: Frame) -> ListObject:
+    """A list of words; one of which nothing is known where one of them may be several."""
+    if any(each.several for each in said):
+        return ListObject(None, machine.tick())
+    return ListObject([word(machine, each, frame) for each in said if not each.nothing], machine.tick())
+
+
+def word_of(value: Object) -> GivenWord | None:
+    """The word that a value is, where it is one that the program was started with."""
+    found = value.fields.get(WORD) if isinstance(value, Unknown) else None
+    return found if isinstance(found, GivenWord) else None

@@ -1,0 +1,71 @@
+"""`mfsdp-lint runs`: a line a run, and the same as JSON; a run's address is one for `audit` and `why`, too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.cli import main
+
+RECIPE = "/opt/Megatron-Bridge/scripts/training/run_recipe.py --recipe llama3_8b_pretrain_config"
+LAUNCH = f"""\
+export CUDA_DEVICE_MAX_CONNECTIONS=1 HOME=/a
+torchrun --nproc_per_node 8 {RECIPE} ddp.use_megatron_fsdp=true checkpoint.ckpt_format=fsdp_dtensor
+python pretrain_gpt.py --tensor-model-parallel-size 2 --use-torch-fsdp2
+"""
+
+
+@pytest.fixture(autouse=True)
+def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "launch.sh").write_text(LAUNCH, encoding="utf-8")
+
+
+def test_each_run_is_a_line_from_the_launcher_to_what_it_comes_to(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["runs", "--target-bridge", "0.3.1"]) == 0
+    first, second, last = capsys.readouterr().out.splitlines()
+    assert first.split(" → ") == [
+        "launch.sh[1]",
+        "/opt/Megatron-Bridge/scripts/training/run_recipe.py",
+        "llama3_8b_pretrain_config",
+        "ddp.use_megatron_fsdp=true checkpoint.ckpt_format=fsdp_dtensor",
+        "CUDA_DEVICE_MAX_CONNECTIONS=1",
+        "FSDP megatron-fsdp, strategy no_shard, format fsdp_dtensor, TP/PP/CP/EP 1/1/2/1, 8 ranks",
+    ]
+    assert second.startswith("launch.sh[2] → pretrain_gpt.py → CUDA_DEVICE_MAX_CONNECTIONS=1 → FSDP torch-fsdp2")
+    assert last == "2 runs, as configured for megatron-bridge 0.3.1 with megatron-core 0.16.1"
+
+
+def test_the_document_has_every_piece(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["runs", "--output-format", "json", "launch.sh[1]"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (run["recipe"], run["files"], run["world_size"]) == ("llama3_8b_pretrain_config", [], 8)
+    assert run["environment"] == ["CUDA_DEVICE_MAX_CONNECTIONS=1", "HOME=/a"]
+    assert run["overrides"] == ["ddp.use_megatron_fsdp=true", "checkpoint.ckpt_format=fsdp_dtensor"]
+
+
+def test_a_project_without_launches_has_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "launch.sh").write_text("echo hello\n", encoding="utf-8")
+    assert main(["runs"]) == 0
+    assert capsys.readouterr().out.startswith("no runs, ")
+
+
+def test_why_tells_of_one_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", "launch.sh[1]", "checkpoint.ckpt_format"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith('checkpoint.ckpt_format is "fsdp_dtensor" in launch.sh[1] (launch.sh:2)')
+    assert 'was "torch_dist"' in told
+
+
+def test_why_wants_to_know_which_of_several(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", "launch.sh", "checkpoint.ckpt_format"]) == 2
+    assert "name one: launch.sh[1], launch.sh[2]" in capsys.readouterr().err
+
+
+def test_audit_shows_one_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "launch.sh[2]", "--settings", "dist.use_torch_fsdp2"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("1 recipe, ")
+    assert "launch.sh[2]" in told

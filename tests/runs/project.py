@@ -1,0 +1,34 @@
+"""A small project that launch scripts belong to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mfsdp_lint.cli import main
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.engine.read import question, read
+from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.inputs.sources import Sources
+
+
+class Project:
+    """A folder, which is the current one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / ".git").mkdir()
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file."""
+        place = self.folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+
+    def runs(self, *paths: str) -> list[Recipe]:
+        """The recipes of files."""
+        asked, _ = question(Options(paths=paths))
+        return [recipe for recipe in read(asked, Sources({})).recipes if recipe.command is not None]
+
+    def lint(self, *paths: str) -> int:
+        """Lint files; what is printed is for who captures it."""
+        return main(["--no-cache", "--output-format", "concise", *paths])

@@ -1,0 +1,179 @@
+"""A launch that names a script of the tree is one run: the script with these words, in this environment."""
+
+from __future__ import annotations
+
+import pytest
+
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.values import NONE, Known, Value
+from tests.runs.project import Project
+
+TRAIN = """\
+import argparse
+import os
+
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+from megatron.bridge.training.utils.omegaconf_utils import process_config_with_overrides
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--config-file")
+    parser.add_argument("--tp", type=int, default=4)
+    parser.add_argument("--fsdp", action="store_true")
+    args, overrides = parser.parse_known_args()
+    cfg = llama3_8b_pretrain_config()
+    cfg.model.tensor_model_parallel_size = args.tp
+    cfg.ddp.use_megatron_fsdp = args.fsdp
+    cfg.logger.wandb_project = os.environ.get("PROJECT", "nobody's")
+    cfg = process_config_with_overrides(cfg, args.config_file, overrides or None)
+    pretrain(cfg, forward_step)
+
+
+if __name__ == "__main__":
+    main()
+"""
+TP = "model.tensor_model_parallel_size"
+
+
+@pytest.fixture
+def project(project: Project) -> Project:
+    project.write("scripts/train.py", TRAIN)
+    return project
+
+
+def started(project: Project, command: str, script: str = "launch.sh") -> Recipe:
+    project.write(script, f"{command}\n")
+    (recipe,) = project.runs(script)
+    return recipe
+
+
+def value(project: Project, command: str, path: str = TP) -> Value:
+    return started(project, command).setting(path).value
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "torchrun scripts/train.py --tp 2",
+        "torchrun scripts/train.py --tp=2",
+        "python scripts/train.py --t 2",
+        "python -m scripts.train --tp 2",
+        "cd scripts && python train.py --tp 2",
+        "python scripts/train.py --tp 8 --tp 2",
+        "TP=2; python scripts/train.py --tp $TP",
+        "ARGS=(--tp 2); python scripts/train.py --fsdp ${ARGS[@]}",
+        "python scripts/train.py model.tensor_model_parallel_size=2",
+        "python scripts/train.py --tp 8 ++model.tensor_model_parallel_size=2 $EXTRA",
+        'python scripts/train.py model.tensor_model_parallel_size=2 "$@"',
+    ],
+)
+def test_the_script_sees_the_words_of_its_launch(project: Project, command: str) -> None:
+    assert value(project, command) == Known(2)
+
+
+def test_what_nobody_gives_is_the_default_of_the_script(project: Project) -> None:
+    assert value(project, "python scripts/train.py") == Known(4)
+
+
+@pytest.mark.parametrize("word", ["--tp $(nproc)", "model.tensor_model_parallel_size=$(nproc)", "--tp $HOSTS"])
+def test_a_word_that_is_not_known_gives_a_value_that_is_not_known(project: Project, word: str) -> None:
+    recipe = started(project, f"python scripts/train.py {word} checkpoint.ckpt_format=fsdp_dtensor")
+    assert not isinstance(recipe.setting(TP).value, Known)
+    assert recipe.setting("checkpoint.ckpt_format").value == Known("fsdp_dtensor")
+
+
+def test_words_that_may_be_anything_leave_nothing_known(project: Project) -> None:
+    project.write("launch.sh", "python scripts/train.py --tp 2 $(options)\n")
+    assert not any(isinstance(recipe.setting(TP).value, Known) for recipe in project.runs("launch.sh"))
+
+
+def test_a_file_lies_under_the_overrides_and_over_the_recipe(project: Project) -> None:
+    project.write("conf.yaml", "model:\n  tensor_model_parallel_size: 8\n  pipeline_model_parallel_size: 2\n")
+    recipe = started(
+        project, "python scripts/train.py --tp 2 --config-file conf.yaml model.pipeline_model_parallel_size=4"
+    )
+    assert recipe.setting(TP).value == Known(8)
+    assert recipe.setting("model.pipeline_model_parallel_size").value == Known(4)
+
+
+def test_the_environment_is_that_of_the_moment_of_the_launch(project: Project) -> None:
+    script = """\
+export PROJECT=first CUDA_DEVICE_MAX_CONNECTIONS=1
+unset CUDA_DEVICE_MAX_CONNECTIONS
+PROJECT=second python scripts/train.py
+export PROJECT=third
+"""
+    recipe = started(project, script)
+    assert recipe.setting("logger.wandb_project").value == Known("second")
+    assert recipe.setting("env.CUDA_DEVICE_MAX_CONNECTIONS").value == NONE
+
+
+def test_two_launches_in_one_file_are_two_runs(project: Project) -> None:
+    project.write("launch.sh", "python scripts/train.py --tp 2\npython scripts/train.py --tp 8\n")
+    assert {each.qualified_name: each.setting(TP).value for each in project.runs("launch.sh")} == {
+        "launch.sh[1]": Known(2),
+        "launch.sh[2]": Known(8),
+    }
+
+
+def test_each_side_of_a_branch_is_a_way(project: Project) -> None:
+    recipe = started(project, 'if [ "$BIG" = 1 ]; then TP=8; else TP=2; fi\npython scripts/train.py --tp $TP')
+    assert {variant.value(TP) for variant in recipe.variants} == {Known(8), Known(2)}
+
+
+def test_the_ranks_that_the_launcher_starts(project: Project) -> None:
+    assert value(project, "torchrun --nproc_per_node 8 --nnodes 4 scripts/train.py", "run.world_size") == Known(32)
+
+
+def test_a_value_is_said_where_the_word_is_written(project: Project) -> None:
+    recipe = started(
+        project, "SIZE=2\ntorchrun scripts/train.py \\\n  --fsdp checkpoint.ckpt_format=torch_dist --tp $SIZE"
+    )
+    places = {
+        path: origin.places(lambda _: True)[0].span
+        for path in (TP, "checkpoint.ckpt_format", "ddp.use_megatron_fsdp")
+        if (origin := recipe.setting(path).origin)
+    }
+    assert [(path, span.path, span.line, span.column) for path, span in places.items()] == [
+        (TP, "launch.sh", 1, 6),
+        ("checkpoint.ckpt_format", "launch.sh", 3, 33),
+        ("ddp.use_megatron_fsdp", "launch.sh", 3, 3),
+    ]
+
+
+def test_an_entry_that_is_taken_away_keeps_the_value_of_the_recipe(project: Project) -> None:
+    assert value(project, "python scripts/train.py '~model.tensor_model_parallel_size'") == Known(4)
+
+
+def test_overrides_behind_two_dashes_are_refused_as_hydra_does(project: Project) -> None:
+    """argparse hands the dashes on to `process_config_with_overrides`, which takes them for an override."""
+    project.write("launch.sh", "python scripts/train.py -- model.tensor_model_parallel_size=2\n")
+    assert [recipe.kind for recipe in project.runs("launch.sh")] == ["overrides"]
+
+
+UPSTREAM = "torchrun --nproc_per_node 8 /opt/Megatron-Bridge/scripts/training/run_recipe.py"
+
+
+def test_upstreams_own_script_is_the_recipe_that_it_names(project: Project) -> None:
+    command = f"{UPSTREAM} --recipe llama3_8b_pretrain_config ddp.use_megatron_fsdp=true"
+    recipe = started(project, command)
+    assert recipe.kind == "launch"
+    assert recipe.setting("checkpoint.ckpt_format").value == Known("torch_dist")
+    assert recipe.setting("ddp.use_megatron_fsdp").value == Known(True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--recipe llama3_8b_peft_config",
+        "--recipe no_such_pretrain_config",
+        "--recipe llama3_8b_pretrain_config --no-such-flag 1",
+        "--recipe $NAME",
+    ],
+)
+def test_of_what_the_script_would_do_nothing_is_guessed(project: Project, words: str) -> None:
+    project.write("launch.sh", f"{UPSTREAM} {words} ddp.use_megatron_fsdp=true\n")
+    assert [recipe.kind for recipe in project.runs("launch.sh")] == ["overrides"]

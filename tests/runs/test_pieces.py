@@ -1,0 +1,121 @@
+"""Findings about a run point to the piece of it that is wrong, and are the same however the tool is started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.runs.project import Project
+
+RECIPE = """\
+import argparse
+
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+from megatron.bridge.training.utils.omegaconf_utils import process_config_with_overrides
+
+
+def llama3_8b_fsdp():
+    cfg = llama3_8b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"
+    cfg.ddp.average_in_collective = False
+    return cfg
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--config-file")
+    args, overrides = parser.parse_known_args()
+    cfg = process_config_with_overrides(llama3_8b_fsdp(), args.config_file, overrides or None)
+    pretrain(cfg, forward_step)
+
+
+if __name__ == "__main__":
+    main()
+"""
+START = "torchrun --nproc_per_node 8 recipes/llama.py"
+GOOD = "checkpoint.ckpt_format=fsdp_dtensor"
+ALONE = "recipes/llama.py:11:33: error MFSDP101"
+COMPLETED = "recipes/llama.py:11:33: warning MFSDP101"
+
+Found = Callable[..., list[str]]
+
+
+@pytest.fixture
+def found(project: Project, capsys: pytest.CaptureFixture[str]) -> Found:
+    """Lints paths of a project with a recipe and a launch script; the findings up to their codes."""
+    project.write("recipes/llama.py", RECIPE)
+
+    def found(launch: str, *paths: str) -> list[str]:
+        project.write("jobs/run.sh", launch)
+        project.lint(*(paths or (".",)))
+        lines = capsys.readouterr().out.splitlines()[:-1]
+        return [" ".join(line.split()[:3]) for line in lines]
+
+    return found
+
+
+def test_a_recipe_that_nobody_launches_is_judged_by_itself(found: Found) -> None:
+    assert found("") == [ALONE]
+
+
+def test_a_recipe_that_only_its_launcher_completes_is_a_warning_by_itself(found: Found) -> None:
+    assert found(f"{START} {GOOD}\n") == [COMPLETED]
+
+
+def test_the_launcher_is_named(project: Project, found: Found, capsys: pytest.CaptureFixture[str]) -> None:
+    found(f"{START} {GOOD}\n")
+    project.lint("recipes")
+    assert "it is fine as jobs/run.sh starts it" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "launch",
+    [
+        f"{START}\n",
+        f"{START} $(options)\n",
+        f"{START} checkpoint.ckpt_format=$FORMAT\n",
+        f"{START} {GOOD}\n{START}\n",
+        f'[ "$GOOD" ] && X={GOOD}\n{START} $X\n',
+        f"# {START} {GOOD}\n",
+        f"torchrun other/llama2.py {GOOD}\n",
+    ],
+)
+def test_no_launcher_that_may_leave_it_as_it_is_makes_it_better(found: Found, launch: str) -> None:
+    assert [each for each in found(launch) if each.startswith("recipes")] == [ALONE]
+
+
+def test_a_file_that_the_launcher_names_completes_it_too(project: Project, found: Found) -> None:
+    project.write("jobs/conf.yaml", "checkpoint:\n  ckpt_format: fsdp_dtensor\n")
+    assert found(f"{START} --config-file jobs/conf.yaml\n") == [COMPLETED]
+
+
+@pytest.mark.parametrize("launch", ["", f"{START}\n", f"{START} {GOOD}\n", f"{START} ddp.use_megatron_fsdp=false\n"])
+def test_the_verdict_on_a_recipe_is_the_same_when_it_alone_is_given(found: Found, launch: str) -> None:
+    """As in a commit hook, which hands over the files that are committed."""
+    whole = [each for each in found(launch) if each.startswith("recipes")]
+    assert found(launch, "recipes/llama.py") == whole
+
+
+def test_an_override_that_is_wrong_is_where_the_launcher_writes_it(found: Found) -> None:
+    launch = f"{START} {GOOD} \\\n  model.pipeline_model_parallel_size=2\n"
+    assert found(launch) == ["jobs/run.sh:2:38: error MFSDP350", COMPLETED]
+
+
+def test_what_is_wrong_in_a_launcher_is_not_told_of_a_recipe_alone(found: Found) -> None:
+    assert found(f"{START} {GOOD} model.pipeline_model_parallel_size=2\n", "recipes") == [COMPLETED]
+
+
+def test_a_file_that_is_wrong_is_where_it_says_so(project: Project, found: Found) -> None:
+    project.write(
+        "jobs/conf.yaml", "checkpoint:\n  ckpt_format: fsdp_dtensor\nmodel:\n  pipeline_model_parallel_size: 2\n"
+    )
+    assert "jobs/conf.yaml:4:33: error MFSDP350" in found(f"{START} --config-file jobs/conf.yaml\n")
+
+
+def test_the_environment_that_is_wrong_is_where_it_is_exported(found: Found) -> None:
+    launch = f"export CUDA_DEVICE_MAX_CONNECTIONS=1\n{START} {GOOD}\n"
+    assert "jobs/run.sh:1:36: warning MFSDP501" in found(launch)
