@@ -60,3 +60,8 @@ _STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^\s*\.\s", re.MULTIL
 def _may_be_one(text: str) -> bool:
     """Whether a script may start a training run, by its words. Parsers are loaded for no other."""
     return bool(_RELEVANT.search(text) and _STARTS.search(text))
+
+
+def may_start(text: str) -> bool:
+    """Whether a text that is, or holds, a script may start a training run."""
+    return _may_be_one(text)

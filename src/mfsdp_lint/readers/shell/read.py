@@ -16,6 +16,7 @@ from mfsdp_lint.front_ends.load import profiles
 from mfsdp_lint.front_ends.pinned import Pinned
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.shell import megatron_lm, overrides
+from mfsdp_lint.readers.shell.held import Held
 from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.run import Launch, Runner, TooMuch
 from mfsdp_lint.startup.resolve import WORLD_SIZE
@@ -36,12 +37,14 @@ class ShellRead:
     problems: list[Problem]
 
 
-def read_shell(path: str, text: str, versions: Versions = DEFAULT_TARGET, sources: Sources | None = None) -> ShellRead:
+def read_shell(
+    path: str, text: str | Held, versions: Versions = DEFAULT_TARGET, sources: Sources | None = None
+) -> ShellRead:
     """What a script comes to. A launch that does not configure Megatron gives no recipe.
 
     Origins: the span is the flag with its value, or the assignment; the focus is the value.
     """
-    runner = Runner(path, sources or Sources({path: text}))
+    runner = Runner(path, sources or Sources({path: text} if isinstance(text, str) else {}))
     problems = []
     try:
         runner.run(text)
