@@ -23,10 +23,14 @@ from mfsdp_lint.core.values import UNKNOWN, Known, Plain
 from mfsdp_lint.front_ends.load import profiles
 from mfsdp_lint.front_ends.naming import Key, Unwritable, by_attribute, by_line
 from mfsdp_lint.front_ends.profile import Place, Profile
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.nemo import nemo
+from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.yaml.read import read_yaml
 from mfsdp_lint.rules.check import Violation, violations
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule
+from mfsdp_lint.snapshots.knowledge import load_knowledge
 from mfsdp_lint.versions.target import Target
 from mfsdp_lint.vocabulary import table
 from tests.rules.sites import where_of
@@ -36,7 +40,10 @@ OTHERWISE = ("not passed on", "made otherwise", "not validated", "spared")
 """No key for one of the settings; the framework itself sets another value; it does not run the check; code that it
 replaces, or another version."""
 
-BESIDE = {"ms-swift": {"tuner_type": "full", "use_megatron_fsdp": False}}
+BESIDE: Mapping[str, Mapping[str, Any]] = {
+    "ms-swift": {"tuner_type": "full", "use_megatron_fsdp": False},
+    "megatron-lm-yaml": {"language_model": {"num_layers": 2}, "model_parallel": {"tensor_model_parallel_size": 2}},
+}
 """What a file of a framework has beside its settings, where its profile asks for it."""
 
 
@@ -48,6 +55,8 @@ def main() -> int:
     rules = load_rules()
     every: Counter[str] = Counter()
     for profile in profiles():
+        if any(place.calls for place in profile.places):
+            continue  # its keys are arguments of recipes, of which each has others
         told: Counter[str] = Counter()
         for rule in rules:
             for number, example in enumerate(rule.examples):
@@ -81,8 +90,7 @@ def tried(rule: Rule, example: Example, profile: Profile, place: Place) -> str:
     written = tree(example.settings, place, target)
     if not written:
         return "not passed on"
-    text = yaml.safe_dump(_around(written, profile, place), sort_keys=False)
-    recipes = read_yaml("run.yaml", text, target)
+    recipes = _read(_around(written, profile, place), profile, target)
     if not recipes:
         return "missed"
     if _broken(rule, recipes[0], target):
@@ -95,6 +103,14 @@ def tried(rule: Rule, example: Example, profile: Profile, place: Place) -> str:
     plain = _broken(rule, replace(recipes[0], front_end=FRONT_ENDS[profile.front_end.runs]), target)
     unchecked = bool(plain) and not profile.front_end.checks(rule.code, plain[0].case.enforcer)
     return "not validated" if unchecked else "missed"
+
+
+def _read(written: dict[str, Any], profile: Profile, target: Target) -> list[Recipe]:
+    """What is read of settings in a file of the framework."""
+    if profile.front_end.name == "nemo":
+        sources, knowledge = Sources({"run.py": nemo_recipe(written)}), load_knowledge(target)
+        return read_python(["run.py"], sources, knowledge, nemo=lambda: nemo(target)).recipes
+    return read_yaml("run.yaml", yaml.safe_dump(written, sort_keys=False), target)
 
 
 def _broken(rule: Rule, recipe: Recipe, target: Target) -> list[Violation]:
@@ -121,7 +137,7 @@ def _written(path: str, value: Plain, place: Place, target: Target) -> Iterator[
         yield from _as_flags(path, value, target)
     keys: list[Key] = list(by_attribute(path)) if place.named == "attributes" else []
     known = table().attributes(target.core)
-    for key in [key for key in keys if key.words[0] in known] + list(by_line(place)(path)):
+    for key in list(by_line(place)(path)) + [key for key in keys if key.words[0] in known]:
         yield key.words, key.word(value)
 
 
@@ -137,17 +153,58 @@ def _as_flags(path: str, value: Plain, target: Target) -> Iterator[tuple[tuple[s
 
 
 def _around(written: dict[str, Any], profile: Profile, place: Place) -> dict[str, Any]:
+    beside = BESIDE.get(profile.front_end.name, {})
     for key, wanted in place.where:
         branch = written
         for name in key[:-1]:
             branch = branch.setdefault(name, {})
-        branch.setdefault(key[-1], wanted[0])
+        if key[0] not in beside:
+            branch.setdefault(key[-1], wanted[0])
     whole: dict[str, Any] = written
     for name in reversed(place.at):
         whole = {
             name.replace("*trainer*", "pre_trainer").replace("*", _NAMES.get(profile.front_end.name, "actor")): whole
         }
-    return {**BESIDE.get(profile.front_end.name, {}), **whole}
+    return {**beside, **{name: _with(beside.get(name), each) for name, each in whole.items()}}
+
+
+def _with(beside: Any, written: Any) -> Any:
+    return {**beside, **written} if isinstance(beside, dict) and isinstance(written, dict) else written
+
+
+_TASKS = {
+    "trainer": "nl.Trainer",
+    "strategy": "nl.MegatronStrategy",
+    "ddp": "DistributedDataParallelConfig",
+    "model": "llm.GPTModel",
+    "optim": "nl.MegatronOptimizerModule",
+}
+"""What a recipe of NeMo makes at a key."""
+
+
+def nemo_recipe(written: Mapping[str, Any]) -> str:
+    """A recipe of NeMo in Python that has these settings."""
+    whole = {"trainer": {}, **written}
+    whole["trainer"] = {"strategy": {}, **whole["trainer"]}
+    return (
+        "import nemo_run as run\nimport torch\nfrom nemo import lightning as nl\nfrom nemo.collections import llm\n"
+        "from megatron.core.distributed import DistributedDataParallelConfig\n"
+        "from megatron.core.optimizer import OptimizerConfig\n\n\n"
+        f"def recipe():\n    return run.Partial(llm.pretrain, {_keywords(whole, '')})\n"
+    )
+
+
+def _keywords(written: Mapping[str, Any], above: str) -> str:
+    return ", ".join(f"{name}={_task(name, value, above)}" for name, value in written.items())
+
+
+def _task(name: str, value: Any, above: str) -> str:
+    if name in ("plugins", "callbacks"):
+        return f"[{', '.join(f'run.Config(nl.{cls}, {_keywords(each, name)})' for cls, each in value.items())}]"
+    if not isinstance(value, dict):
+        return value if isinstance(value, str) and value.startswith("torch.") else repr(value)
+    made = _TASKS.get(name) or ("OptimizerConfig" if above == "optim" else "llm.GPTConfig")
+    return f"run.Config({made}, {_keywords(value, name)})"
 
 
 _NAMES = {"primus": "pre_trainer", "nemo-rl": "policy"}

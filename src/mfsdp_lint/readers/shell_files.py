@@ -59,6 +59,11 @@ def _may_be_one(text: str) -> bool:
     return bool(_RELEVANT.search(text) and _STARTS.search(text))
 
 
+def may_start(text: str) -> bool:
+    """Whether a text that is, or holds, a script may start a training run."""
+    return _may_be_one(text)
+
+
 class _Reading:
     """Scripts that are read one after the other; `problems` are those of the files that were asked for."""
 

@@ -10,12 +10,12 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.front_ends.load import profiles
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.profiled import recipes_of
 from mfsdp_lint.readers.yaml import model_args, overrides
 from mfsdp_lint.readers.yaml.compose import COMPOSE
 from mfsdp_lint.readers.yaml.document import Document
 from mfsdp_lint.readers.yaml.files import Files
 from mfsdp_lint.readers.yaml.nodes import Mapping, Node, compose_documents
-from mfsdp_lint.readers.yaml.profiled import recipes_of
 from mfsdp_lint.versions.target import DEFAULT_TARGET
 from mfsdp_lint.vocabulary.entry import Versions
 
@@ -74,12 +74,13 @@ def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET, files: 
 def _of_a_framework(path: str, text: str, versions: Versions, files: Files) -> list[Recipe] | None:
     """The recipes of a framework's configuration; None where it is no framework's."""
     root = files.tree(path)
+    found: list[Recipe] | None = None
     for profile in profiles() if root else ():
-        if root and profile.mention.search(text):
+        if root and not found and profile.mention.search(text):
             whole = COMPOSE[profile.compose](path, root, files)
             if any(whole.get(*key) for key in profile.known_by):
-                return recipes_of(profile, path, whole, versions)
-    return None
+                found = recipes_of(profile, path, whole, versions, files.evaluate)
+    return found
 
 
 def _by_itself(document: Document, roots: Sequence[Node], versions: Versions) -> Iterator[Recipe]:
