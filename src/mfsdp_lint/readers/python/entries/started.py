@@ -13,6 +13,7 @@ from mfsdp_lint.readers.python.entries.upstream_scripts import upstream_script
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.paths import PATIENCE
 from mfsdp_lint.readers.python.state.room import with_room
 from mfsdp_lint.readers.python.values.modules import Module
@@ -22,13 +23,17 @@ from mfsdp_lint.readers.reader import ToRead
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What a script comes to when it is started: its recipes, and the functions that it runs; of itself, the script."""
+    """What a script comes to when it is started: its recipes, and what runs: its functions, and the script itself.
+
+    `raised` is how it surely ends where there are no recipes.
+    """
 
     recipes: tuple[Recipe, ...]
-    ran: frozenset[Key]
+    ran: frozenset[Key] = frozenset()
+    raised: Raised | None = None
 
 
-NOTHING = Started((), frozenset())
+NOTHING = Started(())
 
 
 class Programs:
@@ -69,9 +74,13 @@ class Programs:
             return NOTHING
         machine.given, machine.called, machine.patience = given, set(), PATIENCE
         try:
-            found = running.run(machine, entry, Spans(machine))
+            endings: list[running.Ending] = []
+            found = running.run(machine, entry, Spans(machine), endings)
         finally:
             machine.given = None
+        if not found:
+            raised = [each for each in endings if isinstance(each, Raised)]
+            return Started((), raised=raised[0]) if len(raised) == len(endings) else NOTHING
         if needs_all and not all(each.known for each in found):
             return NOTHING
         ran = {key_of(each) for each in machine.called} | {(module.path, entry.line, entry.name)}
