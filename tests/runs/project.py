@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from mfsdp_lint.cli import main
-from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.engine.read import question, read
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
+from mfsdp_lint.engine.read import Read, question, read
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
 
@@ -25,10 +25,18 @@ class Project:
         place.write_text(text, encoding="utf-8")
 
     def runs(self, *paths: str) -> list[Recipe]:
-        """The recipes of files."""
-        asked, _ = question(Options(paths=paths))
-        return [recipe for recipe in read(asked, Sources({})).recipes if recipe.command is not None]
+        """The runs that files start."""
+        return [recipe for recipe in _read(paths).recipes if recipe.command is not None]
+
+    def unfollowed(self, *paths: str) -> tuple[Unfollowed, ...]:
+        """What of files cannot be followed."""
+        return _read(paths).unfollowed
 
     def lint(self, *paths: str) -> int:
         """Lint files; what is printed is for who captures it."""
         return main(["--no-cache", "--output-format", "concise", *paths])
+
+
+def _read(paths: tuple[str, ...]) -> Read:
+    asked, _ = question(Options(paths=paths))
+    return read(asked, Sources({}))

@@ -177,3 +177,15 @@ def test_upstreams_own_script_is_the_recipe_that_it_names(project: Project) -> N
 def test_of_what_the_script_would_do_nothing_is_guessed(project: Project, words: str) -> None:
     project.write("launch.sh", f"{UPSTREAM} {words} ddp.use_megatron_fsdp=true\n")
     assert [recipe.kind for recipe in project.runs("launch.sh")] == ["overrides"]
+
+
+def test_a_launch_that_surely_ends_with_an_exception_is_told(project: Project) -> None:
+    project.write("launch.sh", "\npython scripts/train.py -- model.tensor_model_parallel_size=2\n")
+    (told,) = project.unfollowed("launch.sh")
+    assert (told.path, told.line, told.kind, told.why, told.error) == (
+        "launch.sh",
+        2,
+        "launch",
+        "raises",
+        "OverridesError",
+    )

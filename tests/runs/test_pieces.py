@@ -110,9 +110,8 @@ def test_what_is_wrong_in_a_launcher_is_not_told_of_a_recipe_alone(found: Found)
 
 
 def test_a_file_that_is_wrong_is_where_it_says_so(project: Project, found: Found) -> None:
-    project.write(
-        "jobs/conf.yaml", "checkpoint:\n  ckpt_format: fsdp_dtensor\nmodel:\n  pipeline_model_parallel_size: 2\n"
-    )
+    text = "checkpoint:\n  ckpt_format: fsdp_dtensor\nmodel:\n  pipeline_model_parallel_size: 2\n"
+    project.write("jobs/conf.yaml", text)
     assert "jobs/conf.yaml:4:33: error MFSDP350" in found(f"{START} --config-file jobs/conf.yaml\n")
 
 

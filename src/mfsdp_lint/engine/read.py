@@ -15,6 +15,7 @@ from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers import command_line_overrides, registry
 from mfsdp_lint.readers.command_line_overrides import CommandLine
 from mfsdp_lint.readers.overrides import override
+from mfsdp_lint.readers.python_relevance import RECIPE
 from mfsdp_lint.readers.reader import Knowledge, ToRead
 from mfsdp_lint.readers.registry import file_types
 from mfsdp_lint.versions.target import Target, UnknownVersion
@@ -110,7 +111,7 @@ def with_launchers(question: Question) -> Question:
     paths = [file.path for file in question.every_file if file.kind in started]
     types = [reader.type for reader in registry.READERS if reader.type.launches]
     asked = {disk.real(file.path) for file in question.every_file}
-    found = [File(path, type_.name) for type_ in types for path in (launchers(paths, type_) if paths else ())]
+    found = [File(path, type_.name) for type_ in types for path in launchers(paths, type_, RECIPE)]
     return replace(question, launchers=tuple(file for file in found if disk.real(file.path) not in asked))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import is_skipped
@@ -24,11 +24,12 @@ _DEFINED = re.compile(r"^def (\w+)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 
-def launchers(paths: Collection[str], type_: FileType) -> list[str]:
+def launchers(paths: Iterable[str], type_: FileType, recipe: re.Pattern[str]) -> list[str]:
     """The scripts of this type, in the projects of these files, that have the name of one of them or of a function in
-    it. Hidden folders, and those that nobody writes by hand, are not entered; outside of any project, no folder is.
-    Sorted.
+    it. Files whose text has nothing of a `recipe` are started by nobody. Hidden folders, and those that nobody writes by
+    hand, are not entered; outside of any project, no folder is. Sorted.
     """
+    paths = [path for path in paths if recipe.search(_text(path))]
     names = frozenset(name for path in paths for name in _names(path))
     known = {disk.real(path) for path in paths}
     roots = {repository_above(os.path.dirname(path)) for path in known}

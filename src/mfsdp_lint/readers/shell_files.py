@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
@@ -36,8 +36,10 @@ class ShellFiles:
         """The recipes of every script that has some."""
         reading = _Reading(asked)
         recipes = [recipe for path in asked.paths for recipe in reading.recipes(path)]
+        unfollowed = tuple(reading.unfollowed)
         launches = list(reading.launches())
-        return Reading([*recipes, *launches], [*reading.problems, *reading.faults.problems])
+        problems = [*reading.problems, *reading.faults.problems]
+        return Reading([*recipes, *launches], problems, unfollowed=unfollowed)
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Every comment."""
@@ -70,6 +72,7 @@ class _Reading:
     def __init__(self, asked: ToRead) -> None:
         self.asked = asked
         self.problems: list[Problem] = []
+        self.unfollowed: list[Unfollowed] = []
         self.faults = Faults()
         self.programs: Programs | None = None
 
@@ -89,6 +92,7 @@ class _Reading:
                 self.programs = self.programs or Programs(self.asked)
                 found = read_shell(path, text, self.asked.target, self.asked.sources, self.programs)
                 self.problems += found.problems
+                self.unfollowed += found.unfollowed
                 return found.recipes
         return []
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
-from mfsdp_lint.core.recipe import Kind, Origin, Piece, Recipe, Setting, Span, Variant
-from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.recipe import Kind, Origin, Piece, Recipe, Setting, Span, Unfollowed, Variant
+from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.settings import With, WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
 from mfsdp_lint.front_ends.load import profiles
@@ -46,6 +46,7 @@ class ShellRead:
 
     recipes: list[Recipe]
     problems: list[Problem]
+    unfollowed: list[Unfollowed] = field(default_factory=list)
 
 
 def read_shell(
@@ -67,7 +68,8 @@ def read_shell(
         runner.run(text)
     except (TooMuch, RecursionError):
         problems.append(Problem(path, 1, 1, "this script has more ways and steps than are followed", "foreign"))
-    kinds = _kinds(path, runner.launches, sources, programs)
+    unfollowed: list[Unfollowed] = []
+    kinds = _kinds(path, runner.launches, sources, programs, unfollowed)
     recipes = list(_recipes(path, kinds, versions, sources))
     if recipes:
         notices = tuple(noticed(path, runner, [launch for launch, _ in kinds], recipes, versions))
@@ -76,7 +78,7 @@ def read_shell(
         at = runner.lost
         said = "the shell syntax cannot be followed here; what is launched behind it may be missing"
         problems.append(Problem(at.path, at.line, at.column, said, "foreign"))
-    return ShellRead(recipes, problems)
+    return ShellRead(recipes, problems, unfollowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,36 +120,50 @@ Kinds = Sequence[tuple[Launch, Shape | Run]]
 """The launches that start a run, and how each is configured."""
 
 
-def _kinds(path: str, launches: Sequence[Launch], sources: Sources, programs: Programs | None) -> Kinds:
-    runs = {} if programs is None else _runs(path, launches, sources, programs)
+def _kinds(
+    path: str,
+    launches: Sequence[Launch],
+    sources: Sources,
+    programs: Programs | None,
+    unfollowed: list[Unfollowed],
+) -> Kinds:
+    """How each launch is configured; `unfollowed` is told of programs that surely end without a run."""
+    runs = {} if programs is None else _runs(path, launches, sources, programs, unfollowed)
     kinds = ((launch, runs.get(number) or _shape(launch)) for number, launch in enumerate(launches))
     return [(launch, kind) for launch, kind in kinds if kind is not None]
 
 
-def _runs(path: str, launches: Sequence[Launch], sources: Sources, programs: Programs) -> dict[int, Run]:
+def _runs(
+    path: str, launches: Sequence[Launch], sources: Sources, programs: Programs, unfollowed: list[Unfollowed]
+) -> dict[int, Run]:
     """What the programs of the tree come to, by the number of the launch. All ways to one command are followed or none
     is."""
     found: dict[int, Run] = {}
     by_place: dict[Span, list[int]] = {}
     for number, launch in enumerate(launches):
         by_place.setdefault(launch.span, []).append(number)
-    for numbers in by_place.values():
+    for place, numbers in by_place.items():
         if len(numbers) > _MOST_RUNS:
             continue
-        here = {number: _run(path, launches[number], sources, programs) for number in numbers}
-        if all(here.values()):
-            found |= {number: run for number, run in here.items() if run}
+        here = {number: _started(path, launches[number], sources, programs) for number in numbers}
+        if all(started.recipes for started in here.values()):
+            found |= {number: Run(started) for number, started in here.items()}
+        raised = [started.raised for started in here.values() if started.raised is not None]
+        if len(raised) == len(here):
+            message = f"{raised[0].name}: {raised[0].text}"
+            name = posixpath.basename(path)
+            unfollowed.append(
+                Unfollowed(name, path, path, place.line, "launch", "raises", message, place, error=raised[0].name)
+            )
     return found
 
 
-def _run(path: str, launch: Launch, sources: Sources, programs: Programs) -> Run | None:
+def _started(path: str, launch: Launch, sources: Sources, programs: Programs) -> Started:
     given = given_by(launch, tuple(_environment(launch)), _ranks(launch))
     program = program_of(launch, path, sources)
     if program is not None:
-        started = programs.start(program, given)
-    else:
-        started = programs.start_upstream(posixpath.basename(plain(launch.started.program)), given)
-    return Run(started) if started.recipes else None
+        return programs.start(program, given)
+    return programs.start_upstream(posixpath.basename(plain(launch.started.program)), given)
 
 
 def _shape(launch: Launch) -> Shape | None:

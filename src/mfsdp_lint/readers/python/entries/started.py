@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
-from functools import cache
-from pathlib import Path
-
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.process import without_collection
@@ -14,41 +9,31 @@ from mfsdp_lint.readers.given_words import Given
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.incremental import key_of
 from mfsdp_lint.readers.python.entries.touched import Key
+from mfsdp_lint.readers.python.entries.upstream_scripts import upstream_script
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.paths import PATIENCE
 from mfsdp_lint.readers.python.state.room import with_room
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python_relevance import is_relevant
 from mfsdp_lint.readers.reader import ToRead
-from mfsdp_lint.versions.ranges import is_version, numbers
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What a script comes to when it is started: its recipes, and the functions that it runs; of itself, the script."""
+    """What a script comes to when it is started: its recipes, and what runs: its functions, and the script itself.
+
+    `raised` is how it surely ends where there are no recipes.
+    """
 
     recipes: tuple[Recipe, ...]
-    ran: frozenset[Key]
+    ran: frozenset[Key] = frozenset()
+    raised: Raised | None = None
 
 
-NOTHING = Started((), frozenset())
-
-
-_UPSTREAM = Path(__file__).parents[1] / "library" / "programs"
-"""What the scripts of Megatron-Bridge come to, written down, in folders named after the first release that they are
-for: read here, and imported by nobody."""
-
-
-@cache
-def _written(name: str, version: str) -> ast.Module | None:
-    folders = sorted(
-        (each for each in _UPSTREAM.iterdir() if is_version(each.name)), key=lambda folder: numbers(folder.name)
-    )
-    known = [folder / name for folder in folders if numbers(folder.name) <= numbers(version)]
-    path = known[-1] if known and re.fullmatch(r"\w+\.py", name) else None
-    return ast.parse(path.read_bytes()) if path is not None and path.is_file() else None
+NOTHING = Started(())
 
 
 class Programs:
@@ -70,7 +55,7 @@ class Programs:
 
     def start_upstream(self, name: str, given: Given) -> Started:
         """The same of a script of Megatron-Bridge that is not in the tree, where it is known what it does."""
-        tree = _written(name, self.asked.target.bridge)
+        tree = upstream_script(name, self.asked.target.bridge)
         if tree is None:
             return NOTHING
         with without_collection():
@@ -89,9 +74,13 @@ class Programs:
             return NOTHING
         machine.given, machine.called, machine.patience = given, set(), PATIENCE
         try:
-            found = running.run(machine, entry, Spans(machine))
+            endings: list[running.Ending] = []
+            found = running.run(machine, entry, Spans(machine), endings)
         finally:
             machine.given = None
+        if not found:
+            raised = [each for each in endings if isinstance(each, Raised)]
+            return Started((), raised=raised[0]) if len(raised) == len(endings) else NOTHING
         if needs_all and not all(each.known for each in found):
             return NOTHING
         ran = {key_of(each) for each in machine.called} | {(module.path, entry.line, entry.name)}
