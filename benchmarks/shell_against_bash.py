@@ -39,7 +39,7 @@ def main() -> int:
     parser.add_argument("--show", type=int, default=0)
     arguments = parser.parse_args()
     every, counts = Told(), {"scripts": 0, "refused": 0, "given up": 0, "no launch": 0}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         sandbox = Sandbox(Path(folder))
         os.chdir(folder)
         for path, files in (*_generated(arguments.first, arguments.generated), *_real(arguments.files)):

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,14 +53,14 @@ class Sandbox:
         for path, text in files.items():
             (work / path).parent.mkdir(parents=True, exist_ok=True)
             (work / path).write_text(text, encoding="utf-8", newline="")
-        record = self.folder / "tmp" / "record"
-        shutil.rmtree(record, ignore_errors=True)
-        record.mkdir()
+        # What a script leaves running in the background writes on, where nobody looks.
+        record = Path(tempfile.mkdtemp(dir=self.folder / "tmp"))
+        record.chmod(0o777)
         (self.folder / "dev" / "null").write_bytes(b"")
         given = {
             "PATH": "/bin",
             "HOME": "/home",
-            "RECORD": "/tmp/record",
+            "RECORD": f"/tmp/{record.name}",
             "SAYS": says,
             "BASH_ENV": "/bin/sandbox.sh",
             **environment,
@@ -70,6 +71,7 @@ class Sandbox:
             "-n",
             "-p",
             "-f",
+            "--kill-child",
             shutil.which("chroot") or "chroot",
             str(self.folder),
             "/bin/bash",

@@ -19,6 +19,7 @@ from mfsdp_lint.readers.shell.state import State, Variable
 _EXPANSIONS = ("simple_expansion", "expansion", "command_substitution", "arithmetic_expansion")
 _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
+_NUMBER = re.compile(r"\$\(\((.*)\)\)", re.DOTALL)
 _LIST = re.compile(r"\$(?:@|\{(?:@|\w+\[@\])\})")
 """What is several words within quotes as well."""
 
@@ -303,6 +304,14 @@ class Expander:
 
     def _word_of(self, script: Script, start: int, end: int, inner: list[Node], state: State) -> Iterator[Piece | None]:
         """The word of a default: what is not quoted in it is split, as an expansion is."""
+        number = _NUMBER.fullmatch(script.text, start, end)
+        if number and not any(child.type == "arithmetic_expansion" for child in inner):
+            # The grammar does not know arithmetic here.
+            value, said = self.number(number[1], state)
+            yield replace(
+                script.cut(start, end)[0], text=HOLE if value is None else str(value), splits=True, option=said
+            )
+            return
         at = start
         for child in inner:
             begins, ends = _bounds(script, child)
