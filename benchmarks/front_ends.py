@@ -23,10 +23,14 @@ from mfsdp_lint.core.values import UNKNOWN, Known, Plain
 from mfsdp_lint.front_ends.load import profiles
 from mfsdp_lint.front_ends.naming import Key, Unwritable, by_attribute, by_line
 from mfsdp_lint.front_ends.profile import Place, Profile
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.nemo import nemo
+from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.yaml.read import read_yaml
 from mfsdp_lint.rules.check import Violation, violations
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule
+from mfsdp_lint.snapshots.knowledge import load_knowledge
 from mfsdp_lint.versions.target import Target
 from mfsdp_lint.vocabulary import table
 from tests.rules.sites import where_of
@@ -81,8 +85,7 @@ def tried(rule: Rule, example: Example, profile: Profile, place: Place) -> str:
     written = tree(example.settings, place, target)
     if not written:
         return "not passed on"
-    text = yaml.safe_dump(_around(written, profile, place), sort_keys=False)
-    recipes = read_yaml("run.yaml", text, target)
+    recipes = _read(_around(written, profile, place), profile, target)
     if not recipes:
         return "missed"
     if _broken(rule, recipes[0], target):
@@ -95,6 +98,14 @@ def tried(rule: Rule, example: Example, profile: Profile, place: Place) -> str:
     plain = _broken(rule, replace(recipes[0], front_end=FRONT_ENDS[profile.front_end.runs]), target)
     unchecked = bool(plain) and not profile.front_end.checks(rule.code, plain[0].case.enforcer)
     return "not validated" if unchecked else "missed"
+
+
+def _read(written: dict[str, Any], profile: Profile, target: Target) -> list[Recipe]:
+    """What is read of settings in a file of the framework."""
+    if profile.front_end.name == "nemo":
+        sources, knowledge = Sources({"run.py": nemo_recipe(written)}), load_knowledge(target)
+        return read_python(["run.py"], sources, knowledge, nemo=lambda: nemo(target)).recipes
+    return read_yaml("run.yaml", yaml.safe_dump(written, sort_keys=False), target)
 
 
 def _broken(rule: Rule, recipe: Recipe, target: Target) -> list[Violation]:
@@ -148,6 +159,41 @@ def _around(written: dict[str, Any], profile: Profile, place: Place) -> dict[str
             name.replace("*trainer*", "pre_trainer").replace("*", _NAMES.get(profile.front_end.name, "actor")): whole
         }
     return {**BESIDE.get(profile.front_end.name, {}), **whole}
+
+
+_TASKS = {
+    "trainer": "nl.Trainer",
+    "strategy": "nl.MegatronStrategy",
+    "ddp": "DistributedDataParallelConfig",
+    "model": "llm.GPTModel",
+    "optim": "nl.MegatronOptimizerModule",
+}
+"""What a recipe of NeMo makes at a key."""
+
+
+def nemo_recipe(written: Mapping[str, Any]) -> str:
+    """A recipe of NeMo in Python that has these settings."""
+    whole = {"trainer": {}, **written}
+    whole["trainer"] = {"strategy": {}, **whole["trainer"]}
+    return (
+        "import nemo_run as run\nimport torch\nfrom nemo import lightning as nl\nfrom nemo.collections import llm\n"
+        "from megatron.core.distributed import DistributedDataParallelConfig\n"
+        "from megatron.core.optimizer import OptimizerConfig\n\n\n"
+        f"def recipe():\n    return run.Partial(llm.pretrain, {_keywords(whole, '')})\n"
+    )
+
+
+def _keywords(written: Mapping[str, Any], above: str) -> str:
+    return ", ".join(f"{name}={_task(name, value, above)}" for name, value in written.items())
+
+
+def _task(name: str, value: Any, above: str) -> str:
+    if name in ("plugins", "callbacks"):
+        return f"[{', '.join(f'run.Config(nl.{cls}, {_keywords(each, name)})' for cls, each in value.items())}]"
+    if not isinstance(value, dict):
+        return value if isinstance(value, str) and value.startswith("torch.") else repr(value)
+    made = _TASKS.get(name) or ("OptimizerConfig" if above == "optim" else "llm.GPTConfig")
+    return f"run.Config({made}, {_keywords(value, name)})"
 
 
 _NAMES = {"primus": "pre_trainer", "nemo-rl": "policy"}

@@ -9,8 +9,8 @@ import pytest
 
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.trees import Section
 from mfsdp_lint.readers.yaml.compose import hydra
-from mfsdp_lint.readers.yaml.composed import Section
 from mfsdp_lint.readers.yaml.files import Files
 from tests.front_ends.project import Project
 

@@ -1,4 +1,4 @@
-"""Containers: which NeMo Framework image Dockerfiles, compose files and launch scripts name."""
+"""Containers: which NeMo Framework image Dockerfiles, compose files, Helm values and launch scripts name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mfsdp_lint.detect.found import Found
 from mfsdp_lint.detect.places import Places
 from mfsdp_lint.versions.containers import CONTAINERS, TORCH_IN_NGC
 
-DOCKERFILES = ("Dockerfile*", "*.Dockerfile", "Containerfile*", "docker-compose*.y*ml", "compose*.y*ml")
+DOCKERFILES = ("Dockerfile*", "*.Dockerfile", "Containerfile*", "docker-compose*.y*ml", "compose*.y*ml", "values*.y*ml")
 SCRIPTS = ("*.sh", "*.sbatch", "*.slurm", "*.sub")
 FOLDERS = ("", "docker", "scripts", "launch", "slurm")
 MOST = 200

@@ -7,13 +7,14 @@ takes_flags: true
 runs: megatron-lm
 starts_up: true
 mention: '(?m)^modules:'           a pattern of the texts that may be its files; all others are not even parsed
+                                   (without one it has no YAML files)
 flags: [--mm-model]                flags that only its own command line has
 compose: primus                    how its files are put together (readers/yaml/compose)
 recipes:
   - at: modules.*trainer*          where the settings of a run are; `*` stands for any part of a name
     where: {framework: [megatron]} what has to stand there
     named: attributes              by the names of Megatron-LM's parsed arguments (or by its `flags`), or:
-    settings:                      key → setting; `*` is any one name
+    settings:                      key → setting; `*` is any one name. Of two keys for one setting the later line counts
       ddp.*: ddp.*
       zero: {to: ddp.data_parallel_sharding_strategy, values: [[1, optim]]}
       ignored: null                nobody reads it, though a later line would take it
@@ -37,6 +38,10 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, same
 
 Named = Literal["attributes", "flags", "settings"]
+
+
+_NEVER = r"(?!)"
+"""A pattern that no text has."""
 
 
 class ProfileError(ValueError):
@@ -106,9 +111,12 @@ class Place:
         """Whether this is the way to it."""
         return len(key) == len(self.at) and all(map(fnmatchcase, key, self.at))
 
-    def sets(self, key: Sequence[str]) -> tuple[Target, ...]:
-        """What a key below it sets; of several lines the first counts."""
-        return next((found for line in self.lines if (found := line.sets(key)) is not None), ())
+    def sets(self, key: Sequence[str]) -> list[tuple[int, Target]]:
+        """What a key below it sets, and the line that says so; of several lines the first counts."""
+        for number, line in enumerate(self.lines):
+            if (found := line.sets(key)) is not None:
+                return [(number, target) for target in found]
+        return []
 
     def keys(self, setting: str) -> Iterator[tuple[tuple[str, ...], Target]]:
         """The keys that set this setting, each with what it means."""
@@ -148,8 +156,8 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
         profile = Profile(
             _front_end(fields),
             fields.pop("source"),
-            re.compile(fields.pop("mention")),
-            tuple(tuple(key.split(".")) for key in fields.pop("known_by")),
+            re.compile(fields.pop("mention", _NEVER)),
+            tuple(tuple(key.split(".")) for key in fields.pop("known_by", ())),
             fields.pop("compose", "alone"),
             tuple(_place(each) for each in fields.pop("recipes")),
             tuple(reasons),

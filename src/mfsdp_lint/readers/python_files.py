@@ -8,6 +8,14 @@ from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.readers.python_relevance import is_relevant
 from mfsdp_lint.readers.reader import Reading, ToRead
+from mfsdp_lint.versions.target import Target
+
+
+def _nemo(target: Target) -> object:
+    """What knows the runs of NeMo; most files have none."""
+    from mfsdp_lint.readers.nemo import nemo
+
+    return nemo(target)
 
 
 class PythonFiles:
@@ -32,6 +40,7 @@ class PythonFiles:
             beside=asked.beside,
             tracing=asked.tracing,
             before=before if isinstance(before, Before) else None,
+            nemo=lambda: _nemo(asked.target),
         )
         problems = (*(error.problem for error in found.unreadable), *found.missing, *found.faults)
         return Reading(found.recipes, problems, tuple(knowledge.remarks()), found.again, found.unfollowed)

@@ -2,7 +2,9 @@
 
 Sources, both in Megatron-Bridge's repository at 067f987: `docs/versions1.json` pairs every release with its container,
 `docs/releases/software-versions.md` lists the components of the first container of every line. A container that
-neither speaks of (a release candidate, a build for one model) is not here.
+neither speaks of (a release candidate, a build for one model) is not here. 25.07 is older than both: it is NeMo 2.4.0
+(NeMo's CHANGELOG.md:303 at 8cfedd72), which pins Megatron-LM 03f7793, two commits past core_v0.13.0rc0
+(requirements/manifest.json:14 at v2.4.0).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ class Container:
 
 
 CONTAINERS = (
+    Container("25.07", None, "0.13.0"),
     Container("25.09", None, "0.14.0", "2.7.0", "2.8.0a0"),  # with megatron-bridge 0.1.0rc3
     Container("25.11", "0.2.0", None, "2.9", "2.9.0a0"),
     Container("26.02", "0.3.0", "0.16.0", "2.12", "2.10.0a0"),

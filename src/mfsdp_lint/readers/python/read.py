@@ -63,6 +63,7 @@ def read_python(
     beside: Sequence[str] = (),
     tracing: bool = False,
     before: Before | None = None,
+    nemo: Any = None,
 ) -> PythonRead:
     """The recipes of Python files, and those that addresses name.
 
@@ -71,14 +72,15 @@ def read_python(
     `knowledge` is what is known of upstream packages whose source is not at hand; `search_path` are folders with such
     source. A file that cannot be read or parsed is listed and does not stop the others. With `tracing`, origins know
     the calls that led to them. `before` is an earlier reading of the same files, with the same knowledge: recipes that
-    no change of texts since then can reach are taken over.
+    no change of texts since then can reach are taken over. `nemo` gives what makes settings of
+    runs of NeMo (readers/nemo.py).
     """
 
     def machine() -> Machine:
         finder = ModuleFinder(sources, search_path)
         finder.spell(beside)
         finder.ask_for([*paths, *(address.path for address in addresses)])
-        return Machine(finder, knowledge, tracing)
+        return Machine(finder, knowledge, tracing, nemo)
 
     with without_collection():
         if before is not None and not addresses:

@@ -1,93 +1,13 @@
-"""A configuration that is put together from YAML files: a tree whose every value knows the file that gave it.
-
-What a file that is not there would have given is not known, and neither is what that could have given: a section
-that may hold more than it shows is `open`.
-"""
+"""What one YAML document says, as a tree."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-
 from mfsdp_lint.core.recipe import Origin
-from mfsdp_lint.core.records import dataclass, field, replace
-from mfsdp_lint.core.values import Known, Value
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.readers.trees import MISSING, Leaf, Section, Tree
 from mfsdp_lint.readers.yaml import nodes
 from mfsdp_lint.readers.yaml.document import Document
 from mfsdp_lint.readers.yaml.nodes import MAX_DEPTH
-
-Key = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """Anything that is no mapping.
-
-    `text` is what a text or float is written as, for whoever reads it differently; `items` are those of a list.
-    """
-
-    value: Value
-    origin: Origin
-    text: str | None = None
-    items: tuple[Tree, ...] | None = None
-
-    def with_value(self, value: Value, **changes: object) -> Leaf:
-        """The same with another value, and a changed origin."""
-        return Leaf(value, replace(self.origin, value=value, **changes))  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A mapping. `origin` is where it was first written; nowhere, for what was made from nothing."""
-
-    entries: Mapping[str, Tree] = field(default_factory=dict)
-    origin: Origin | None = None
-    open: bool = False
-
-    def get(self, *key: str) -> Tree | None:
-        """What is at a key."""
-        found: Tree | None = self
-        for word in key:
-            found = found.entries.get(word) if isinstance(found, Section) else None
-        return found
-
-    def section(self, *key: str) -> Section | None:
-        """The section at a key, if it is one."""
-        found = self.get(*key)
-        return found if isinstance(found, Section) else None
-
-    def text(self, *key: str) -> str | None:
-        """The text at a key, if it is a known one."""
-        found = self.get(*key)
-        known = found.value.value if isinstance(found, Leaf) and isinstance(found.value, Known) else None
-        return known if isinstance(known, str) else None
-
-    def without(self, *names: str) -> Section:
-        """The same without entries of these names."""
-        return replace(self, entries={name: each for name, each in self.entries.items() if name not in names})
-
-    def leaves(self, above: Key = ()) -> Iterator[tuple[Key, Leaf]]:
-        """Every leaf below, with the key that leads to it."""
-        for name, below in self.entries.items():
-            if isinstance(below, Section):
-                yield from below.leaves((*above, name))
-            else:
-                yield (*above, name), below
-
-    def sections(self, above: Key = ()) -> Iterator[tuple[Key, Section]]:
-        """Itself and every section below, with the key that leads to it."""
-        yield above, self
-        for name, below in self.entries.items():
-            if isinstance(below, Section):
-                yield from below.sections((*above, name))
-
-
-Tree = Leaf | Section
-
-MANDATORY = "???"
-"""OmegaConf's word for a value that others have to give: it changes nothing that they gave."""
-
-MISSING = Section(open=True)
-"""A file that is not there."""
 
 
 def tree_of(document: Document, node: nodes.Mapping, depth: int = 0) -> Section:
@@ -112,45 +32,3 @@ def _tree(document: Document, node: nodes.Node, depth: int) -> Tree:
     if isinstance(target, nodes.Sequence) and target.tag == "seq":
         items = tuple(_tree(document, item, depth + 1) for item in target.items)
     return Leaf(value, replace(origin, value=value), text, items)
-
-
-def plain(tree: Tree) -> Known | None:
-    """A tree as a plain value; None where a part of it is unknown."""
-    if isinstance(tree, Leaf):
-        return tree.value if isinstance(tree.value, Known) else None
-    if tree.open:
-        return None
-    found = {name: plain(each) for name, each in tree.entries.items()}
-    return None if None in found.values() else Known({name: each.value for name, each in found.items() if each})
-
-
-def merge(base: Section, over: Section) -> Section:
-    """A section laid over another, key by key; what is no mapping replaces what was there."""
-    entries = {} if over.open else dict(base.entries)
-    for name, new in over.entries.items():
-        old = base.entries.get(name)
-        # Of what somebody else may still write there, nothing is known but what is written here.
-        below = MISSING if old is None and base.open else old
-        entries[name] = _laid_over(below, new)
-    return Section(entries, base.origin or over.origin, base.open or over.open)
-
-
-def _laid_over(old: Tree | None, new: Tree) -> Tree:
-    if isinstance(new, Section):
-        return merge(old, new) if isinstance(old, Section) else new
-    if new.text == MANDATORY and old is not None:
-        return old
-    if isinstance(old, Leaf):
-        return replace(new, origin=replace(new.origin, earlier=old.origin, order=old.origin.order + 1))
-    return new
-
-
-def changed(section: Section, change: Callable[[Leaf], Leaf]) -> Section:
-    """The same with every leaf as `change` makes it."""
-    return replace(
-        section,
-        entries={
-            name: changed(each, change) if isinstance(each, Section) else change(each)
-            for name, each in section.entries.items()
-        },
-    )

@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.inputs.sources import Sources, Unreadable
-from mfsdp_lint.readers.yaml.composed import Section, tree_of
+from mfsdp_lint.readers.trees import Section
+from mfsdp_lint.readers.yaml.composed import tree_of
 from mfsdp_lint.readers.yaml.document import Document
 from mfsdp_lint.readers.yaml.nodes import Mapping, compose_documents
 

@@ -13,7 +13,7 @@ from mfsdp_lint.core.recipe import Origin, Source
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.readers.yaml.composed import Key, Leaf, Section, Tree, plain
+from mfsdp_lint.readers.trees import Key, Leaf, Section, Tree, plain
 from mfsdp_lint.readers.yaml.document import read_value
 
 Resolver = Callable[..., Plain]

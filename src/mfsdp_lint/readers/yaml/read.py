@@ -10,12 +10,12 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.front_ends.load import profiles
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.profiled import recipes_of
 from mfsdp_lint.readers.yaml import model_args, overrides
 from mfsdp_lint.readers.yaml.compose import COMPOSE
 from mfsdp_lint.readers.yaml.document import Document
 from mfsdp_lint.readers.yaml.files import Files
 from mfsdp_lint.readers.yaml.nodes import Mapping, Node, compose_documents
-from mfsdp_lint.readers.yaml.profiled import recipes_of
 from mfsdp_lint.versions.target import DEFAULT_TARGET
 from mfsdp_lint.vocabulary.entry import Versions
 

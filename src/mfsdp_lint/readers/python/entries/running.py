@@ -144,6 +144,7 @@ def _recipes(
             variants,
             any(each.partial for each in group),
             dict(entry.arguments or {}),
+            front_end=group[0].front_end,
         )
         recipes.setdefault(content(recipe) if len(groups) > 1 else None, (recipe, group[0]))
     where = lines(entry.module, [first for _, first in recipes.values()])

@@ -6,12 +6,16 @@ import ast
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
+from mfsdp_lint.core.recipe import Recipe, Setting, Settings, Variant
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
 from mfsdp_lint.readers.python.eval.launching import is_taken_for_one
+from mfsdp_lint.readers.python.eval.nemo import configures_run
+from mfsdp_lint.readers.python.export.nemo import tree_of_run
 from mfsdp_lint.readers.python.export.origins import Spans
-from mfsdp_lint.readers.python.export.settings import TreeSettings
+from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
 from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.paths import Launch
@@ -39,6 +43,7 @@ class Yield:
     names: frozenset[str] = frozenset()
     calls: tuple[tuple[Module, ast.AST, str], ...] = ()
     known: bool = True
+    front_end: FrontEnd = BRIDGE
 
 
 def path_yields(machine: Machine, result: Object, spans: Spans, names: Mapping[str, Object]) -> Iterator[Yield]:
@@ -59,7 +64,9 @@ def path_yields(machine: Machine, result: Object, spans: Spans, names: Mapping[s
     elif result is not None and not any(result is each.container for each in launches):
         configures = is_container(machine, result) or may_be_one(machine, result)
         partial = not is_container(machine, result) and not is_taken_for_one(machine, result)
-        yield Yield(RESULT, result, variant_of(machine, result, spans), configures, partial, _names_of(result, names))
+        variant = variant_of(machine, result, spans)
+        names_here, front_end = _names_of(result, names), _front_end(machine, result)
+        yield Yield(RESULT, result, variant, configures, partial, names_here, front_end=front_end)
 
 
 def may_be_one(machine: Machine, value: Object) -> bool:
@@ -89,11 +96,26 @@ def _launched(machine: Machine, launch: Launch, key: Hashable, spans: Spans, nam
         variant = _variant(machine, launch.root, launch.environment, spans, launch.when)
     partial = changed_from_outside(launch.root) and not is_taken_for_one(machine, launch.root)
     known = is_container(machine, launch.root)
-    return Yield(key, launch.container, variant, True, partial, _names_of(launch.container, names), launch.calls, known)
+    names_here, front_end = _names_of(launch.container, names), _front_end(machine, launch.root)
+    return Yield(key, launch.container, variant, True, partial, names_here, launch.calls, known, front_end)
 
 
 def _variant(machine: Machine, root: Object, environment: DictObject, spans: Spans, when: tuple[str, ...]) -> Variant:
-    return Variant(TreeSettings(machine, root, environment, spans), when)
+    settings: Settings = TreeSettings(machine, root, environment, spans)
+    if _is_nemo(machine, root):
+        written = (settings.get(path) for path in settings if path.startswith(ENVIRONMENT))
+        variables = {each.path: each for each in written if each is not None}
+        settings = WrittenSettings({**machine.nemo().settings(tree_of_run(spans, root)), **variables})
+    return Variant(settings, when)
+
+
+def _is_nemo(machine: Machine, root: Object) -> bool:
+    return machine.nemo is not None and configures_run(root)
+
+
+def _front_end(machine: Machine, root: Object) -> FrontEnd:
+    found: FrontEnd = machine.nemo().front_end if _is_nemo(machine, root) else BRIDGE
+    return found
 
 
 def without_repeats(found: Sequence[Yield]) -> list[Yield]:

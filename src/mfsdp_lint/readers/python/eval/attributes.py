@@ -18,6 +18,7 @@ from mfsdp_lint.readers.python.eval.classes import (
 )
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.native_attributes import builtin_attribute, function_attribute
+from mfsdp_lint.readers.python.eval.nemo import TRAINER, class_of
 from mfsdp_lint.readers.python.eval.path_objects import path_attribute
 from mfsdp_lint.readers.python.eval.protocols import special
 from mfsdp_lint.readers.python.state.calling import call
@@ -70,6 +71,8 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
         if type(value) is ConfigTree and f"omegaconf.DictConfig.{name}" in LIBRARY:
             return Partial(Native(name, LIBRARY[f"omegaconf.DictConfig.{name}"]), [value], {})
         value = as_object(machine, value)
+        if name == "fit" and class_of(value) == TRAINER:
+            return Partial(Native(name, LIBRARY["nemo.lightning.Trainer.fit"]), [value], {})
         if name == "__dict__":
             return attributes_of_unknown(machine, value)
         text = f"{value.text}.{name}" if value.text else name

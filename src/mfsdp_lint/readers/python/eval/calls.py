@@ -12,6 +12,7 @@ from mfsdp_lint.readers.python.eval.construction import construct, instantiate
 from mfsdp_lint.readers.python.eval.functions import call_function, one_configuration
 from mfsdp_lint.readers.python.eval.launching import is_launcher, launch
 from mfsdp_lint.readers.python.eval.methods import method
+from mfsdp_lint.readers.python.eval.nemo import keeps_arguments, run_of, task, trains
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import CALLERS, NO_FOCUS, Focus, call
@@ -41,7 +42,7 @@ from mfsdp_lint.readers.python.values.objects import (
 HANDS_ON = {
     "builtins.dict", "builtins.setattr", "object.__setattr__", "dataclasses.replace", "copy.replace",
     "functools.partial", "types.SimpleNamespace", "argparse.Namespace", "typing.cast", "json.loads", "yaml.safe_load",
-    "ast.literal_eval",
+    "ast.literal_eval", "nemo_run.Config", "nemo_run.Partial",
 }  # fmt: skip
 """Modelled functions that pass their arguments on as they are, or know by themselves what comes of options."""
 
@@ -100,6 +101,10 @@ def _call_external(
 ) -> Object:
     if is_launcher(external):
         return launch(machine, external.name, arguments, keywords, node, frame)
+    if trains(external):
+        return _train(machine, external, arguments, keywords, node, frame)
+    if keeps_arguments(external):
+        return task(machine, (external, *arguments, True), keywords, node, frame)
     modelled = LIBRARY.get(external.name)
     if modelled is not None:
         return _call_model(machine, external.name, modelled, arguments, keywords, node, frame)
@@ -107,6 +112,27 @@ def _call_external(
     if known is not MISSING:
         return call(machine, known, arguments, keywords, node, frame, focus)
     return unfollowed(machine, external.name, arguments, keywords, node, frame)
+
+
+def _train(
+    machine: Machine, function: Object, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    """A call of one of NeMo's functions that train."""
+    return launch(machine, "train", [run_of(machine, function, arguments, keywords, node, frame)], {}, node, frame)
+
+
+def _make(
+    machine: Machine,
+    cls: ClassObject,
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    node: Any,
+    frame: Frame,
+    focus: Focus,
+) -> Object:
+    if keeps_arguments(cls) or (machine.converted and (frame.module, frame.function) in machine.converted):
+        return task(machine, (cls, *arguments, True), keywords, node, frame)
+    return instantiate(machine, cls, arguments, keywords, node, frame, focus)
 
 
 def _call_bound(
@@ -261,7 +287,7 @@ def _call_anything(
 CALLERS.update(
     {
         Function: call_function,
-        ClassObject: instantiate,
+        ClassObject: _make,
         Native: _call_native,
         External: _call_external,
         Bound: _call_bound,

@@ -21,6 +21,7 @@ from mfsdp_lint.readers.python.state.started import environment
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, trace
 from mfsdp_lint.readers.python.values.frames import Frame, calls_to, told_at
 from mfsdp_lint.readers.python.values.markers import COPY_OF
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
@@ -48,6 +49,7 @@ _write: Callable[[type[Write], tuple[Any, ...]], Write] = tuple.__new__
 class Machine:
     """What is known at a moment of an evaluation; `path` is the execution path that it is on.
 
+    `nemo` gives what makes settings of a run of NeMo (readers/nemo.py).
     `memo` is what was worked out once for all paths. `called` are the functions that ran.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
     `variables` are the variables of the process environment that programs asked for (`asked_environment` times).
@@ -55,6 +57,7 @@ class Machine:
     are `turned_on` are given on trial, and those without a default while they are `needed`. `doubts` counts what may
     not have happened as it was taken to, `unfollowed` the calls of code out of sight.
     `given` is what the program is started with, where that is known.
+    `converted` are the functions in which a call of a class is a task for it (`nemo_run.autoconvert`).
     `patience` is how many steps may pass before an entry point makes or changes a configuration.
     `returned` is the call that returned last, with the expression that said what and the frame of that; `yielded` the
     expression of the element that a generator gave last. `forwarding` are the functions that write what their callers
@@ -62,9 +65,10 @@ class Machine:
     `gave` is the object that each call gave last. `called_aside` are the functions that were called for what is shared.
     """
 
-    def __init__(self, finder: ModuleFinder, knowledge: Any = None, tracing: bool = False) -> None:
+    def __init__(self, finder: ModuleFinder, knowledge: Any = None, tracing: bool = False, nemo: Any = None) -> None:
         self.finder = finder
         self.knowledge = knowledge
+        self.nemo = nemo
         self.tracing = tracing
         self.memo: dict[Any, Any] = {}
         self.called: set[Function] = set()
@@ -79,6 +83,7 @@ class Machine:
         self.turned_on: frozenset[str] = frozenset()
         self.needed = False
         self.given: Given | None = None
+        self.converted: set[tuple[Module, str]] = set()
         self.patience = PATIENCE
         self.unfollowed = 0
         self.doubts = 0

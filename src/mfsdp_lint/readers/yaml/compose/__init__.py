@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from mfsdp_lint.readers.trees import Section
 from mfsdp_lint.readers.yaml.compose import hydra, inheritance, primus
-from mfsdp_lint.readers.yaml.composed import Section
 from mfsdp_lint.readers.yaml.files import Files
 
 Compose = Callable[[str, Section, Files], Section]

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import NONE, Known
 from mfsdp_lint.readers.paths import above
-from mfsdp_lint.readers.yaml.composed import MANDATORY, MISSING, Leaf, Section, Tree, merge
+from mfsdp_lint.readers.trees import MANDATORY, MISSING, Leaf, Section, Tree, merge
 from mfsdp_lint.readers.yaml.files import LONGEST_CHAIN, Files
 from mfsdp_lint.readers.yaml.interpolation import resolved
 

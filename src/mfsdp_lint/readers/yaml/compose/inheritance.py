@@ -11,7 +11,7 @@ import posixpath
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known, is_known_as
 from mfsdp_lint.readers.paths import beside
-from mfsdp_lint.readers.yaml.composed import MISSING, Leaf, Section, Tree, merge
+from mfsdp_lint.readers.trees import MISSING, Leaf, Section, Tree, merge
 from mfsdp_lint.readers.yaml.files import LONGEST_CHAIN, Files
 from mfsdp_lint.readers.yaml.interpolation import ARITHMETIC, resolved
 

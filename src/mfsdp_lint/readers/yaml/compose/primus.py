@@ -18,7 +18,7 @@ import re
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Plain
 from mfsdp_lint.readers.paths import above, beside
-from mfsdp_lint.readers.yaml.composed import MISSING, Leaf, Section, Tree, changed, merge
+from mfsdp_lint.readers.trees import MISSING, Leaf, Section, Tree, changed, merge
 from mfsdp_lint.readers.yaml.files import LONGEST_CHAIN, Files
 
 _VARIABLE = re.compile(r"\$\{([^:{}]+)(?::([^}]*))?\}")

@@ -11,7 +11,7 @@ from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value, possible, same
 from mfsdp_lint.front_ends.pinned import Pinned
 from mfsdp_lint.front_ends.profile import Made, Place, Profile
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
-from mfsdp_lint.readers.yaml.composed import Key, Leaf, Section
+from mfsdp_lint.readers.trees import Key, Leaf, Section
 from mfsdp_lint.vocabulary import table
 from mfsdp_lint.vocabulary.entry import Versions
 from mfsdp_lint.vocabulary.tables import ENVIRONMENT, opposite
@@ -100,12 +100,12 @@ def _words(name: str, leaf: Leaf) -> Iterator[Word]:
 
 def _by_line(place: Place, section: Section) -> Iterator[tuple[str, Setting]]:
     """The profile says what each key sets."""
-    for key, leaf in section.leaves():
-        for target in place.sets(key):
-            value = target.value(leaf.value)
-            if target.setting.startswith(ENVIRONMENT) and isinstance(value, Known):
-                value = Known(str(value.value)) if value != NONE else UNKNOWN
-            yield target.setting, Setting(target.setting, value, leaf.origin)
+    found = [(number, target, leaf) for key, leaf in section.leaves() for number, target in place.sets(key)]
+    for _, target, leaf in sorted(found, key=lambda each: each[0]):
+        value = target.value(leaf.value)
+        if target.setting.startswith(ENVIRONMENT) and isinstance(value, Known):
+            value = Known(str(value.value)) if value != NONE else UNKNOWN
+        yield target.setting, Setting(target.setting, value, leaf.origin)
 
 
 _named = {"attributes": _by_attribute, "flags": _by_flag}

@@ -1,0 +1,120 @@
+"""NeMo 2: what configures a run there, and the calls that keep what they are given.
+
+A task of nemo_run (`run.Config(nl.Trainer, strategy=…)`) and an object of one of NeMo's own classes
+(`nl.Trainer(strategy=…)`) say the same, so that both are tasks here. `nl.MegatronStrategy` is where Megatron is
+configured, and a trainer has it. What NeMo makes of it is in the profile `nemo` (front_ends/data).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY, TASK
+from mfsdp_lint.readers.python.values.objects import External, Function, Instance, Object, Unknown
+
+STRATEGY = "MegatronStrategy"
+TRAINER = "Trainer"
+
+_PACKAGE = "nemo."
+_CLASSES = frozenset(
+    {STRATEGY, TRAINER, "MegatronMixedPrecision", "MegatronOptimizerModule", "MegatronCommOverlapCallback"}
+)
+"""Classes of which a configuration is made. Their own code is not followed."""
+
+_TRAINING = frozenset({"train", "pretrain", "finetune"})
+_PARAMETERS = ("model", "data", "trainer", "log", "resume", "optim")
+"""Those of `train` (nemo/collections/llm/api.py:74 at 8cfedd72), which the others begin with as well."""
+
+
+def class_of(value: Object) -> str:
+    """The name of the class that a task is to make, or of what an object is; "" where that is not known."""
+    made: Any = value
+    if isinstance(value, Unknown) and TASK in value.fields:
+        made = value.fields[TASK][0]
+    elif isinstance(value, Instance):
+        made = value.cls
+    if isinstance(made, External):
+        return made.name.rpartition(".")[2]
+    return made.name if isinstance(made, ClassObject) else ""
+
+
+def keeps_arguments(function: Object) -> bool:
+    """Whether a call makes an object of one of NeMo's classes, its source at hand or not."""
+    if isinstance(function, External):
+        return function.name.startswith(_PACKAGE) and function.name.rpartition(".")[2] in _CLASSES
+    return isinstance(function, ClassObject) and function.name in _CLASSES and function.module.name.startswith(_PACKAGE)
+
+
+def trains(function: Object) -> bool:
+    """Whether a function is one of those that train with what they are handed (`llm.pretrain`)."""
+    if isinstance(function, External):
+        package, _, name = function.name.rpartition(".")
+    elif isinstance(function, Function):
+        package, name = function.module.name, function.name
+    else:
+        return False
+    return name in _TRAINING and package.removesuffix(".api") in ("nemo.collections.llm", "nemo.collections.vlm")
+
+
+def task(
+    machine: Machine, held: tuple[Object, ...], keywords: Mapping[str, Object], node: Any, frame: Frame
+) -> Unknown:
+    """What holds a function or a class, and the arguments for it as attributes. `held` as TASK has it."""
+    made = machine.unknown("task", not_none=True)
+    made.fields[TASK] = held
+    made.writes[TASK] = machine.note(node, frame, None, "default", None, None)
+    if len(held) > 2 or "**" in keywords:
+        made.fields[HAZY] = True
+    said = {each.arg: each for each in node.keywords if each.arg} if isinstance(node, ast.Call) else {}
+    for name, value in keywords.items():
+        if name == "**":
+            continue
+        made.fields[name] = value
+        made.writes[name] = machine.note(node, frame, said.get(name), "argument", value, None)
+    if class_of(made) == STRATEGY:
+        machine.found_configuration()
+    return made
+
+
+def run_of(
+    machine: Machine, function: Object, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Unknown:
+    """What a function that trains is handed, as one configuration."""
+    named = dict(zip(_PARAMETERS, arguments, strict=False)) | keywords
+    return task(machine, (function, False), named, node, frame)
+
+
+def strategy_of(value: Object) -> Object:
+    """The strategy of a configuration, or of a trainer; None where there is none."""
+    if not isinstance(value, Unknown):
+        return None
+    trainer = value.fields.get("trainer", value if class_of(value) == TRAINER else None)
+    return trainer.fields.get("strategy") if isinstance(trainer, Unknown) else None
+
+
+def is_run(value: Object) -> bool:
+    """Whether a value configures a run: what it holds leads to a strategy for Megatron."""
+    if type(value) is not Unknown or TASK not in value.fields:
+        return False
+    return class_of(value) == STRATEGY or class_of(strategy_of(value)) == STRATEGY
+
+
+def changes_run(value: Object) -> bool:
+    """Whether the strategy of an unknown object was written to: a run that is configured elsewhere."""
+    if type(value) is not Unknown or not isinstance(value.fields.get("trainer"), Unknown):
+        return False
+    strategy = strategy_of(value)
+    if not isinstance(strategy, Unknown):
+        return False
+    ddp = strategy.fields.get("ddp")
+    return bool(strategy.writes) or (isinstance(ddp, Unknown) and bool(ddp.writes))
+
+
+def configures_run(value: Object) -> bool:
+    """Whether a value is a configuration of NeMo, whole or in part."""
+    return is_run(value) or changes_run(value)

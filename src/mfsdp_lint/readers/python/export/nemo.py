@@ -1,0 +1,140 @@
+"""From what the evaluator knows of a run of NeMo to a tree of values, with the names that NeMo has for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.core.values import Known
+from mfsdp_lint.readers.python.eval.nemo import STRATEGY, TRAINER, class_of, strategy_of
+from mfsdp_lint.readers.python.export.origins import Spans, origin
+from mfsdp_lint.readers.python.export.plain import plain_value
+from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HAZY, TASK
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    MISSING,
+    Instance,
+    ListObject,
+    Native,
+    Object,
+    Unknown,
+    Write,
+)
+from mfsdp_lint.readers.trees import Leaf, Section, Tree
+
+_NOWHERE = Origin(Span("", 1, 1, 1, 1), "default")
+_DEEPEST = 8
+HERE = "here"
+"""What the entry of a listed object says beside its arguments."""
+
+_LISTED = ("plugins", "callbacks")
+"""Attributes of a trainer that are one object or several: each is told by its class."""
+
+
+def tree_of_run(spans: Spans, root: Object) -> Section:
+    """A run as a tree. It is open where the strategy, or its DDP, may hold more than is seen."""
+    whole = _section(spans, root)
+    if class_of(root) == STRATEGY:
+        whole = Section({"trainer": Section({"strategy": whole})}, whole.origin, whole.open)
+    elif class_of(root) == TRAINER:
+        whole = Section({"trainer": whole}, whole.origin)
+    strategy = root if class_of(root) == STRATEGY else strategy_of(root)
+    ddp = strategy.fields.get("ddp", MISSING) if isinstance(strategy, Unknown) else MISSING
+    closed = _is_closed(strategy) and (ddp is MISSING or not isinstance(ddp, Unknown) or _is_closed(ddp))
+    made = _made(spans, strategy) or _made(spans, root)
+    return Section(whole.entries, made, open=not closed)
+
+
+def _made(spans: Spans, value: Object) -> Origin | None:
+    """The call that made a task."""
+    write = value.writes.get(TASK) if isinstance(value, Unknown) else None
+    return origin(spans, write) if isinstance(write, Write) else None
+
+
+def _is_closed(value: Object) -> bool:
+    """Whether an object was made in sight, with arguments that are all seen."""
+    return isinstance(value, Unknown) and TASK in value.fields and HAZY not in value.fields
+
+
+def _section(spans: Spans, owner: Object, depth: int = 0) -> Section:
+    entries: dict[str, Tree] = {}
+    if depth < _DEEPEST:
+        for name, value, write in _parts(spans, owner):
+            listed = name in _LISTED
+            found = _listed(spans, value, depth) if listed else None
+            entries[name] = found or _tree(spans, value, write, depth)
+    return Section(entries, None, open=not _is_closed(owner))
+
+
+def _parts(spans: Spans, owner: Object) -> Iterator[tuple[str, Object, Write | None]]:
+    """What an object was given, and what a class has by itself; what was only asked for is not told."""
+    fields: dict[Any, Any] = getattr(owner, "fields", {})
+    writes: dict[Any, Any] = getattr(owner, "writes", {})
+    for name, value in fields.items():
+        if isinstance(name, str) and not isinstance(value, Native):
+            write = writes.get(name)
+            if isinstance(owner, Instance) or isinstance(write, Write) or _holds(value):
+                yield name, value, write if isinstance(write, Write) else getattr(owner, "made", None)
+    for name, value in _defaults(spans, owner).items():
+        if name not in fields:
+            yield name, value, None
+
+
+def _holds(value: Object) -> bool:
+    """Whether something was written into an unknown object, or into a part of it."""
+    return isinstance(value, Unknown) and (
+        bool(value.writes) or any(_holds(each) for name, each in value.fields.items() if isinstance(name, str))
+    )
+
+
+def _defaults(spans: Spans, owner: Object) -> dict[str, Object]:
+    """What a class gives to the fields that a task for it leaves out."""
+    if not isinstance(owner, Unknown) or not _is_closed(owner):
+        return {}
+    cls = owner.fields[TASK][0]
+    if not isinstance(cls, ClassObject) or cls.module.name.startswith("nemo."):
+        return {}
+    machine = spans.machine
+    given = {name: value for name, value in owner.fields.items() if isinstance(name, str) and name in owner.writes}
+    mark, steps = len(machine.path.journal), machine.path.steps
+    machine.path.steps = 0
+    machine.path.trial += 1
+    try:
+        made = call(machine, cls, [], given, None, Frame(Module("", "", cls.module.tree)))
+        known = made.fields if isinstance(made, Instance) and HAZY not in made.writes else {}
+        return {name: value for name, value in known.items() if isinstance(name, str)}
+    except (Raised, RecursionError, CannotJoin, OutOfSteps):
+        return {}
+    finally:
+        machine.path.trial -= 1
+        machine.rollback(mark)
+        machine.path.steps = steps
+
+
+def _tree(spans: Spans, value: Object, write: Write | None, depth: int) -> Tree:
+    value = spans.machine.settle(value)
+    told = origin(spans, write) or _NOWHERE
+    if isinstance(value, (Unknown, Instance)) and (
+        TASK in value.fields or isinstance(value, Instance) or _holds(value)
+    ):
+        found = _section(spans, value, depth + 1)
+        return Section(found.entries, told, found.open)
+    return Leaf(plain_value(spans.machine, value), told)
+
+
+def _listed(spans: Spans, value: Object, depth: int) -> Section | None:
+    """Objects by the names of their classes; None where one of them is not known."""
+    value = spans.machine.settle(value)
+    items = value.items if isinstance(value, ListObject) else list(value) if isinstance(value, tuple) else [value]
+    names = [class_of(item) for item in items or ()]
+    if items is None or not all(names) or isinstance(value, CONSTANTS):
+        return None
+    found = {name: _section(spans, item, depth + 1) for name, item in zip(names, items, strict=True)}
+    here = Leaf(Known(True), _NOWHERE)
+    return Section({name: Section({**each.entries, HERE: here}) for name, each in found.items()})
