@@ -14,6 +14,10 @@ recipes:
   - at: modules.*trainer*          where the settings of a run are; `*` stands for any part of a name
     where: {framework: [megatron]} what has to stand there
     named: attributes              by the names of Megatron-LM's parsed arguments (or by its `flags`), or:
+    calls:                         the section has arguments of a function; what it writes lies over what that gives
+      function: flavor             the key that names it
+      module: recipe               the key that names its module, in the first of the packages `within` that has it
+      within: [megatron.bridge.recipes]
     settings:                      key → setting; `*` is any one name. Of two keys for one setting the later line counts
       ddp.*: ddp.*
       zero: {to: ddp.data_parallel_sharding_strategy, values: [[1, optim]]}
@@ -94,6 +98,15 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class Calls:
+    """Which keys name a function that a section has the arguments of, and its module in one of these packages."""
+
+    function: str
+    module: str
+    within: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a file of the framework has the settings of a run, and what they are called there.
 
@@ -106,6 +119,7 @@ class Place:
     named: Named
     lines: tuple[Line, ...]
     made: tuple[Made, ...]
+    calls: Calls | None = None
 
     def is_at(self, key: Sequence[str]) -> bool:
         """Whether this is the way to it."""
@@ -195,7 +209,12 @@ def _place(data: Mapping[str, Any]) -> Place:
         named=named,
         lines=tuple(_line(key, meant) for key, meant in data.get("settings", {}).items()),
         made=tuple(_made(each) for each in data.get("made", ())),
+        calls=_calls(data.get("calls")),
     )
+
+
+def _calls(data: Mapping[str, Any] | None) -> Calls | None:
+    return None if data is None else Calls(data["function"], data["module"], tuple(data["within"]))
 
 
 def _line(key: str, meant: Any) -> Line:

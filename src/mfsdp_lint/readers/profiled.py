@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value, possible, same
 from mfsdp_lint.front_ends.pinned import Pinned
-from mfsdp_lint.front_ends.profile import Made, Place, Profile
+from mfsdp_lint.front_ends.profile import Calls, Made, Place, Profile
+from mfsdp_lint.readers.called import Call, Evaluate, called
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
-from mfsdp_lint.readers.trees import Key, Leaf, Section
+from mfsdp_lint.readers.overrides import OverriddenSettings, Override
+from mfsdp_lint.readers.trees import Key, Leaf, Section, Tree
 from mfsdp_lint.vocabulary import table
 from mfsdp_lint.vocabulary.entry import Versions
+from mfsdp_lint.vocabulary.sections import SECTIONS
 from mfsdp_lint.vocabulary.tables import ENVIRONMENT, opposite
 
 Settings = dict[str, Setting]
@@ -22,16 +26,72 @@ OWN = "own."
 """What conditions of a profile call the framework's own keys, which are no settings."""
 
 
-def recipes_of(profile: Profile, path: str, root: Section, versions: Versions) -> list[Recipe]:
-    """One recipe for every place of the profile that the configuration has."""
+def recipes_of(
+    profile: Profile, path: str, root: Section, versions: Versions, evaluate: Evaluate | None = None
+) -> list[Recipe]:
+    """One recipe for every place of the profile that the configuration has. `evaluate` follows its functions."""
     versions = Pinned.of(profile.front_end, versions)
     found = [
         (key, place, section) for place in profile.places for key, section in places_in(root, place) if section.entries
     ]
     return [
-        _recipe(profile, path, section, settings_at(profile, place, section, versions), key if len(found) > 1 else ())
+        _recipe(
+            profile,
+            path,
+            section,
+            _variants(profile, path, place, section, versions, evaluate),
+            key if len(found) > 1 else (),
+        )
         for key, place, section in found
     ]
+
+
+def _variants(
+    profile: Profile, path: str, place: Place, section: Section, versions: Versions, evaluate: Evaluate | None
+) -> tuple[Variant, ...]:
+    if place.calls is None:
+        return (Variant(WrittenSettings(settings_at(profile, place, section, versions))),)
+    call = _call(place.calls, section)
+    given = () if call is None or evaluate is None else called(path, call, evaluate)
+    # What is None is nothing that somebody says of the configuration: it was an argument.
+    said = replace(section, entries={name: each for name, each in section.entries.items() if not _is_none(each)})
+    over = settings_at(profile, place, said, versions)
+    return tuple(_over(each, said, over) for each in given or (Variant(WrittenSettings()),))
+
+
+def _call(calls: Calls, section: Section) -> Call | None:
+    """The call that a section writes down."""
+    function, module = section.text(calls.function), section.text(calls.module)
+    if section.open or not (function and module and function.isidentifier()):
+        return None
+    if not all(map(str.isidentifier, module.split("."))):
+        return None
+    arguments = {name: each for name, each in section.entries.items() if isinstance(each, Leaf) and name.isidentifier()}
+    modules = (*(f"{package}.{module}" for package in calls.within), module)
+    place = section.origin.span if section.origin else Span(arguments[calls.function].origin.span.path, 1, 1, 1, 1)
+    return Call(modules, function, arguments, place)
+
+
+def _over(variant: Variant, section: Section, settings: Settings) -> Variant:
+    """What a function has given, with what the file itself says of it."""
+    merged = [
+        Override(".".join(key), _merged(variant.value(".".join(key)), leaf.value), leaf.origin)
+        for key, leaf in section.leaves()
+        if len(key) > 1 and key[0] in SECTIONS and leaf.value != NONE
+    ]
+    said = [Override(path, each.value, each.origin) for path, each in settings.items() if each.origin]
+    return replace(variant, settings=OverriddenSettings(variant.settings, [*merged, *said]))
+
+
+def _merged(old: Value, new: Value) -> Value:
+    """A value that takes the place of another one only if it is of the same type."""
+    if isinstance(old, Known) and isinstance(new, Known):
+        return new if isinstance(new.value, type(old.value)) else old
+    return UNKNOWN
+
+
+def _is_none(tree: Tree) -> bool:
+    return isinstance(tree, Leaf) and tree.value == NONE
 
 
 def places_in(root: Section, place: Place) -> Iterator[tuple[Key, Section]]:
@@ -127,7 +187,7 @@ def _with(settings: Settings, own: Settings, made: Made, here: Origin, *, closed
     return settings | {path: Setting(path, value, here) for path, value in changed.items()}
 
 
-def _recipe(profile: Profile, path: str, section: Section, settings: Mapping[str, Setting], key: Key) -> Recipe:
+def _recipe(profile: Profile, path: str, section: Section, variants: tuple[Variant, ...], key: Key) -> Recipe:
     suffix = f"[{'.'.join(key)}]" if key else ""
     return Recipe(
         name=posixpath.basename(path) + suffix,
@@ -135,7 +195,7 @@ def _recipe(profile: Profile, path: str, section: Section, settings: Mapping[str
         path=path,
         line=section.origin.span.line if section.origin and section.origin.span.path == path else 1,
         kind="configuration",
-        variants=(Variant(WrittenSettings(settings)),),
+        variants=variants,
         partial=section.open,
         front_end=profile.front_end,
     )

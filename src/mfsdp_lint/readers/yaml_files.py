@@ -9,7 +9,15 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
+from mfsdp_lint.readers.called import Evaluated
 from mfsdp_lint.readers.reader import Reading, ToRead
+
+
+def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
+    """What a program comes to that a YAML file asks for; the evaluator is loaded for no other."""
+    from mfsdp_lint.readers.python.read import read_python
+
+    return read_python([path], asked.sources.with_texts({path: text}), asked.knowledge(), asked.search_path)
 
 
 class YamlFiles:
@@ -25,7 +33,7 @@ class YamlFiles:
         recipes: list[Recipe] = []
         problems: list[Problem] = []
         faults = Faults()
-        files = Files(asked.sources)
+        files = Files(asked.sources, lambda path, text: _evaluated(asked, path, text))
         for path in asked.paths:
             with faults.contained(path):
                 try:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.inputs.sources import Sources, Unreadable
+from mfsdp_lint.readers.called import Evaluate
 from mfsdp_lint.readers.trees import Section
 from mfsdp_lint.readers.yaml.composed import tree_of
 from mfsdp_lint.readers.yaml.document import Document
@@ -24,11 +25,13 @@ _KEPT = 4096
 class Files:
     """YAML files as trees. A file that cannot be read, or whose root is no mapping, is none.
 
-    `composed` is for whoever puts files together, to keep what many others begin with.
+    `evaluate` follows Python functions that they name. `composed` is for whoever puts files together, to keep what many
+    others begin with.
     """
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: Sources, evaluate: Evaluate | None = None) -> None:
         self._sources = sources
+        self.evaluate = evaluate
         self._trees: dict[str, Section | None] = {}
         self.composed: dict[str, Section] = {}
 

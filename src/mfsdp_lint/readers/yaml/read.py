@@ -74,12 +74,13 @@ def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET, files: 
 def _of_a_framework(path: str, text: str, versions: Versions, files: Files) -> list[Recipe] | None:
     """The recipes of a framework's configuration; None where it is no framework's."""
     root = files.tree(path)
+    found: list[Recipe] | None = None
     for profile in profiles() if root else ():
-        if root and profile.mention.search(text):
+        if root and not found and profile.mention.search(text):
             whole = COMPOSE[profile.compose](path, root, files)
             if any(whole.get(*key) for key in profile.known_by):
-                return recipes_of(profile, path, whole, versions)
-    return None
+                found = recipes_of(profile, path, whole, versions, files.evaluate)
+    return found
 
 
 def _by_itself(document: Document, roots: Sequence[Node], versions: Versions) -> Iterator[Recipe]:
