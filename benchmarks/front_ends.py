@@ -40,7 +40,10 @@ OTHERWISE = ("not passed on", "made otherwise", "not validated", "spared")
 """No key for one of the settings; the framework itself sets another value; it does not run the check; code that it
 replaces, or another version."""
 
-BESIDE = {"ms-swift": {"tuner_type": "full", "use_megatron_fsdp": False}}
+BESIDE: Mapping[str, Mapping[str, Any]] = {
+    "ms-swift": {"tuner_type": "full", "use_megatron_fsdp": False},
+    "megatron-lm-yaml": {"language_model": {"num_layers": 2}, "model_parallel": {"tensor_model_parallel_size": 2}},
+}
 """What a file of a framework has beside its settings, where its profile asks for it."""
 
 
@@ -134,7 +137,7 @@ def _written(path: str, value: Plain, place: Place, target: Target) -> Iterator[
         yield from _as_flags(path, value, target)
     keys: list[Key] = list(by_attribute(path)) if place.named == "attributes" else []
     known = table().attributes(target.core)
-    for key in [key for key in keys if key.words[0] in known] + list(by_line(place)(path)):
+    for key in list(by_line(place)(path)) + [key for key in keys if key.words[0] in known]:
         yield key.words, key.word(value)
 
 
@@ -150,17 +153,23 @@ def _as_flags(path: str, value: Plain, target: Target) -> Iterator[tuple[tuple[s
 
 
 def _around(written: dict[str, Any], profile: Profile, place: Place) -> dict[str, Any]:
+    beside = BESIDE.get(profile.front_end.name, {})
     for key, wanted in place.where:
         branch = written
         for name in key[:-1]:
             branch = branch.setdefault(name, {})
-        branch.setdefault(key[-1], wanted[0])
+        if key[0] not in beside:
+            branch.setdefault(key[-1], wanted[0])
     whole: dict[str, Any] = written
     for name in reversed(place.at):
         whole = {
             name.replace("*trainer*", "pre_trainer").replace("*", _NAMES.get(profile.front_end.name, "actor")): whole
         }
-    return {**BESIDE.get(profile.front_end.name, {}), **whole}
+    return {**beside, **{name: _with(beside.get(name), each) for name, each in whole.items()}}
+
+
+def _with(beside: Any, written: Any) -> Any:
+    return {**beside, **written} if isinstance(beside, dict) and isinstance(written, dict) else written
 
 
 _TASKS = {
