@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from mfsdp_lint.core.recipe import Recipe
@@ -11,6 +12,7 @@ from mfsdp_lint.inputs.sources import Problem, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.readers.called import Evaluated
 from mfsdp_lint.readers.reader import Reading, ToRead
+from mfsdp_lint.readers.shell_files import may_start
 
 
 def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
@@ -18,6 +20,20 @@ def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
     from mfsdp_lint.readers.python.read import read_python
 
     return read_python([path], asked.sources.with_texts({path: text}), asked.knowledge(), asked.search_path)
+
+
+_HOLDS = re.compile(r"^[ \t-]*[\"']?(?:command|args|run|script|entrypoint|data)[\"']?\s*:", re.MULTILINE)
+_TEMPLATE = re.compile(r"(?<!\$)\{\{|\{%[- ]")
+"""A template of Jinja or Helm: what it will be cannot be known. GitHub's `${{ }}` stands in values only."""
+
+
+def _of_scripts(path: str, text: str, asked: ToRead) -> list[Recipe]:
+    """The runs that scripts in a file start. One without such words is not parsed for it."""
+    if not (_HOLDS.search(text) and may_start(text)) or _TEMPLATE.search(text):
+        return []
+    from mfsdp_lint.readers.holders.read import read_yaml_holder
+
+    return read_yaml_holder(path, text, asked.target, asked.sources)
 
 
 class YamlFiles:
@@ -37,7 +53,9 @@ class YamlFiles:
         for path in asked.paths:
             with faults.contained(path):
                 try:
-                    recipes += read_yaml(path, asked.sources.text(path), asked.target, files)
+                    text = asked.sources.text(path)
+                    # A job may be called as a section of a configuration is.
+                    recipes += _of_scripts(path, text, asked) or read_yaml(path, text, asked.target, files)
                 except Unreadable as error:
                     if error.about is None or may_be_one(error.about):
                         problems.append(error.problem)

@@ -20,6 +20,7 @@ from mfsdp_lint.readers.shell import megatron_lm, overrides
 from mfsdp_lint.readers.shell.command import command_of
 from mfsdp_lint.readers.shell.files import path_of
 from mfsdp_lint.readers.shell.noticed.notices import noticed
+from mfsdp_lint.readers.shell.held import Held
 from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.programs import given_by, program_of
 from mfsdp_lint.readers.shell.run import Launch, Runner, TooMuch
@@ -49,7 +50,7 @@ class ShellRead:
 
 def read_shell(
     path: str,
-    text: str,
+    text: str | Held,
     versions: Versions = DEFAULT_TARGET,
     sources: Sources | None = None,
     programs: Programs | None = None,
@@ -59,7 +60,7 @@ def read_shell(
 
     Origins: the span is the flag with its value, or the assignment; the focus is the value.
     """
-    sources = sources or Sources({path: text})
+    sources = sources or Sources({path: text} if isinstance(text, str) else {})
     runner = Runner(path, sources)
     problems = []
     try:

@@ -23,6 +23,7 @@ from mfsdp_lint.readers.shell.branching import (
 from mfsdp_lint.readers.shell.builtins import BUILTINS
 from mfsdp_lint.readers.shell.conditions import truth_of_words
 from mfsdp_lint.readers.shell.expand import Expander
+from mfsdp_lint.readers.shell.held import Held
 from mfsdp_lint.readers.shell.heredocs import heredoc, written_to
 from mfsdp_lint.readers.shell.noticed.continuations import cut_off
 from mfsdp_lint.readers.shell.pieces import Piece, Text, known, plain
@@ -77,10 +78,12 @@ class Runner:
         self.at: tuple[Script, Node] | None = None
         self.scripts: dict[tuple[Span, str], Script] = {}
 
-    def run(self, text: str) -> None:
+    def run(self, text: str | Held) -> None:
         """Follow the script. Raises TooMuch."""
-        script = Script.of_file(self.path, text)
+        script = Script.of_file(self.path, text) if isinstance(text, str) else Script(text.text)
         state = State()
+        if not isinstance(text, str):
+            state.variables |= text.variables
         own = (replace(script.made(script.root, HOLE), stands=self.path),)
         state.variables |= {"0": Variable((own,)), "BASH_SOURCE": Variable((own,), array=True)}
         self.script(script, state)

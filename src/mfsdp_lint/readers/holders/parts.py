@@ -1,0 +1,169 @@
+"""What the holders in YAML are made of: texts, command lines and environments, each with its place in the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.readers.shell.held import Held
+from mfsdp_lint.readers.shell.pieces import HOLE, Piece, Text, plain
+from mfsdp_lint.readers.shell.state import Variable
+from mfsdp_lint.readers.yaml import nodes
+from mfsdp_lint.readers.yaml.document import Document
+from mfsdp_lint.readers.yaml.nodes import Node, Scalar
+
+Variables = Mapping[str, Variable]
+
+_SHELLS = re.compile(r"(?:\S*/)?(?:ba|da|k|z)?sh")
+_SCRIPT_FOLLOWS = re.compile(r"-\w*c")
+_BARE = re.compile(r"[\w@%+=:,./-]+")
+"""A word that a shell leaves as it is."""
+
+_FILLED_IN = re.compile(r"\$\{\{.*?\}\}|\$\[\[.*?\]\]", re.DOTALL)
+"""What GitHub and GitLab fill in before a shell sees it."""
+
+
+def entries(document: Document, node: Node | None) -> dict[str, Node]:
+    """The values of a mapping by key; nothing where it is none."""
+    target = document.follow(node) if node is not None else None
+    if not isinstance(target, nodes.Mapping):
+        return {}
+    return {name: values[-1] for name, values in document.effective(target).items()}
+
+
+def items(document: Document, node: Node | None) -> Sequence[Node]:
+    """The items of a list; one thing by itself is a list of one."""
+    target = document.follow(node) if node is not None else None
+    if isinstance(target, nodes.Sequence):
+        return target.items
+    return () if target is None else (target,)
+
+
+def mappings(document: Document, node: Node | None) -> Iterator[Node]:
+    """Every mapping at and below a node."""
+    pending = [node]
+    while pending:
+        here = pending.pop()
+        target = document.follow(here) if here is not None else None
+        if isinstance(target, nodes.Mapping):
+            yield target
+            pending += reversed([value for _, value in target.entries])
+        elif isinstance(target, nodes.Sequence):
+            pending += reversed(target.items)
+
+
+def said(document: Document, node: Node | None) -> str | None:
+    """The text of a scalar."""
+    target = document.follow(node) if node is not None else None
+    return target.text if isinstance(target, Scalar) and target.tag != "null" else None
+
+
+def text_of(document: Document, node: Node | None) -> Text:
+    """A scalar as a text that knows where it is written; nothing for what is none."""
+    target = document.follow(node) if node is not None else None
+    if not isinstance(target, Scalar) or target.tag == "null":
+        return ()
+    whole = _lines_of(document, target) if target.style == "|" else (_line_of(document, target),)
+    return tuple(part for piece in whole for part in _with_holes(piece))
+
+
+def _line_of(document: Document, scalar: Scalar) -> Piece:
+    """A scalar of one line stands in the file as it is, or is somewhere within its own place."""
+    at = document.lines.text.find(scalar.text, scalar.start, scalar.end) if scalar.text else scalar.start
+    if at >= 0:
+        return Piece(scalar.text, document.path, document.lines, at, at + len(scalar.text))
+    # One as long as what is written would be taken for it.
+    end = scalar.end + (scalar.end - scalar.start == len(scalar.text))
+    return Piece(scalar.text, document.path, document.lines, scalar.start, end)
+
+
+def _lines_of(document: Document, scalar: Scalar) -> Iterator[Piece]:
+    """Every line of a block stands in the file, behind blanks."""
+    source = document.lines.text
+    at = source.find("\n", scalar.start) + 1 or scalar.end
+    for line in scalar.text.splitlines(keepends=True):
+        bare = line.rstrip("\r\n")
+        found = source.find(bare, at, scalar.end + 1)
+        if found < 0:
+            yield Piece(line, document.path, document.lines, scalar.start, scalar.end + 1)
+            continue
+        yield Piece(line, document.path, document.lines, found, found + len(line))
+        at = source.find("\n", found + len(bare)) + 1 or scalar.end
+
+
+def _with_holes(piece: Piece) -> Iterator[Piece]:
+    start = 0
+    for found in _FILLED_IN.finditer(piece.text):
+        yield piece.cut(start, found.start())
+        yield replace(piece.cut(found.start(), found.end()), text=HOLE)
+        start = found.end()
+    yield piece.cut(start, len(piece.text))
+
+
+def variable(text: Text) -> Variable:
+    """A variable of the environment; of one without text nothing is known but that it is there."""
+    return Variable((text,), exported=True, written=text[0]) if text else Variable(None, exported=True)
+
+
+def environment(document: Document, node: Node | None) -> dict[str, Variable]:
+    """`{NAME: value}`, `[{name: NAME, value: value}]` or `[NAME=value]`."""
+    target = document.follow(node) if node is not None else None
+    if isinstance(target, nodes.Mapping):
+        return {name: variable(text_of(document, value)) for name, value in entries(document, target).items()}
+    found: dict[str, Variable] = {}
+    for item in items(document, node):
+        own = entries(document, item)
+        name, equals, _ = (said(document, item) or "").partition("=")
+        if own:
+            found[said(document, own.get("name")) or ""] = variable(text_of(document, own.get("value")))
+        elif equals:
+            found[name] = variable(_behind(text_of(document, item), len(name) + 1))
+    return {name: each for name, each in found.items() if name.isidentifier()}
+
+
+def _behind(text: Text, start: int) -> Text:
+    first, *rest = text
+    return (first.cut(start, len(first.text)), *rest)
+
+
+def command(document: Document, *parts: Node | None) -> Text:
+    """What a command of words comes to as a script: what is given to a shell, or the words themselves."""
+    words = [text_of(document, item) for part in parts for item in items(document, part)]
+    return script_of(words)
+
+
+def script_of(words: Sequence[Text]) -> Text:
+    """The script that words start; they are no script themselves, so that a shell would not look into them."""
+    if not words or not all(words):
+        return ()
+    texts = [plain(word) for word in words]
+    if _SHELLS.fullmatch(texts[0]):
+        for number, text in enumerate(texts[1:-1], 1):
+            if _SCRIPT_FOLLOWS.fullmatch(text):
+                return words[number + 1]
+    return tuple(piece for word in words for piece in (*_quoted(word), _mark(word[-1], " ")))
+
+
+def _quoted(word: Text) -> Text:
+    if _BARE.fullmatch(plain(word)) or HOLE in plain(word):
+        return word
+    if "'" not in plain(word):
+        return (_mark(word[0], "'"), *word, _mark(word[-1], "'"))
+    return (_mark(word[0], HOLE),)
+
+
+def _mark(piece: Piece, text: str) -> Piece:
+    """Something that a shell has to see, and nobody wrote."""
+    return replace(piece, text=text, start=piece.start, end=piece.start)
+
+
+def joined(texts: Sequence[Text]) -> Text:
+    """Lines of a script that are written one by one."""
+    return tuple(piece for text in texts if text for piece in (*text, _mark(text[-1], "\n")))
+
+
+def held(text: Text, *variables: Variables) -> Iterator[Held]:
+    """A script with what is said of its environment, the widest first; nothing for none."""
+    if text:
+        yield Held(text, {name: each for of in variables for name, each in of.items()})

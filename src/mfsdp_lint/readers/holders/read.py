@@ -1,0 +1,60 @@
+"""From a file that holds scripts to the recipes of the runs that they start."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterator, Sequence
+
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.holders import compose, github, gitlab, kubernetes, ray
+from mfsdp_lint.readers.shell.held import Held
+from mfsdp_lint.readers.shell.pieces import plain
+from mfsdp_lint.readers.shell.read import read_shell
+from mfsdp_lint.readers.shell_files import may_start
+from mfsdp_lint.readers.yaml.document import Document
+from mfsdp_lint.readers.yaml.nodes import Mapping, compose_documents
+from mfsdp_lint.vocabulary.entry import Versions
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """One kind of file: which documents are of it, and the scripts that one holds."""
+
+    is_one: Callable[[Document, Mapping], bool]
+    scripts: Callable[[Document, Mapping], Iterator[Held]]
+
+
+HOLDERS = tuple(Holder(each.is_one, each.scripts) for each in (kubernetes, compose, github, gitlab, ray))
+"""Those in YAML."""
+
+
+def read_yaml_holder(path: str, text: str, versions: Versions, sources: Sources) -> list[Recipe]:
+    """What the scripts of a YAML file start. Raises Unreadable."""
+    scripts: list[Held] = []
+    for root in compose_documents(path, text):
+        document = Document(path, Lines(text))
+        if isinstance(root, Mapping):
+            scripts += [
+                found for each in HOLDERS if each.is_one(document, root) for found in each.scripts(document, root)
+            ]
+    return recipes_of(path, scripts, versions, sources)
+
+
+def recipes_of(path: str, scripts: Sequence[Held], versions: Versions, sources: Sources) -> list[Recipe]:
+    """The runs that scripts start, numbered through the file."""
+    found = [
+        recipe
+        for script in scripts
+        if may_start(plain(script.text))
+        for recipe in read_shell(path, script, versions, sources).recipes
+    ]
+    if len(found) < 2:
+        return found
+    name = posixpath.basename(path)
+    return [
+        replace(each, name=f"{name}[{number}]", qualified_name=f"{path}[{number}]")
+        for number, each in enumerate(found, 1)
+    ]
