@@ -63,8 +63,7 @@ def _environment(piece: Piece) -> Iterator[tuple[str, Variable]]:
     old = None if pairs else _OLD.match(piece.text)
     for found in pairs or filter(None, (old,)):
         value = piece.cut(found.start("value"), found.end("value"))
-        # What stands for a variable is filled in when the image is built, from what is not in the file.
-        yield found["name"], variable(() if "$" in value.text else (value,))
+        yield found["name"], variable((value,))
 
 
 def _words(text: Text) -> list[Text]:

@@ -64,8 +64,8 @@ def text_of(document: Document, node: Node | None) -> Text:
     target = document.follow(node) if node is not None else None
     if not isinstance(target, Scalar) or target.tag == "null":
         return ()
-    whole = _lines_of(document, target) if target.style == "|" else (_line_of(document, target),)
-    return tuple(part for piece in whole for part in _with_holes(piece))
+    whole = list(_lines_of(document, target)) if target.style == "|" else [_line_of(document, target)]
+    return tuple(part for piece in whole for part in _with_holes(piece) if part.text) or tuple(whole)
 
 
 def _line_of(document: Document, scalar: Scalar) -> Piece:
@@ -102,8 +102,10 @@ def _with_holes(piece: Piece) -> Iterator[Piece]:
 
 
 def variable(text: Text) -> Variable:
-    """A variable of the environment; of one without text nothing is known but that it is there."""
-    return Variable((text,), exported=True, written=text[0]) if text else Variable(None, exported=True)
+    """A variable of the environment. Of one that stands for another variable nothing is known but that it is there."""
+    if not text or "$" in plain(text) or HOLE in plain(text):
+        return Variable(None, exported=True)
+    return Variable((text,), exported=True, written=text[0])
 
 
 def environment(document: Document, node: Node | None) -> dict[str, Variable]:
@@ -149,13 +151,13 @@ def _quoted(word: Text) -> Text:
     if _BARE.fullmatch(plain(word)) or HOLE in plain(word):
         return word
     if "'" not in plain(word):
-        return (_mark(word[0], "'"), *word, _mark(word[-1], "'"))
+        return (replace(word[0], text="'", end=word[0].start), *word, _mark(word[-1], "'"))
     return (_mark(word[0], HOLE),)
 
 
 def _mark(piece: Piece, text: str) -> Piece:
-    """Something that a shell has to see, and nobody wrote."""
-    return replace(piece, text=text, start=piece.start, end=piece.start)
+    """Something that a shell has to see behind a piece, and nobody wrote."""
+    return replace(piece, text=text, start=piece.end, end=piece.end)
 
 
 def joined(texts: Sequence[Text]) -> Text:

@@ -37,9 +37,8 @@ def read_yaml_holder(path: str, text: str, versions: Versions, sources: Sources)
     for root in compose_documents(path, text):
         document = Document(path, Lines(text))
         if isinstance(root, Mapping):
-            scripts += [
-                found for each in HOLDERS if each.is_one(document, root) for found in each.scripts(document, root)
-            ]
+            for holder in HOLDERS:
+                scripts += holder.scripts(document, root) if holder.is_one(document, root) else ()
     return recipes_of(path, scripts, versions, sources)
 
 

@@ -90,6 +90,10 @@ _CONTAINERS = ("docker", "podman", "nerdctl", "kubectl", "ssh", "pdsh")
 _LAUNCHER_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
 _RANK_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "ft_launcher")
 
+_RUNTIME = ("--runtime-env-json", "--runtime_env_json")
+_VARIABLES_OF_RAY = re.compile(r'"env_vars"\s*:\s*\{([^}]*)\}')
+_PAIR_OF_JSON = re.compile(r'"(?P<name>[A-Za-z_]\w*)"\s*:\s*"(?P<value>[^"\\]*)"')
+
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=")
 _SCRIPT = re.compile(r"[^-\s=][^\s=]*\.(?:sh|bash)")
 _PYTHON_FILE = re.compile(r"[^\s=]*\.pyc?")
@@ -204,7 +208,11 @@ def behind(word: Text, start: int) -> Text:
 
 
 def _read_environment(words: Sequence[Text], at: int, environment: Environment) -> None:
-    """`env A=b -u C`, `-e A=b`, `--env A=b`, `-x A=b`, `--export=ALL,A=b`."""
+    """`env A=b -u C`, `-e A=b`, `--env A=b`, `-x A=b`, `--export=ALL,A=b`, `--runtime-env-json={…}`."""
+    runtime = _option(words, at, _RUNTIME)
+    if runtime is not None:
+        _runtime(runtime, environment)
+        return
     text = plain(words[at])
     previous = plain(words[at - 1]) if at else ""
     if previous in ("-u", "--unset") and text.isidentifier():
@@ -218,6 +226,13 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
     wrapped = previous in ("-e", "--env", "-x") or text.startswith("--env=") or _only_assignments(words, at)
     if found and wrapped and word is not None:
         environment[found[1]] = behind(word, found.end())
+
+
+def _runtime(word: Text, environment: Environment) -> None:
+    """What Ray starts a job with: `{"env_vars": {"A": "b"}}`. A part of it may not be known, the rest is."""
+    section = _VARIABLES_OF_RAY.search(plain(word))
+    for found in _PAIR_OF_JSON.finditer(plain(word), *section.span(1)) if section else ():
+        environment[found["name"]] = _between(word, *found.span("value"))
 
 
 def _only_assignments(words: Sequence[Text], at: int) -> bool:

@@ -1,0 +1,220 @@
+"""Files that hold scripts: what they start, in which environment, and where that is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from mfsdp_lint.cli import main
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.holders.dockerfile import scripts
+from mfsdp_lint.readers.holders.read import read_yaml_holder, recipes_of
+from mfsdp_lint.versions.target import DEFAULT_TARGET
+
+LAUNCH = "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --use-megatron-fsdp --ckpt-format torch_dist"
+CONNECTIONS = "env.CUDA_DEVICE_MAX_CONNECTIONS"
+
+HOLDERS = {
+    "a container of Kubernetes": f"""\
+        apiVersion: v1
+        kind: Pod
+        spec:
+          containers:
+            - name: train
+              env:
+                - name: CUDA_DEVICE_MAX_CONNECTIONS
+                  value: "1"
+              command: [bash, -c]
+              args:
+                - |
+                  set -e
+                  {LAUNCH}
+        """,
+    "a container with the words of a command": """\
+        apiVersion: kubeflow.org/v1
+        kind: PyTorchJob
+        spec:
+          pytorchReplicaSpecs:
+            Worker:
+              template:
+                spec:
+                  containers:
+                    - env: [{name: CUDA_DEVICE_MAX_CONNECTIONS, value: "1"}]
+                      command: [torchrun, pretrain_gpt.py]
+                      args:
+                        - --tensor-model-parallel-size=2
+                        - --use-megatron-fsdp
+                        - --ckpt-format
+                        - torch_dist
+        """,
+    "a script of a ConfigMap": f"""\
+        apiVersion: v1
+        kind: ConfigMap
+        data:
+          train.sh: |
+            export CUDA_DEVICE_MAX_CONNECTIONS=1
+            {LAUNCH}
+        """,
+    "a service": f"""\
+        services:
+          train:
+            image: x
+            environment: {{CUDA_DEVICE_MAX_CONNECTIONS: 1}}
+            command: {LAUNCH}
+        """,
+    "a service with a list": f"""\
+        services:
+          train:
+            build: .
+            environment:
+              - CUDA_DEVICE_MAX_CONNECTIONS=1
+            entrypoint: [sh, -c]
+            command: ["{LAUNCH}"]
+        """,
+    "a step": f"""\
+        on: [push]
+        env:
+          CUDA_DEVICE_MAX_CONNECTIONS: 2
+        jobs:
+          train:
+            steps:
+              - uses: actions/checkout@v4
+              - env: {{CUDA_DEVICE_MAX_CONNECTIONS: 1}}
+                run: |
+                  echo ${{{{ github.sha }}}}
+                  {LAUNCH}
+        """,
+    "a step of an action": f"""\
+        name: x
+        runs:
+          using: composite
+          steps:
+            - shell: bash
+              run: CUDA_DEVICE_MAX_CONNECTIONS=1 {LAUNCH}
+        """,
+    "a job of GitLab": f"""\
+        variables:
+          CUDA_DEVICE_MAX_CONNECTIONS:
+            value: "1"
+        train:
+          before_script:
+            - export TP=2
+          script:
+            - {LAUNCH.replace("size 2", "size $TP")}
+        """,
+    "a job of Ray": f"""\
+        entrypoint: {LAUNCH}
+        runtime_env:
+          env_vars: {{CUDA_DEVICE_MAX_CONNECTIONS: "1"}}
+        """,
+    "a RayJob": f"""\
+        apiVersion: ray.io/v1
+        kind: RayJob
+        spec:
+          entrypoint: {LAUNCH}
+          runtimeEnvYAML: |
+            env_vars:
+              CUDA_DEVICE_MAX_CONNECTIONS: "1"
+        """,
+}
+
+IMAGES = {
+    "words": f"""\
+        FROM base AS build
+        ENV CUDA_DEVICE_MAX_CONNECTIONS=8
+        FROM base
+        ENV NCCL_DEBUG=INFO \\
+            # a comment
+            CUDA_DEVICE_MAX_CONNECTIONS="1"
+        ENTRYPOINT ["torchrun", "pretrain_gpt.py"]
+        CMD {str(LAUNCH.split()[2:]).replace("'", '"')}
+        """,
+    "a command": f"""\
+        FROM base
+        ENV CUDA_DEVICE_MAX_CONNECTIONS 1
+        CMD {LAUNCH}
+        """,
+}
+
+
+def of_yaml(text: str) -> list[Recipe]:
+    return read_yaml_holder("run.yaml", dedent(text), DEFAULT_TARGET, Sources({"run.yaml": dedent(text)}))
+
+
+def of_image(text: str) -> list[Recipe]:
+    return recipes_of("Dockerfile", list(scripts("Dockerfile", dedent(text))), DEFAULT_TARGET, Sources({}))
+
+
+@pytest.mark.parametrize("name", [*HOLDERS, *IMAGES])
+def test_what_is_started_in_which_environment(name: str) -> None:
+    text = dedent({**HOLDERS, **IMAGES}[name])
+    (recipe,) = of_image(text) if name in IMAGES else of_yaml(text)
+    found = recipe.variants[0]
+    paths = ("ddp.use_megatron_fsdp", "model.tensor_model_parallel_size", CONNECTIONS)
+    assert [found.value(path) for path in paths] == [Known(True), Known(2), Known("1")]
+    for path, word in (("checkpoint.ckpt_format", "torch_dist"), (CONNECTIONS, "1")):
+        origin = found.origin(path)
+        assert origin is not None
+        place = origin.sources[-1].span if origin.sources else origin.point
+        assert text.splitlines()[place.line - 1][place.column - 1 : place.end_column - 1] == word
+
+
+@pytest.mark.parametrize("value", ["$OTHER", "${{ matrix.connections }}", "$(OTHER)"])
+def test_what_stands_for_something_else_is_set_but_not_known(value: str) -> None:
+    (recipe,) = of_yaml(HOLDERS["a step"].replace("CONNECTIONS: 1}", f"CONNECTIONS: '{value}'}}"))
+    assert recipe.variants[0].value(CONNECTIONS) == UNKNOWN
+
+
+def test_what_is_filled_in_before_a_shell_sees_it_is_not_known() -> None:
+    (recipe,) = of_yaml(HOLDERS["a step"].replace("parallel-size 2", "parallel-size ${{ matrix.tp }}"))
+    assert recipe.variants[0].value("model.tensor_model_parallel_size") in (UNKNOWN, NOT_NONE)
+
+
+def test_several_runs_of_a_file_are_numbered() -> None:
+    found = of_yaml(dedent(HOLDERS["a service"]) + f"  again:\n    image: x\n    command: {LAUNCH}\n")
+    assert [each.name for each in found] == ["run.yaml[1]", "run.yaml[2]"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "services: {a: {image: x, command: [python, -m, http.server]}}\n",
+        "on: push\njobs: {a: {steps: [{run: pytest -k megatron.py}]}}\n",
+        "apiVersion: v1\nkind: Pod\nspec: {containers: [{command: [1, {a: b}], args: x, env: [1, {name: 2}]}]}\n",
+        "services: 1\n",
+        "on: [\n",
+    ],
+)
+def test_what_starts_no_training_run_is_no_recipe(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.yaml").write_text(text, encoding="utf-8")
+    assert main(["run.yaml"]) == 0
+
+
+def test_findings_are_told_in_the_file_that_holds_the_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Dockerfile").write_text(dedent(IMAGES["a command"]), encoding="utf-8")
+    (tmp_path / "job.yaml").write_text(dedent(HOLDERS["a job of GitLab"]), encoding="utf-8")
+    main([".", "--output-format", "concise", "--select", "MFSDP501"])
+    told = [line.partition(": error")[0] for line in capsys.readouterr().out.splitlines() if "MFSDP501" in line]
+    assert told == ["Dockerfile:2:33", "job.yaml:3:13"]
+
+
+def test_the_runtime_environment_of_ray_in_a_script() -> None:
+    text = f"""\
+        on: push
+        jobs:
+          train:
+            steps:
+              - run: |
+                  RUNTIME='{{"env_vars": {{"CUDA_DEVICE_MAX_CONNECTIONS": "1", "A": "${{A}}"}}}}'
+                  ray job submit --runtime-env-json="$RUNTIME" -- {LAUNCH}
+        """
+    (recipe,) = of_yaml(text)
+    assert recipe.variants[0].value(CONNECTIONS) == Known("1")
