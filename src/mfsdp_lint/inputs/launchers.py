@@ -26,8 +26,8 @@ _WORD = re.compile(r"\w+")
 
 def launchers(paths: Iterable[str], type_: FileType, recipe: re.Pattern[str]) -> list[str]:
     """The scripts of this type, in the projects of these files, that have the name of one of them or of a function in
-    it. Files whose text has nothing of a `recipe` are started by nobody. Hidden folders, and those that nobody writes by
-    hand, are not entered; outside of any project, no folder is. Sorted.
+    it. Files whose text has nothing of a `recipe` are started by nobody. Hidden folders, and those that nobody writes
+    by hand, are not entered; outside of any project, no folder is. Sorted.
     """
     paths = [path for path in paths if recipe.search(_text(path))]
     names = frozenset(name for path in paths for name in _names(path))

@@ -9,10 +9,26 @@ from mfsdp_lint.readers.shell.held import Held
 from mfsdp_lint.readers.yaml.document import Document
 from mfsdp_lint.readers.yaml.nodes import Mapping, Node
 
+_OF_A_PIPELINE = {"stages", "include", "workflow", "default", "variables", "before_script"}
+_OF_A_JOB = {
+    "stage",
+    "tags",
+    "rules",
+    "needs",
+    "extends",
+    "before_script",
+    "after_script",
+    "artifacts",
+    "only",
+    "except",
+}
+
 
 def is_one(document: Document, root: Mapping) -> bool:
-    """Whether a document has jobs: sections with a script."""
-    return any("script" in entries(document, each) for each in entries(document, root).values())
+    """Whether a document has jobs: sections with a script. Others have such sections as well, and nothing beside."""
+    whole = entries(document, root)
+    jobs = [own.keys() for each in whole.values() if "script" in (own := entries(document, each))]
+    return bool(jobs) and (not whole.keys().isdisjoint(_OF_A_PIPELINE) or any(_OF_A_JOB & own for own in jobs))
 
 
 def scripts(document: Document, root: Mapping) -> Iterator[Held]:
