@@ -69,6 +69,12 @@ class Judgement:
     readings: Mapping[tuple[str, str], Read] = field(default_factory=dict, repr=False)
     hits: Mapping[Target, Hits] = field(default_factory=dict, repr=False)
 
+    @property
+    def has_comments(self) -> bool:
+        """Whether there are suppression comments, as far as they matter."""
+        found = (*(cause.finding for cause in self.causes), *self.raising)
+        return bool(self.unused) or any(finding.suppressed for finding in found)
+
 
 @dataclass(frozen=True, slots=True)
 class Judge:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Applied, Finding
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.fixable import NOTHING_TRIED, Tried, possible, proved
 from mfsdp_lint.engine.judge import FILE_CODES, UNREADABLE, UNUSED_COMMENT, Judge, Judgement, file_finding
 from mfsdp_lint.engine.other_versions import where_it_holds
 from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.engine.read import Question, question
+from mfsdp_lint.engine.tidy import Tidied, tidied
 from mfsdp_lint.engine.unused import unused_suppressions
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import Options, UsageError
@@ -41,9 +42,9 @@ def run(options: Options) -> Outcome:
     faults = Faults()
     with faults.contained(_first_path(judgement)):
         if options.diff:
-            done = _patch(judgement, judge, codes, options)
+            done = _patch(judgement, judge, codes, options, rules)
         elif fixing:
-            judgement, done = _fixed(judgement, judge, codes, options)
+            judgement, done = _fixed(judgement, judge, codes, options, rules)
     found: list[Finding] = []
     if not options.fix_only or options.diff:
         found += _remaining(judgement, judge, codes, options, done.tried, faults)
@@ -136,26 +137,29 @@ class _Done:
     tried: Tried = NOTHING_TRIED
 
 
-def _patch(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options) -> _Done:
+def _patch(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options, rules: Sequence[Rule]) -> _Done:
     """What fixing would change, and the fixes."""
-    if not judgement.causes:
+    if not (judgement.causes or judgement.has_comments):
         return _Done()
     from mfsdp_lint.engine.repair import repair_of
     from mfsdp_lint.fixes.applied import applied
     from mfsdp_lint.fixes.patch import make_patch
 
     fixed = repair_of(judgement, judge, codes).applied(unsafe=options.unsafe_fixes)
+    tidy = _tidied(fixed.texts, judgement, judge, codes, options, rules)
     encode, now = judgement.sources.encode, judgement.sources.text
-    changed = ((path, encode(path, now(path)), encode(path, text)) for path, text in sorted(fixed.texts.items()))
-    return _Done(tuple(map(applied, fixed.fixed)), patch=make_patch(changed), tried=_tried(fixed))
+    changed = ((path, encode(path, now(path)), encode(path, text)) for path, text in sorted(tidy.texts.items()))
+    return _Done((*map(applied, fixed.fixed), *tidy.fixes), patch=make_patch(changed), tried=_tried(fixed))
 
 
-def _fixed(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options) -> tuple[Judgement, _Done]:
+def _fixed(
+    judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options, rules: Sequence[Rule]
+) -> tuple[Judgement, _Done]:
     """The judgement of the files as they are after fixing, and what was done."""
     from mfsdp_lint.engine import write
 
     write.remove_leftovers(file.path for file in judge.question.every_file)
-    if not judgement.causes:
+    if not (judgement.causes or judgement.has_comments):
         return judgement, _Done()
     from mfsdp_lint.engine.repair import repair_of
     from mfsdp_lint.fixes.applied import applied
@@ -167,15 +171,30 @@ def _fixed(judgement: Judgement, judge: Judge, codes: frozenset[str], options: O
     while more := write.not_writable(fixed.texts, judgement.sources):
         left |= more
         fixed = repair.applied(unsafe=options.unsafe_fixes, without=left)
-    done = write.write(fixed, judgement.sources)
+    tidy = _tidied(fixed.texts, judgement, judge, codes, options, rules)
+    done = write.write(replace(fixed, texts=tidy.texts), judgement.sources)
     if done.texts:
         judgement = judge(judgement.sources.with_texts(done.texts), judgement)
+    taken_out = [each for each in tidy.fixes if each.span.path in done.texts]
     return judgement, _Done(
-        tuple(map(applied, done.fixed)),
-        done.number,
+        (*map(applied, done.fixed), *taken_out),
+        done.number + len(taken_out),
         (*write.left(left), *done.left),
         tried=_tried(fixed),
     )
+
+
+def _tidied(
+    texts: Mapping[str, str],
+    judgement: Judgement,
+    judge: Judge,
+    codes: frozenset[str],
+    options: Options,
+    rules: Sequence[Rule],
+) -> Tidied:
+    if UNUSED_COMMENT not in codes:
+        return Tidied(texts)
+    return tidied(texts, judgement, judge, rules, options.paths)
 
 
 def _tried(fixed: Fixed) -> Tried:
