@@ -123,9 +123,9 @@ def _misspelt(word: str) -> str | None:
     """The command that a first argument means which is neither a command nor a path."""
     if not word.isascii() or not word.replace("-", "").isalpha() or word.startswith("-") or os.path.lexists(word):
         return None
-    from difflib import get_close_matches
+    from mfsdp_lint.core.nearest import nearest
 
-    return next(iter(get_close_matches(word, COMMANDS, n=1, cutoff=0.7)), None)
+    return next(iter(nearest(word, COMMANDS, cutoff=0.7)), None)
 
 
 def _every_command() -> str:

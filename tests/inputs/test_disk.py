@@ -21,7 +21,7 @@ OTHERS = {
     "inputs/writing.py": "writes, and --fix is always done",
     "inputs/writers.py": "writes",
     "inputs/importers.py": "asks for the size of what it reads next",
-    "inputs/options.py": "the configuration is read by every run, before anything is known of it",
+    "inputs/configuration.py": "the configuration is read by every run, before anything is known of it",
     "inputs/sources.py": "says why a file cannot be opened, and whether one may be written",
     "engine/write.py": "writes",
     "engine/cache.py": "looks after its own files",

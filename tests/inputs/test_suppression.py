@@ -115,7 +115,9 @@ class TestPython:
         assert covers("def f():  # mfsdp: ignore so\n    a = 1\n    b = 2") == [(1, 3)]
 
     def test_a_block_that_is_no_function_is_its_header(self) -> None:
-        text = "async def f():\n    async with x:  # mfsdp: ignore so\n        a = 1\n    if a:  # mfsdp: ignore so\n        b\n"
+        text = (
+            "async def f():\n    async with x:  # mfsdp: ignore a\n        1\n    if a:  # mfsdp: ignore b\n        b\n"
+        )
         assert covers(text) == [(2, 2), (4, 4)]
 
     def test_text_that_only_looks_like_a_comment(self) -> None:

@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 from mfsdp_lint import __version__
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import fields
-from mfsdp_lint.inputs.options import Options, UsageError, merge, read_configuration
+from mfsdp_lint.inputs.configuration import read_configuration
+from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.sources import Problem
 from mfsdp_lint.results.printable import count
 
@@ -107,9 +108,12 @@ def add_output(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
 def options_from(arguments: Mapping[str, Any]) -> Options:
     """The options that a command line says, over those of the configuration. Raises UsageError."""
     given: dict[str, Any] = {field.name: arguments.get(field.name) for field in fields(Options)}
+    if isinstance(given["output_format"], str):
+        given["output_format"] = [given["output_format"]]
     lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
     given |= lists | {"paths": tuple(given["paths"]) or None}
-    return merge(given, read_configuration(arguments["config"]))
+    configured = {} if arguments.get("isolated") else read_configuration(arguments["config"])
+    return merge(given, configured)
 
 
 def tell(remarks: Iterable[str], problems: Iterable[Problem]) -> int:

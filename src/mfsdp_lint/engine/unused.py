@@ -14,9 +14,10 @@ from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.finding import Finding, Fix, fingerprint
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.engine.judge import FILE_CODES, UNUSED_COMMENT, Judge, Judgement
+from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.suppression import Comment
+from mfsdp_lint.rules.about_files import FILE_CODES, UNUSED_COMMENT
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.views import Views
 
@@ -112,7 +113,8 @@ def _finding(comment: Comment, reasons: Mapping[str, str], text: str) -> Finding
         span=comment.span,
         consequence="the comment would hide a mistake that is made here later",
         enforced_by="nobody",
-        fingerprint=fingerprint(UNUSED_COMMENT, comment.span.path, said),
+        fingerprint=fingerprint(UNUSED_COMMENT, comment.span.path, said, comment.reason),
+        content_fingerprint=fingerprint(UNUSED_COMMENT, said, comment.reason),
         fixable="safe",
         fix=Fix("safe", (taken_out(comment.span, reasons.keys(), text),), "a comment changes no run"),
     )

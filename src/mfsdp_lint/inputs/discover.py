@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
 from typing import Literal
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.filetypes import FileTypes
+from mfsdp_lint.inputs.globs import matches, normalised
 from mfsdp_lint.inputs.ignored import Ignored
 from mfsdp_lint.inputs.sources import Problem, reason
 
@@ -60,7 +60,7 @@ def discover(
     nowhere and what cannot be opened, one of kind "unreadable".
     """
     every = sorted(set(paths))
-    globs = tuple(pattern.removeprefix("./").removesuffix("/**").rstrip("/") for pattern in exclude)
+    globs = tuple(map(normalised, exclude))
     walk = _Walk(types, every, globs, Ignored() if gitignore else None)
     for path in every:
         walk.argument(path)
@@ -180,14 +180,4 @@ class _Walk:
         return False
 
     def excluded(self, path: str) -> bool:
-        if not self.exclude:
-            return False
-        name = path.rpartition("/")[2]
-        absolute = os.path.abspath(path).replace(os.sep, "/")
-        relative = os.path.relpath(absolute).replace(os.sep, "/")
-        # With a slash in front, `**/generated` matches at the top as well.
-        ways = (relative, "/" + relative, absolute)
-        return any(
-            any(fnmatchcase(way, pattern) for way in ways) if "/" in pattern else fnmatchcase(name, pattern)
-            for pattern in self.exclude
-        )
+        return matches(path, self.exclude)
