@@ -23,6 +23,8 @@ OTHERS = {
     "inputs/importers.py": "asks for the size of what it reads next",
     "inputs/configuration.py": "the configuration is read by every run, before anything is known of it",
     "inputs/sources.py": "says why a file cannot be opened, and whether one may be written",
+    "inputs/history.py": "writes what git has, and --since is always done",
+    "engine/earlier.py": "asks of --since, which is always done",
     "engine/write.py": "writes",
     "engine/cache.py": "looks after its own files",
     "readers/python/eval/written.py": "a part of the tool",

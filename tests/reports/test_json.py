@@ -94,6 +94,7 @@ def test_the_whole_document() -> None:
             "fixable_at_most": False,
             "held_back_at_most": False,
             "unfollowed": 0,
+            "already": 0,
         },
     }
 

@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     judged.add_argument(
         "--update-baseline", action="store_const", const=True, help="write it: what is found now is accepted"
     )
+    judged.add_argument("--since", metavar="REV", help="only what the change since a revision of git caused")
     judged.add_argument("--stdin-filename", metavar="FILE", help="what the text on stdin is to be called")
     add_what_is_read(judged)
     tried = parser.add_argument_group("trying out")
@@ -137,6 +138,8 @@ def _with_text(options: Options, arguments: argparse.Namespace) -> Options:
         return options
     if len(options.paths) > 1:
         raise UsageError("-: stdin is checked by itself, and other paths were given as well")
+    if options.since is not None:
+        raise UsageError("--since: what comes from stdin was in no revision")
     if options.fix or options.fix_only:
         raise UsageError("--fix: what comes from stdin is not written; --diff prints a patch")
     name = arguments.stdin_filename or "stdin.py"

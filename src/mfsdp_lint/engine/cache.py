@@ -82,7 +82,7 @@ def run(options: Options) -> Outcome:
 
 def _is_always_done(options: Options) -> bool:
     changes = options.fix or options.fix_only or options.update_baseline
-    return changes or options.diff or options.confirm or options.stdin is not None
+    return changes or options.since is not None or options.diff or options.confirm or options.stdin is not None
 
 
 def _anew(options: Options) -> Outcome:

@@ -39,6 +39,8 @@ def run(options: Options) -> Outcome:
     fixing = options.fix or options.fix_only
     if asked.command_line.overrides and (fixing or options.diff):
         raise UsageError("--fix and --diff repair the recipe as it stands; use them without --set and --env")
+    if options.since is not None and (fixing or options.diff or options.update_baseline):
+        raise UsageError("--since tells what is new; --fix, --diff and --update-baseline are about all there is")
     judge, codes, rules = prepare(options, asked)
     levels = levels_of(options, rules)
     texts = dict(asked.command_line.texts)
@@ -55,6 +57,7 @@ def run(options: Options) -> Outcome:
         elif fixing:
             judgement, done = _fixed(judgement, judge, codes, options, rules)
     found: list[Finding] = []
+    already = 0
     if not options.fix_only or options.diff:
         found += _remaining(judgement, judge, codes, options, done.tried, faults)
         if UNUSED_COMMENT in codes and judgement.unused:
@@ -62,6 +65,10 @@ def run(options: Options) -> Outcome:
     about_files = _about_files((*judgement.problems, *faults.problems, *not_there), codes)
     if options.fix_only and not options.diff:
         about_files = [finding for finding in about_files if finding.severity == "error"]  # one that was not looked at
+    if options.since is not None:
+        before = len(found) + len(about_files)
+        found, about_files = _caused_since(options.since, (found, about_files), judgement, judge, options)
+        already = before - len(found) - len(about_files)
     found = _with_baseline([*judge.silenced.mark(about_files), *found], judge, codes, options)
     found = sorted(map(levels.applied, found), key=lambda finding: finding.order)
     return Outcome(
@@ -74,6 +81,7 @@ def run(options: Options) -> Outcome:
             fixed=done.number,
             unsafe_fixes=options.unsafe_fixes,
             unfollowed=len(judgement.unfollowed),
+            already=already,
         ),
         fixes=done.fixes,
         recipes=by_recipe(judgement.recipes, judgement.causes, levels.of) if options.group_by == "recipe" else (),
@@ -129,6 +137,18 @@ def _silenced(options: Options, names: Mapping[str, str]) -> Silenced:
     from mfsdp_lint.engine.baseline import load
 
     return Silenced(per_file, load(options.baseline, to_update=options.update_baseline))
+
+
+def _caused_since(
+    text: str, found: tuple[list[Finding], ...], judgement: Judgement, judge: Judge, options: Options
+) -> Iterator[list[Finding]]:
+    """Of each list the findings that the change since a revision caused. Raises UsageError."""
+    from mfsdp_lint.engine.earlier import since
+
+    before = since(text, options, judge.target)
+    violations = {cause.finding.fingerprint: cause.violations for cause in judgement.causes}
+    for each in found:
+        yield [finding for finding in each if before.caused(finding, violations.get(finding.fingerprint, ()))]
 
 
 def _with_baseline(found: list[Finding], judge: Judge, codes: frozenset[str], options: Options) -> list[Finding]:

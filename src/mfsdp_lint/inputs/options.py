@@ -40,6 +40,7 @@ class Options:
     `per_file_ignores` are globs, each with rules that do not count there; `severity` is how severe rules are where not
     as they say. `fail_on` is the least severity that makes a run fail; None leaves that to the preset.
     `baseline` is the file of findings that are accepted, and is written anew with `update_baseline`.
+    `since` is a revision of git: only what the change since then caused is told.
 
     `stdin` is the text of the one file that `paths` names, which need not be there.
 
@@ -61,6 +62,7 @@ class Options:
     fail_on: FailOn | None = None
     baseline: str | None = None
     update_baseline: bool = False
+    since: str | None = None
     exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True
     search_path: tuple[str, ...] = ()

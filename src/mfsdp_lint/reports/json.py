@@ -51,6 +51,7 @@ def render(
             "fixable_at_most": summary.fixable_at_most,
             "held_back_at_most": summary.held_back_at_most,
             "unfollowed": summary.unfollowed,
+            "already": summary.already,
         },
     }
     return json.dumps(document, indent=2) + "\n"

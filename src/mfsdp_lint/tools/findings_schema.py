@@ -87,6 +87,7 @@ _SUMMARY = _object(
     fixable_at_most=_SWITCH,
     held_back_at_most=_SWITCH,
     unfollowed=_NUMBER,
+    already=_NUMBER,
 )
 
 
