@@ -72,6 +72,7 @@ def test_the_front_door_is_imported_by_nobody_inside() -> None:
     assert set(users) <= {
         "cli",
         "commands.arguments",
+        "commands.init",
         "engine.cache",
         "inputs.configuration",
         "reports.sarif",

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 SUMMARY = "Lists the rules."
 
+EXAMPLES = (
+    ("mfsdp-lint rules --select MFSDP1", "the rules about checkpoints"),
+    ("mfsdp-lint rules --output-format json", "all of them, for programs"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """None means "not given"."""

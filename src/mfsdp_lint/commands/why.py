@@ -19,6 +19,14 @@ SUMMARY = (
     "Tells how one setting of a recipe came to its value: every write in order, what overwrote what, and start-up."
 )
 
+EXAMPLES = (
+    ("mfsdp-lint why recipes/llama.py::pretrain ckpt_format", "the way to one value"),
+    (
+        "mfsdp-lint why recipes/llama.py::pretrain ddp.use_megatron_fsdp --set dist.use_megatron_fsdp=true",
+        "under an override",
+    ),
+)
+
 FORMATS = ("text", "json")
 
 _NAMED = 5

@@ -92,7 +92,8 @@ class _Walk:
             kind: Literal["usage", "unreadable"] = "usage"
             if dangling or isinstance(error, PermissionError):
                 kind = "unreadable"
-            self.problems.add(Problem(shown, 1, 1, reason(path, error), kind))
+            hint = _nearest_name(path) if isinstance(error, FileNotFoundError) and not dangling else ""
+            self.problems.add(Problem(shown, 1, 1, reason(path, error) + hint, kind))
             return
         if stat.S_ISDIR(mode):
             self.directory("" if os.path.normpath(path) == "." else shown.rstrip("/") or "/")
@@ -181,3 +182,15 @@ class _Walk:
 
     def excluded(self, path: str) -> bool:
         return matches(path, self.exclude)
+
+
+def _nearest_name(path: str) -> str:
+    """What the last part of a path that is not there may have meant, where its folder is."""
+    from mfsdp_lint.core.nearest import did_you_mean
+
+    folder, name = os.path.split(path.rstrip("/"))
+    try:
+        names = sorted(entry.name for entry in disk.entries(folder or "."))
+    except (OSError, ValueError):
+        return ""
+    return did_you_mean(name, names, cutoff=0.7)
