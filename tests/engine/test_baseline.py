@@ -120,3 +120,15 @@ def test_a_baseline_that_is_none_is_told(capsys: pytest.CaptureFixture[str], con
         write("base.json", content)
     assert lint() == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_run_that_is_kept_knows_the_baseline(tmp_path: Path) -> None:
+    keep = ("--cache-dir", str(tmp_path / "kept"))
+    accept()
+    assert lint(*keep) == 0
+    assert lint(*keep) == 0
+    document = json.loads(Path("base.json").read_text(encoding="utf-8"))
+    Path("base.json").write_text(json.dumps({**document, "findings": []}), encoding="utf-8")
+    assert lint(*keep) == 1
+    accept()
+    assert lint(*keep) == 0

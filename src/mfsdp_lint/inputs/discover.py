@@ -186,11 +186,14 @@ class _Walk:
 
 def _nearest_name(path: str) -> str:
     """What the last part of a path that is not there may have meant, where its folder is."""
-    from mfsdp_lint.core.nearest import did_you_mean
+    from mfsdp_lint.core.nearest import nearest
 
     folder, name = os.path.split(path.rstrip("/"))
     try:
         names = sorted(entry.name for entry in disk.entries(folder or "."))
     except (OSError, ValueError):
         return ""
-    return did_you_mean(name, names, cutoff=0.7)
+    # What files end in makes them no more alike.
+    by_stem = {os.path.splitext(each)[0]: each for each in names}
+    meant = nearest(os.path.splitext(name)[0], by_stem, cutoff=0.7)
+    return f"; did you mean {by_stem[meant[0]]}?" if meant else ""
