@@ -40,6 +40,7 @@ COMMANDS = {
     "dry-run": "try recipes with the real Megatron on two ranks",
     "checkpoint": "tell what a checkpoint's folder holds, and whether it is whole",
     "init": "write a configuration and a commit hook for a project",
+    "server": "talk to an editor (language server protocol)",
     "snapshot": "make what is known of an upstream release",
 }
 """Every command; each is the module of that name, with `_` for `-`, under `mfsdp_lint.commands`."""
