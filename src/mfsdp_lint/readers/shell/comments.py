@@ -25,6 +25,8 @@ def shell_comments(text: str) -> list[CommentPlace]:
         if node.type != "comment" and node.type not in _COVERED:
             continue
         pieces = script.cut(*script.bounds(node))
+        if not pieces:  # what the parser only supposes to be there
+            continue
         if node.type == "comment":
             found.append((pieces[0].start, script.source(node)))
             continue
