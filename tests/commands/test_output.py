@@ -121,6 +121,16 @@ def test_files_and_settings_are_shown_without_a_run(lint: Lint) -> None:
     assert 'target-bridge = "0.3.1"\n' in out
 
 
+@pytest.mark.parametrize("exclude", ["run.yaml", "*.yaml", "sub", "sub/run.yaml"])
+def test_what_is_named_is_checked_unless_the_exclusions_are_forced(lint: Lint, exclude: str) -> None:
+    Path("sub").mkdir()
+    Path("sub/run.yaml").write_text(WRONG, encoding="utf-8")
+    assert lint("sub/run.yaml", "--exclude", exclude)[0] == 1
+    code, out, err = lint("sub/run.yaml", "--exclude", exclude, "--force-exclude")
+    assert (code, err) == (0, "")
+    assert out.startswith("0 files, 0 recipes: 0 findings; ")
+
+
 @pytest.mark.parametrize(
     ("arguments", "variable", "colored"),
     [

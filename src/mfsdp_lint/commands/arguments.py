@@ -97,6 +97,7 @@ def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> 
     Those of one launch are left out where a file is changed, which has others.
     """
     group.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
+    group.add_argument("--force-exclude", action="store_const", const=True, help="leave it out also where it is named")
     group.add_argument(
         "--no-ignore",
         dest="respect_gitignore",

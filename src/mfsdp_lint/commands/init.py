@@ -38,7 +38,7 @@ HOOK = """\
     hooks:
       - id: mfsdp-lint
         name: mfsdp-lint
-        entry: mfsdp-lint
+        entry: mfsdp-lint --force-exclude --
         language: system
         files: \\.(py|ya?ml|sh)$
         require_serial: true

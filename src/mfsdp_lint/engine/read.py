@@ -10,6 +10,7 @@ from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.addresses import Address, Asked, ask
 from mfsdp_lint.inputs.discover import File
+from mfsdp_lint.inputs.globs import is_excluded
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers import command_line_overrides, registry
@@ -72,7 +73,7 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
 
     changed = command_line_overrides.parse(options.overrides, options.environment)
     if options.stdin is None:
-        asked = ask(options.paths, file_types(), options.exclude, gitignore=options.respect_gitignore)
+        asked = ask(_paths(options), file_types(), options.exclude, gitignore=options.respect_gitignore)
     else:
         asked = _of_stdin(options.paths[0], options.stdin)
     named = dict.fromkeys([*options.paths, *(address.path for address in asked.addresses)])
@@ -95,6 +96,13 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
         detected.remarks,
     )
     return asking, asked.problems
+
+
+def _paths(options: Options) -> tuple[str, ...]:
+    """The paths that are asked for; a commit hook names files that nobody wants."""
+    if not options.force_exclude:
+        return options.paths
+    return tuple(each for each in options.paths if not is_excluded(each.partition("::")[0], options.exclude))
 
 
 def _of_stdin(path: str, text: str) -> Asked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 
@@ -20,6 +21,14 @@ def beside(file: str, pattern: str) -> str:
         return pattern
     folder = os.path.dirname(os.path.abspath(file)).replace(os.sep, "/").rstrip("/")
     return f"{escape(folder)}/{bare}"
+
+
+def is_excluded(path: str, patterns: Sequence[str]) -> bool:
+    """Whether a path, or a folder on the way to it from here, matches."""
+    bare = tuple(map(normalised, patterns))
+    parts = path.replace(os.sep, "/").rstrip("/").split("/")
+    ways = ("/".join(parts[: number + 1]) for number in range(len(parts)))
+    return any(matches(way, bare) for way in ways if way not in ("", ".", ".."))
 
 
 def matches(path: str, patterns: tuple[str, ...]) -> bool:

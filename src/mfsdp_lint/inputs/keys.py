@@ -37,6 +37,7 @@ KEYS = (
     Key("preview", "switch", "new rules as well, which may still change"),
     Key("fail-on", "choice", "the least severity that makes a run fail", FAIL_ON),
     Key("exclude", "globs", "files and folders that are left out"),
+    Key("force-exclude", "switch", "leave them out also where they are named, as a commit hook does"),
     Key("respect-gitignore", "switch", "leave out what git ignores"),
     Key("search-path", "folders", "where imports are found"),
     Key("extend-rules", "folders", "folders with rules of one's own"),

@@ -39,6 +39,7 @@ class Options:
 
     `per_file_ignores` are globs, each with rules that do not count there; `severity` is how severe rules are where not
     as they say. `fail_on` is the least severity that makes a run fail; None leaves that to the preset.
+    `force_exclude` leaves out what `exclude` matches though it is named.
     `baseline` is the file of findings that are accepted, and is written anew with `update_baseline`.
     `since` is a revision of git: only what the change since then caused is told.
 
@@ -64,6 +65,7 @@ class Options:
     update_baseline: bool = False
     since: str | None = None
     exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
     respect_gitignore: bool = True
     search_path: tuple[str, ...] = ()
     extend_rules: tuple[str, ...] = ()
