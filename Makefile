@@ -61,6 +61,8 @@ lint: $(CHECKS)
 # What is generated from the rule files: their pages, the schema that editors check them with, and what they cover of upstream.
 docs: $(CHECKS)
 	$(BIN)/python -m mfsdp_lint.tools.rule_schema
+	$(BIN)/python -m mfsdp_lint.tools.configuration_schema
+	$(BIN)/python -m mfsdp_lint.tools.findings_schema
 	$(BIN)/python -m mfsdp_lint.tools.rule_pages
 	$(BIN)/python -m mfsdp_lint.tools.coverage.generate
 	$(BIN)/python -m mfsdp_lint.tools.verified

@@ -83,3 +83,26 @@ def test_try_repo_reports_and_fixes(run: Run, product: Path, tmp_path: Path) -> 
 
     again = run(*pre_commit, "mfsdp-lint", "--all-files", cwd=tmp_path)
     assert again.returncode == 0, again.stdout
+
+
+def test_what_is_excluded_is_left_out_and_names_may_be_odd(run: Run, product: Path, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.mfsdp-lint]\nexclude = ["old"]\n')
+    (tmp_path / "old").mkdir()
+    for name in ("old/overrides.yaml", "my overrides.yaml", "-fix.yaml"):
+        (tmp_path / name).write_text(WRONG)
+    committed(run, tmp_path)
+    pre_commit = (sys.executable, "-m", "pre_commit", "try-repo", str(product), "mfsdp-lint")
+
+    check = run(*pre_commit, "--all-files", cwd=tmp_path)
+    assert check.returncode == 1, check.stdout
+    assert "2 files, 2 recipes: 2 findings (2 errors)" in check.stdout
+    assert "my overrides.yaml:5:" in check.stdout
+    assert "-fix.yaml:5:" in check.stdout
+
+    excluded = run(*pre_commit, "--files", "old/overrides.yaml", cwd=tmp_path)
+    assert excluded.returncode == 0, excluded.stdout
+    assert "0 files, 0 recipes" in excluded.stdout or "Passed" in excluded.stdout
+
+    nothing = run(*pre_commit, "--files", "pyproject.toml", cwd=tmp_path)
+    assert nothing.returncode == 0, nothing.stdout
+    assert "no files to check" in nothing.stdout

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         """What a module under `mfsdp_lint.commands` offers."""
 
         SUMMARY: str
+        EXAMPLES: Sequence[tuple[str, str]]
 
         def add_arguments(self, parser: argparse.ArgumentParser) -> None:
             """Declares the command's flags."""
@@ -39,6 +40,8 @@ COMMANDS = {
     "judge": "judge configurations that are given as JSON",
     "dry-run": "try recipes with the real Megatron on two ranks",
     "checkpoint": "tell what a checkpoint's folder holds, and whether it is whole",
+    "init": "write a configuration and a commit hook for a project",
+    "server": "talk to an editor (language server protocol)",
     "snapshot": "make what is known of an upstream release",
 }
 """Every command; each is the module of that name, with `_` for `-`, under `mfsdp_lint.commands`."""
@@ -107,7 +110,8 @@ def _run(arguments: list[str]) -> int:
         return USAGE
     command: Command = import_module(f"mfsdp_lint.commands.{name.replace('-', '_')}")
     prog = "mfsdp-lint" if name == DEFAULT_COMMAND else f"mfsdp-lint {name}"
-    parser = parser_for(prog, command.SUMMARY, _every_command() if name == DEFAULT_COMMAND else "")
+    commands = _every_command() if name == DEFAULT_COMMAND else ""
+    parser = parser_for(prog, command.SUMMARY + commands, command.EXAMPLES)
     command.add_arguments(parser)
     try:
         code = command.main(parser.parse_args(word_first(arguments) if name in ABOUT_A_WORD else arguments))
@@ -124,16 +128,15 @@ def _misspelt(word: str) -> str | None:
     """The command that a first argument means which is neither a command nor a path."""
     if not word.isascii() or not word.replace("-", "").isalpha() or word.startswith("-") or os.path.lexists(word):
         return None
-    from difflib import get_close_matches
+    from mfsdp_lint.core.nearest import nearest
 
-    return next(iter(get_close_matches(word, COMMANDS, n=1, cutoff=0.7)), None)
+    return next(iter(nearest(word, COMMANDS, cutoff=0.7)), None)
 
 
 def _every_command() -> str:
     """For the help: the commands, a line each."""
     lines = [f"  {name:12}{summary}" for name, summary in COMMANDS.items()]
-    example = "  mfsdp-lint --fix recipes/     mfsdp-lint why recipes/llama.py::pretrain ckpt_format"
-    return "\n".join(["commands (each has its own --help):", *lines, "", "examples:", example])
+    return "\n".join(["\n\ncommands (each has its own --help):", *lines])
 
 
 def _never_fail_to_print() -> None:

@@ -6,6 +6,10 @@ import pytest
 
 from mfsdp_lint.cli import main
 from mfsdp_lint.reports import entry as report
+from mfsdp_lint.reports.rule import SCREEN
+from mfsdp_lint.rules.about_files import ABOUT_FILES, AboutFiles
+from mfsdp_lint.rules.load import load_rules
+from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.vocabulary import table
 
 STRATEGY = """\
@@ -139,3 +143,29 @@ def test_a_framework_says_what_it_makes_of_its_files(capsys: pytest.CaptureFixtu
     assert "settings  at distributed, where strategy: megatron_fsdp\n" in said
     assert "ddp.data_parallel_sharding_strategy (0 = no_shard, 1 = optim, 2 = optim_grads, 3 =" in said
     assert "makes      (nemo_automodel/components/distributed/megatron_fsdp.py:151)\n" in said
+
+
+@pytest.mark.parametrize("rule", load_rules(), ids=lambda rule: rule.code)
+def test_a_rule_fits_one_screen(rule: Rule, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", rule.code]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= SCREEN
+    assert lines[0] == f"{rule.code} {rule.name}"
+    assert max(map(len, lines)) <= 110
+    assert lines[-1].endswith(f"mfsdp-lint explain {rule.code} --all")
+
+
+def test_all_of_a_rule_has_its_conditions_errors_and_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--all", "MFSDP101"]) == 0
+    told = capsys.readouterr().out
+    assert all(f"\n{head}:" in told for head in ("found where", "bad", "good"))
+    assert "  raises (<0.5): Megatron FSDP only supports fsdp_dtensor checkpoint format\n" in told
+
+
+@pytest.mark.parametrize("about", ABOUT_FILES, ids=lambda about: about.code)
+def test_what_is_said_of_files_is_explained_by_code_and_by_name(
+    about: AboutFiles, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for word in (about.code, about.name):
+        assert main(["explain", word]) == 0
+        assert capsys.readouterr().out.startswith(f"{about.code} {about.name}\n{about.summary}\n")

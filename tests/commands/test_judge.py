@@ -49,7 +49,7 @@ def codes(answer: dict[str, Any]) -> list[str]:
 
 def test_an_answer_says_what_is_wrong_and_what_will_run(judge: Judge) -> None:
     code, [answer], err = judge({"id": "a", "settings": BROKEN, "world_size": 8})
-    assert (code, err, answer["id"]) == (0, "", "a")
+    assert (code, err, answer["id"]) == (1, "", "a")
     assert answer["findings"][0] == {
         "code": "MFSDP101",
         "name": "fsdp-checkpoint-format",
@@ -138,7 +138,7 @@ def test_a_line_that_is_no_question_is_named_and_the_others_are_answered(judge: 
 def test_questions_may_come_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     questions = tmp_path / "questions.jsonl"
     questions.write_text(json.dumps({"id": "a", "settings": BROKEN}) + "\n", encoding="utf-8")
-    assert main(["judge", str(questions)]) == 0
+    assert main(["judge", str(questions)]) == 1
     assert json.loads(capsys.readouterr().out)["id"] == "a"
     assert main(["judge", str(tmp_path / "gone.jsonl")]) == 2
     assert capsys.readouterr().err.endswith("gone.jsonl: No such file or directory\n")
@@ -210,3 +210,35 @@ def test_transformer_engine_is_the_one_that_the_release_is_locked_to(judge: Judg
     offloaded = {"id": 1, "settings": {"model.fine_grained_activation_offloading": True}}
     _, [answer], _ = judge(offloaded, flags=("--target-bridge", "0.3.1"))
     assert "MFSDP404" in codes(answer)
+
+
+def test_it_ends_with_0_where_nothing_is_an_error(judge: Judge) -> None:
+    assert judge({"settings": {**BROKEN, "checkpoint.ckpt_format": "fsdp_dtensor"}})[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"ddp.use_megatron_fdsp": True},
+            "ddp.use_megatron_fdsp: no such setting; did you mean ddp.use_megatron_fsdp?",
+        ),
+        ({"checkpiont": {"save": "/a"}}, "checkpiont.save: no such setting; did you mean checkpoint.save?"),
+        ({"dist": {"use_megatron_fsdp_": 1}}, "did you mean dist.use_megatron_fsdp?"),
+    ],
+)
+def test_a_setting_that_is_misspelt_is_refused_with_what_is_nearest(
+    judge: Judge, settings: dict[str, Any], message: str
+) -> None:
+    code, answers, err = judge({"settings": settings}, {"settings": {}})
+    assert (code, len(answers)) == (2, 1)
+    assert message in err
+
+
+def test_fields_that_upstream_has_and_names_that_are_like_none_are_not_misspelt(judge: Judge) -> None:
+    fields = {"model.make_vocab_size_divisible_by": 1, "ddp.my_own": 2, "mine.too": 3, "env.USE_MEGATRON_FSPD": "1"}
+    assert judge({"settings": fields})[2] == ""
+
+
+def test_a_key_that_is_misspelt_is_refused_as_well(judge: Judge) -> None:
+    assert "word_size: no such key; did you mean world_size?" in judge({"settings": {}, "word_size": 8})[2]

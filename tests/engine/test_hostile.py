@@ -97,7 +97,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def codes(*paths: str) -> dict[str, str]:
-    found = run(Options(paths=paths, target_bridge="0.3.1", output_format="concise")).findings
+    found = run(Options(paths=paths, target_bridge="0.3.1", output_format=("concise",))).findings
     return {finding.code: finding.message for finding in found}
 
 
@@ -125,7 +125,7 @@ DEEP = ("x = " + "1+" * 50_000 + "1", "x = cfg" + ".a" * 50_000, "x = f" + "()" 
 def test_what_some_pythons_read_is_read_or_told(line: str, tmp_path: Path) -> None:
     Path("deep.py").write_bytes(python(line))
     with guarded(tmp_path):
-        outcome = run(Options(paths=("deep.py",), target_bridge="0.3.1", output_format="concise"))
+        outcome = run(Options(paths=("deep.py",), target_bridge="0.3.1", output_format=("concise",)))
     assert outcome.findings or outcome.unfollowed
 
 

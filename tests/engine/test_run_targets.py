@@ -101,7 +101,7 @@ def test_a_fix_changes_nothing_for_a_version_that_has_no_finding(lint: Lint) -> 
     assert outcome.summary.fixable == 0
     assert "torch_dcp" in Path("run.yaml").read_text(encoding="utf-8")
     Path("again.yaml").write_text(Path("run.yaml").read_text(encoding="utf-8"), encoding="utf-8")
-    options = Options(paths=("again.yaml",), target_bridge=">=0.3,<0.6", output_format="concise")
+    options = Options(paths=("again.yaml",), target_bridge=">=0.3,<0.6", output_format=("concise",))
     assert running.run(replace(options, show_fixes=True)).summary.fixable == 0
     unproved = running.run(options).summary
     assert (unproved.fixable, unproved.fixable_at_most) == (1, True)

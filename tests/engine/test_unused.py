@@ -78,3 +78,41 @@ def test_one_launch_says_nothing_of_the_others(lint: Lint) -> None:
 
 def test_it_can_be_ignored(lint: Lint) -> None:
     assert lint("fsdp_dtensor", ignore=("MFSDP903",)) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("  ckpt_format: fsdp_dtensor  # mfsdp: ignore[MFSDP101] so far\n", "  ckpt_format: fsdp_dtensor\n"),
+        ("  # mfsdp: ignore[MFSDP101] so far\n  ckpt_format: fsdp_dtensor\n", "  ckpt_format: fsdp_dtensor\n"),
+        (
+            "  ckpt_format: torch_dist  # mfsdp: ignore[MFSDP101, MFSDP199] so far\n",
+            "  ckpt_format: torch_dist  # mfsdp: ignore[MFSDP101] so far\n",
+        ),
+        (
+            "  ckpt_format: fsdp_dtensor  # noqa # mfsdp: ignore[MFSDP101] so far # more\n",
+            "  ckpt_format: fsdp_dtensor  # noqa # more\n",
+        ),
+    ],
+    ids=["behind a line", "a line of its own", "one code of two", "between other comments"],
+)
+def test_fix_takes_out_what_silences_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, after: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    head = WRONG.partition("  ckpt_format")[0]
+    Path("run.yaml").write_text(head + before, encoding="utf-8")
+    options = Options(target_bridge="0.3.1", target_te="2.9", target_torch="2.8.0", fix=True)
+    assert run(options).summary.fixed == 1
+    assert Path("run.yaml").read_text(encoding="utf-8") == head + after
+    assert run(options).summary.fixed == 0
+
+
+def test_the_patch_takes_it_out_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.yaml").write_text(WRONG.format(value="fsdp_dtensor", codes="[MFSDP101]"), encoding="utf-8")
+    outcome = run(Options(target_bridge="0.3.1", target_te="2.9", target_torch="2.8.0", diff=True))
+    assert (
+        b"\n-  ckpt_format: fsdp_dtensor  # mfsdp: ignore[MFSDP101] so far\n+  ckpt_format: fsdp_dtensor\n"
+        in outcome.patch
+    )

@@ -23,8 +23,9 @@ from mfsdp_lint.engine import cache as kept
 from mfsdp_lint.engine.run import run
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.addresses import ask
+from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.ignored import Ignored
-from mfsdp_lint.inputs.options import Options, UsageError, merge, read_configuration
+from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.suppression import comments
 from mfsdp_lint.judging.configuration import NotAConfiguration
 from mfsdp_lint.judging.verdict import judge
@@ -172,7 +173,7 @@ def kept_run(chance: Random) -> None:
 def _kept_bytes() -> bytes:
     folder = Path("cache")
     _write("kept.py", corpus.python()[0])
-    options = Options(paths=("kept.py",), target_bridge=VERSION, output_format="concise", cache_dir=str(folder))
+    options = Options(paths=("kept.py",), target_bridge=VERSION, output_format=("concise",), cache_dir=str(folder))
     assert kept.run(options).findings
     (file,) = folder.glob("*.json")
     return file.read_bytes().partition(b"\n")[2]
@@ -193,7 +194,9 @@ def python_program(chance: Random) -> None:
 def _run(path: str, text: str, chance: Random) -> None:
     _write(path, text)
     seen = chance.random() < 0.1
-    run(Options(paths=(path,), target_bridge=VERSION, output_format="full" if seen else "concise", unsafe_fixes=seen))
+    run(
+        Options(paths=(path,), target_bridge=VERSION, output_format=("full" if seen else "concise",), unsafe_fixes=seen)
+    )
 
 
 _COMMANDS = (

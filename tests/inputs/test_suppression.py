@@ -32,10 +32,9 @@ class TestText:
     @pytest.mark.parametrize(
         ("comment", "codes", "reason"),
         [
-            ("# mfsdp: ignore", (), ""),
-            ("#mfsdp:ignore", (), ""),
+            ("#mfsdp:ignore because", (), "because"),
             ("# mfsdp: ignore because", (), "because"),
-            ("# mfsdp: ignore[MFSDP101]", ("MFSDP101",), ""),
+            ("# mfsdp: ignore-file[MFSDP101] generated", ("MFSDP101",), "generated"),
             ("# mfsdp: ignore[MFSDP101, MFSDP2] both – known", ("MFSDP101", "MFSDP2"), "both – known"),
             ("# mfsdp: ignore[MFSDP101]: converted later", ("MFSDP101",), "converted later"),
             ("# noqa: E501  # mfsdp: ignore[MFSDP1,MFSDP1,] why  # fmt: skip", ("MFSDP1",), "why"),
@@ -56,7 +55,10 @@ class TestText:
             ("# mfsdp: ignroe", 'unknown word "ignroe" in a comment: write "# mfsdp: ignore[CODE] reason"'),
             ("# mfsdp:", 'unknown word "" in a comment: write "# mfsdp: ignore[CODE] reason"'),
             ("# mfsdp: ignore[MFSDP101", "the bracket after ignore is not closed"),
-            ("# mfsdp: ignore[]", 'no code in the brackets: name one, or write "# mfsdp: ignore" for all'),
+            ("# mfsdp: ignore[]", 'no code in the brackets: name one, or write "# mfsdp: ignore reason" for all'),
+            ("# mfsdp: ignore", 'it does not say why: write "# mfsdp: ignore reason"'),
+            ("# mfsdp: ignore[MFSDP101] :", 'it does not say why: write "# mfsdp: ignore[MFSDP101] reason"'),
+            ("# mfsdp: ignore-file[MFSDP1]", 'it does not say why: write "# mfsdp: ignore-file[MFSDP1] reason"'),
             ("# mfsdp: ignore[mfsdp101]", '"mfsdp101" is not a code'),
             ("# mfsdp: ignore[MFSDP101 MFSDP102]", '"MFSDP101 MFSDP102" is not a code'),
             ("# mfsdp: ignore MFSDP101", 'codes go in brackets: write "# mfsdp: ignore[CODE] reason"'),
@@ -73,19 +75,19 @@ class TestText:
 
 class TestPython:
     def test_a_line(self) -> None:
-        assert covers("a = 1\nb = 2  # mfsdp: ignore\nc = 3\n") == [(2, 2)]
+        assert covers("a = 1\nb = 2  # mfsdp: ignore so\nc = 3\n") == [(2, 2)]
 
     def test_alone_on_a_line_the_next_statement_too(self) -> None:
-        assert covers("# mfsdp: ignore\n# why\na = f(\n    1,\n)\nb = 2\n") == [(1, 5)]
+        assert covers("# mfsdp: ignore so\n# why\na = f(\n    1,\n)\nb = 2\n") == [(1, 5)]
 
     def test_a_statement_at_its_first_or_last_line_and_a_line_within(self) -> None:
         text = """\
-            a = f(  # mfsdp: ignore
-                1,  # mfsdp: ignore
-                # mfsdp: ignore
+            a = f(  # mfsdp: ignore so
+                1,  # mfsdp: ignore so
+                # mfsdp: ignore so
                 2,
-                # mfsdp: ignore
-            )  # mfsdp: ignore
+                # mfsdp: ignore so
+            )  # mfsdp: ignore so
             b = 2
             """
         assert covers(text) == [(1, 6), (2, 2), (3, 4), (5, 6), (1, 6)]
@@ -93,11 +95,11 @@ class TestPython:
     @pytest.mark.parametrize(
         "marked",
         [
-            "# mfsdp: ignore\n@one\n@two(\n)\ndef f(\n    a,\n):\n    if a:\n        pass\n\n    return a\n",
-            "#\n@one  # mfsdp: ignore\n@two(\n)\ndef f(\n    a,\n):\n    if a:\n        pass\n\n    return a\n",
-            "#\n@one\n# mfsdp: ignore\n@two(\n)\nasync def f(a):\n    if a:\n        pass\n    #\n\n    return a\n",
-            "#\n@one\n@two(\n)\ndef f(  # mfsdp: ignore\n    a,\n):\n    if a:\n        pass\n\n    return a\n",
-            "#\n@one\n@two(\n)\nclass F(\n    a,\n):  # mfsdp: ignore\n    if a:\n        pass\n\n    x = a\n",
+            "# mfsdp: ignore so\n@one\n@two(\n)\ndef f(\n    a,\n):\n    if a:\n        pass\n\n    return a\n",
+            "#\n@one  # mfsdp: ignore so\n@two(\n)\ndef f(\n    a,\n):\n    if a:\n        pass\n\n    return a\n",
+            "#\n@one\n# mfsdp: ignore so\n@two(\n)\nasync def f(a):\n    if a:\n        pass\n    #\n\n    return a\n",
+            "#\n@one\n@two(\n)\ndef f(  # mfsdp: ignore so\n    a,\n):\n    if a:\n        pass\n\n    return a\n",
+            "#\n@one\n@two(\n)\nclass F(\n    a,\n):  # mfsdp: ignore so\n    if a:\n        pass\n\n    x = a\n",
         ],
         ids=["above the decorators", "on a decorator", "between decorators", "on the def line", "behind the header"],
     )
@@ -107,40 +109,42 @@ class TestPython:
         assert last == 12
 
     def test_a_nested_function_and_no_more(self) -> None:
-        assert covers("def f():\n    def g():  # mfsdp: ignore\n        a = 1\n    b = 2\n") == [(2, 3)]
+        assert covers("def f():\n    def g():  # mfsdp: ignore so\n        a = 1\n    b = 2\n") == [(2, 3)]
 
     def test_a_function_at_the_end_of_the_file(self) -> None:
-        assert covers("def f():  # mfsdp: ignore\n    a = 1\n    b = 2") == [(1, 3)]
+        assert covers("def f():  # mfsdp: ignore so\n    a = 1\n    b = 2") == [(1, 3)]
 
     def test_a_block_that_is_no_function_is_its_header(self) -> None:
         text = (
-            "async def f():\n    async with x:  # mfsdp: ignore\n        a = 1\n    if a:  # mfsdp: ignore\n        b\n"
+            "async def f():\n    async with x:  # mfsdp: ignore a\n        1\n    if a:  # mfsdp: ignore b\n        b\n"
         )
         assert covers(text) == [(2, 2), (4, 4)]
 
     def test_text_that_only_looks_like_a_comment(self) -> None:
-        assert covers('a = "# mfsdp: ignore"\nb = """\n# mfsdp: ignore\n"""\nc = f"{a} # mfsdp: ignore"\n') == []
+        assert (
+            covers('a = "# mfsdp: ignore so"\nb = """\n# mfsdp: ignore so\n"""\nc = f"{a} # mfsdp: ignore so"\n') == []
+        )
 
     def test_other_comments(self) -> None:
-        assert covers("# see mfsdp: ignore\na = 1  # noqa\n") == []
+        assert covers("# see mfsdp: ignore so\na = 1  # noqa\n") == []
 
     @pytest.mark.parametrize("rest", ["b = (\n", '"""\n', "  c\n d\n", "$ ? `\n", "a\\"])
     def test_a_file_that_is_no_python_keeps_what_comes_before(self, rest: str) -> None:
-        assert covers("a = 1  # mfsdp: ignore\n" + rest) == [(1, 1)]
+        assert covers("a = 1  # mfsdp: ignore so\n" + rest) == [(1, 1)]
 
     def test_windows_line_ends(self) -> None:
-        assert covers("# mfsdp: ignore\r\na = f(\r\n)\r\n") == [(1, 3)]
+        assert covers("# mfsdp: ignore so\r\na = f(\r\n)\r\n") == [(1, 3)]
 
 
 class TestYaml:
     def test_a_line_and_the_next(self) -> None:
         text = """\
-            ddp:  # mfsdp: ignore
-              # mfsdp: ignore
+            ddp:  # mfsdp: ignore so
+              # mfsdp: ignore so
               # why
-              a: [1,  # mfsdp: ignore
+              a: [1,  # mfsdp: ignore so
                   2]
-              # mfsdp: ignore
+              # mfsdp: ignore so
 
               b: 1
             """
@@ -148,26 +152,51 @@ class TestYaml:
 
     def test_text_that_only_looks_like_a_comment(self) -> None:
         text = """\
-            a: "x # mfsdp: ignore"
+            a: "x # mfsdp: ignore so"
             b: 'x
-              # mfsdp: ignore'
+              # mfsdp: ignore so'
             c: |
-              # mfsdp: ignore
-            d: x#mfsdp: ignore
+              # mfsdp: ignore so
+            d: x#mfsdp: ignore so
             """
         assert covers(text, "yaml") == []
 
     def test_behind_the_head_of_a_block_scalar(self) -> None:
-        assert covers("a: |  # mfsdp: ignore\n  # mfsdp: ignore\n# mfsdp: ignore\nb: 1\n", "yaml") == [(1, 1), (3, 4)]
+        assert covers("a: |  # mfsdp: ignore so\n  # mfsdp: ignore so\n# mfsdp: ignore so\nb: 1\n", "yaml") == [
+            (1, 1),
+            (3, 4),
+        ]
 
     def test_without_libyaml(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        text = 'a: "# mfsdp: ignore"  # mfsdp: ignore\nb: >-\n  # mfsdp: ignore\n\n# mfsdp: ignore\n'
+        text = 'a: "# mfsdp: ignore so"  # mfsdp: ignore so\nb: >-\n  # mfsdp: ignore so\n\n# mfsdp: ignore so\n'
         fast = covers(text, "yaml")
         monkeypatch.delattr("yaml.CSafeLoader", raising=False)
         assert covers(text, "yaml") == fast == [(1, 1), (5, 6)]
 
     def test_a_file_that_is_no_yaml_keeps_what_comes_before(self) -> None:
-        assert covers("a: 1  # mfsdp: ignore\nb: [\n", "yaml") == [(1, 1)]
+        assert covers("a: 1  # mfsdp: ignore so\nb: [\n", "yaml") == [(1, 1)]
+
+
+class TestShell:
+    def test_a_line_and_the_next(self) -> None:
+        assert covers("a=1  # mfsdp: ignore so\n# mfsdp: ignore so\nb=2\nc=3\n", "shell") == [(1, 1), (2, 3)]
+
+    def test_a_command_of_several_lines_from_above_or_behind_it(self) -> None:
+        launch = (
+            "# mfsdp: ignore so\ntorchrun train.py \\\n  --use-megatron-fsdp \\\n  --bf16  # mfsdp: ignore so\nb=2\n"
+        )
+        assert covers(launch, "shell") == [(1, 4), (2, 4)]
+
+    def test_a_whole_function(self) -> None:
+        assert covers("launch() {  # mfsdp: ignore so\n  a=1\n  b=2\n}\nc=3\n", "shell") == [(1, 4)]
+
+    def test_text_that_only_looks_like_a_comment(self) -> None:
+        assert covers("a='# mfsdp: ignore so'\ncat <<E\n# mfsdp: ignore so\nE\n", "shell") == []
+
+
+@pytest.mark.parametrize("kind", ["python", "yaml", "shell"])
+def test_a_whole_file(kind: str) -> None:
+    assert covers("# mfsdp: ignore-file[MFSDP101] generated\n\n# more\n\n", kind) == [(1, 4)]
 
 
 class TestSuppress:
@@ -199,10 +228,10 @@ class TestSuppress:
 
     def test_comments_and_codes_that_silence_nothing_are_told(self) -> None:
         text = """\
-            a = 1  # mfsdp: ignore[MFSDP101, MFSDP2]
-            b = 2  # mfsdp: ignore
-            c = 3  # mfsdp: ignore
-            d = 4  # mfsdp: ignore[MFSDP1]
+            a = 1  # mfsdp: ignore[MFSDP101, MFSDP2] so
+            b = 2  # mfsdp: ignore so
+            c = 3  # mfsdp: ignore so
+            d = 4  # mfsdp: ignore[MFSDP1] so
             """
         result = suppress([finding("MFSDP101", 1), finding("MFSDP101", 2)], {"a": read(text)})
         assert [(comment.span.line, comment.codes) for comment in result.unused] == [
@@ -217,7 +246,7 @@ def test_a_file_without_the_word_is_not_looked_at(tmp_path: Path) -> None:
 
 
 def test_thousands_of_comments_are_no_comments_of_people() -> None:
-    found, problems = comments("a", "# mfsdp: ignore\n" * 50_000, reader_of("yaml").comments)
+    found, problems = comments("a", "# mfsdp: ignore so\n" * 50_000, reader_of("yaml").comments)
     assert len(found) == MOST
     assert [(each.line, each.message) for each in problems] == [
         (MOST + 1, "more than 1000 in a file: from here on none counts")

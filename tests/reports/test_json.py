@@ -5,9 +5,12 @@ from __future__ import annotations
 import json as stdlib_json
 from typing import Any
 
+import jsonschema
+
 from mfsdp_lint.core.finding import Applied, Finding
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import json
+from mfsdp_lint.tools.findings_schema import schema
 from tests.reports.samples import SUMMARY, SUPPRESSED, UNSHARDED, WITH_FIX
 
 TARGET = {
@@ -22,7 +25,9 @@ TARGET = {
 
 
 def document(*findings: Finding) -> Any:
-    return stdlib_json.loads(json.render(findings, SUMMARY))
+    document = stdlib_json.loads(json.render(findings, SUMMARY))
+    jsonschema.validate(document, schema())
+    return document
 
 
 def test_the_whole_document() -> None:
@@ -37,6 +42,7 @@ def test_the_whole_document() -> None:
                 "severity": "error",
                 "stage": "startup",
                 "message": 'Megatron-FSDP with checkpoint.ckpt_format = "torch_dist"',
+                "consequence": "validation stops the run",
                 "raises": "Megatron FSDP only supports fsdp_dtensor checkpoint format",
                 "versions": ["megatron-bridge 0.2.2", "megatron-bridge 0.3.1"],
                 "enforced_by": "validation",
@@ -51,7 +57,9 @@ def test_the_whole_document() -> None:
                     {"path": "recipes/llama.py", "line": 9, "message": 'checkpoint.save is "/results"'},
                 ],
                 "fingerprint": "0123456789abcdef",
+                "content_fingerprint": "",
                 "suppressed": False,
+                "suppression": None,
                 "confirmed": None,
                 "fix": {
                     "safety": "safe",
@@ -86,6 +94,7 @@ def test_the_whole_document() -> None:
             "fixable_at_most": False,
             "held_back_at_most": False,
             "unfollowed": 0,
+            "already": 0,
         },
     }
 
@@ -99,7 +108,10 @@ def test_a_finding_without_fix_or_error_text_has_the_keys_all_the_same() -> None
 
 
 def test_a_suppressed_finding_is_listed_and_marked() -> None:
-    assert [finding["suppressed"] for finding in document(SUPPRESSED)["findings"]] == [True]
+    (finding,) = document(SUPPRESSED)["findings"]
+    assert finding["suppressed"] is True
+    said = {"by": "comment", "path": "recipes/llama.py", "line": 8, "reason": "converted at load"}
+    assert finding["suppression"] == said
 
 
 def test_no_findings_is_an_empty_list() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.rules.selection import selected
+from mfsdp_lint.rules.selection import resolved, selected
 
 CODES = ("MFSDP101", "MFSDP102", "MFSDP201")
 
@@ -27,9 +27,22 @@ def test_which_rules_count(why: str, select: list[str], ignore: list[str], expec
     assert selected(CODES, select, ignore) == expected, why
 
 
-@pytest.mark.parametrize("wrong", ["MFSDP210", "mfsdp201", "MFDSP201"])
-def test_an_unknown_code_is_answered_with_the_nearest(wrong: str) -> None:
-    with pytest.raises(UsageError, match=f"select: there is no rule '{wrong}'; the nearest is MFSDP201"):
-        selected(CODES, [wrong], [])
-    with pytest.raises(UsageError, match="ignore: there is no rule"):
-        selected(CODES, [], [wrong])
+NAMES = {"MFSDP101": "fsdp-checkpoint-format", "MFSDP102": "other", "MFSDP201": "two-wrappers"}
+
+
+def test_a_name_stands_for_its_code() -> None:
+    assert resolved(["two-wrappers", "MFSDP1"], NAMES, "select") == ("MFSDP201", "MFSDP1")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "nearest"),
+    [
+        ("MFSDP210", "MFSDP201"),
+        ("mfsdp201", "MFSDP201"),
+        ("MFDSP201", "MFSDP201"),
+        ("fsdp-checkpoint-fromat", "fsdp-checkpoint-format"),
+    ],
+)
+def test_an_unknown_word_is_answered_with_the_nearest(wrong: str, nearest: str) -> None:
+    with pytest.raises(UsageError, match=f"select: there is no rule '{wrong}'; the nearest is {nearest}"):
+        resolved([wrong], NAMES, "select")

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from mfsdp_lint.rules.load import TERMS_FILE, load_rules, raw_rules
+from mfsdp_lint.tools import configuration_schema, findings_schema
 from mfsdp_lint.tools import rule_schema as schema
 from mfsdp_lint.tools.rule_pages import FOLDER, pages
 
@@ -21,6 +22,15 @@ def test_the_pages_are_those_of_the_rules() -> None:
 def test_the_schema_is_that_of_the_form() -> None:
     assert schema.SCHEMA.read_text(encoding="utf-8") == schema.text()
     jsonschema.Draft202012Validator.check_schema(schema.schema())
+
+
+def test_the_schema_of_the_configuration_is_that_of_its_keys() -> None:
+    assert configuration_schema.SCHEMA.read_text(encoding="utf-8") == configuration_schema.text()
+
+
+def test_the_schema_of_findings_is_that_of_the_tool() -> None:
+    assert findings_schema.SCHEMA.read_text(encoding="utf-8") == findings_schema.text()
+    jsonschema.Draft202012Validator.check_schema(findings_schema.schema())
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from mfsdp_lint import __version__
+from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import fields
-from mfsdp_lint.inputs.options import Options, UsageError, merge, read_configuration
+from mfsdp_lint.inputs.configuration import read_configuration
+from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.sources import Problem
 from mfsdp_lint.results.printable import count
 
@@ -42,12 +44,37 @@ class Parser(argparse.ArgumentParser):
     """Reports wrong usage as the rest of the tool does, instead of printing the whole usage and exiting."""
 
     def error(self, message: str) -> NoReturn:
-        """Raises UsageError."""
-        raise UsageError(f"{message} (see `{self.prog} --help`)")
+        """Raises UsageError, with the option that is nearest to one that there is not."""
+        unknown = message.partition("unrecognized arguments: ")[2].split()
+        hint = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions) if unknown else ""
+        raise UsageError(f"{message}{hint} (see `{self.prog} --help`)")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            known = [str(choice) for choice in action.choices or ()]
+            raise argparse.ArgumentError(action, f"{error.message}{did_you_mean(str(value), known)}") from None
+
+    def format_usage(self) -> str:
+        """One line: the options are told below."""
+        positional = " ".join(self._shown(action) for action in self._get_positional_actions())
+        return f"usage: {self.prog} [OPTIONS] {positional}".rstrip() + "\n"
+
+    def format_help(self) -> str:
+        """The same with one line of usage."""
+        self.usage = self.format_usage().removeprefix("usage: ").rstrip().replace("%", "%%")
+        return super().format_help()
+
+    def _shown(self, action: argparse.Action) -> str:
+        name = str(action.metavar or action.dest)
+        return {"*": f"[{name} ...]", "?": f"[{name}]", "+": f"{name} ..."}.get(str(action.nargs), name)
 
 
-def parser_for(prog: str, summary: str, epilog: str = "") -> Parser:
-    """The parser of one command, with what every command has."""
+def parser_for(prog: str, summary: str, examples: Sequence[tuple[str, str]]) -> Parser:
+    """The parser of one command, with what every command has. Each example is a command line and what it is for."""
+    lines = [f"  {line}\n      {says}" for line, says in examples]
+    epilog = "\n".join(["examples:", *lines])
     parser = Parser(prog=prog, description=summary, epilog=epilog, allow_abbrev=False, formatter_class=Help)
     parser.add_argument("-V", "--version", action="version", version=f"mfsdp-lint {__version__}")
     return parser
@@ -55,7 +82,7 @@ def parser_for(prog: str, summary: str, epilog: str = "") -> Parser:
 
 def word_first(arguments: list[str]) -> list[str]:
     """The arguments of a command that is about a word, which may look like an option (`--ckpt-format`) and is none."""
-    own = ("-h", "--help", "-V", "--version", "--")
+    own = ("-h", "--help", "-V", "--version", "--", "--all")
     return ["--", *arguments] if arguments and arguments[0].startswith("-") and arguments[0] not in own else arguments
 
 
@@ -70,6 +97,7 @@ def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> 
     Those of one launch are left out where a file is changed, which has others.
     """
     group.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
+    group.add_argument("--force-exclude", action="store_const", const=True, help="leave it out also where it is named")
     group.add_argument(
         "--no-ignore",
         dest="respect_gitignore",
@@ -107,9 +135,12 @@ def add_output(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
 def options_from(arguments: Mapping[str, Any]) -> Options:
     """The options that a command line says, over those of the configuration. Raises UsageError."""
     given: dict[str, Any] = {field.name: arguments.get(field.name) for field in fields(Options)}
+    if isinstance(given["output_format"], str):
+        given["output_format"] = [given["output_format"]]
     lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
     given |= lists | {"paths": tuple(given["paths"]) or None}
-    return merge(given, read_configuration(arguments["config"]))
+    configured = {} if arguments.get("isolated") else read_configuration(arguments["config"])
+    return merge(given, configured)
 
 
 def tell(remarks: Iterable[str], problems: Iterable[Problem]) -> int:

@@ -16,6 +16,11 @@ from mfsdp_lint.versions.target import Target
 
 SUMMARY = "Shows what every recipe really configures, defaults and helpers included."
 
+EXAMPLES = (
+    ("mfsdp-lint audit recipes/ --settings ddp", "one section of every recipe"),
+    ("mfsdp-lint audit recipes/llama.py::pretrain --output-format json", "one recipe, for programs"),
+)
+
 FORMATS = ("table", "json", "csv")
 
 

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import Any
 
 from mfsdp_lint import progress
+from mfsdp_lint.commands import output
 from mfsdp_lint.commands.arguments import add_what_is_read, comma_separated, options_from, tell_unfollowed
+from mfsdp_lint.core.finding import SEVERITIES
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine import cache
 from mfsdp_lint.engine.outcome import Outcome
-from mfsdp_lint.inputs.options import GROUPINGS, OUTPUT_FORMATS, PRESETS, Options
-from mfsdp_lint.reports import applied
+from mfsdp_lint.inputs.options import FAIL_ON, GROUPINGS, OUTPUT_FORMATS, PRESETS, Options, UsageError, output_of
 
 SUMMARY = "Finds and fixes FSDP mistakes in Megatron-Bridge recipes, before the run."
+
+EXAMPLES = (
+    ("mfsdp-lint recipes/", "check all below a folder"),
+    ("mfsdp-lint --diff recipes/llama.py", "show what --fix would change"),
+    ("mfsdp-lint --select MFSDP1 --fail-on error .", "only checkpoints, and fail for errors alone"),
+    ("mfsdp-lint --output-format github --output-format sarif=out.sarif .", "two reports of one run"),
+    ("mfsdp-lint --since origin/main .", "only what the change since then caused"),
+)
+
+STANDARD_INPUT = "-"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Every option's default is None, "not given", so that the configuration shows through."""
     parser.add_argument(
-        "paths", nargs="*", metavar="PATH", help="files, directories, and path.py::function (default: here)"
+        "paths", nargs="*", metavar="PATH", help="files, directories, path.py::function, or - for stdin (default: here)"
     )
     switch = argparse.BooleanOptionalAction
     fixing = parser.add_argument_group("fixing")
@@ -30,120 +41,110 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     fixing.add_argument("--unsafe-fixes", action=switch, help="count, show and apply unsafe fixes as well")
     fixing.add_argument("--diff", action=switch, help="print what --fix would do as a patch, and write nothing")
     judged = parser.add_argument_group("what is judged")
-    codes: dict[str, Any] = {"action": "extend", "type": comma_separated, "metavar": "CODES"}
-    judged.add_argument("--select", help="only these rules, by code or prefix", **codes)
-    judged.add_argument("--preset", choices=PRESETS, help="rules that are off otherwise")
-    judged.add_argument("--preview", action=switch, help="new rules as well, which may still change")
+    codes: dict[str, Any] = {"action": "extend", "type": comma_separated, "metavar": "RULES"}
+    judged.add_argument("--select", help="only these rules, by code, prefix or name", **codes)
+    judged.add_argument("--extend-select", help="these rules as well", **codes)
     judged.add_argument("--ignore", help="not these rules", **codes)
+    judged.add_argument("--preset", choices=PRESETS, help="which rules are on without being named")
+    judged.add_argument("--preview", action=switch, help="new rules as well, which may still change")
+    judged.add_argument("--baseline", metavar="FILE", help="findings that are accepted for now")
+    judged.add_argument(
+        "--update-baseline", action="store_const", const=True, help="write it: what is found now is accepted"
+    )
+    judged.add_argument("--since", metavar="REV", help="only what the change since a revision of git caused")
+    judged.add_argument("--stdin-filename", metavar="FILE", help="what the text on stdin is to be called")
     add_what_is_read(judged)
     tried = parser.add_argument_group("trying out")
     tried.add_argument("--confirm", action="store_const", const=True, help="dry-run the findings, see `dry-run --help`")
     tried.add_argument("--python", metavar="PROGRAM", help="the Python that has torch and megatron-bridge, for that")
     tried.add_argument("--megatron-lm", metavar="DIR", help="a source tree of it, for what its command line reads")
-    output = parser.add_argument_group("output and configuration")
-    output.add_argument("--output-format", choices=OUTPUT_FORMATS)
-    output.add_argument("--group-by", choices=GROUPINGS, help="recipe: what is wrong with each, and what must change")
-    output.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
-    output.add_argument("--no-color", action="store_true", help="as does the environment variable NO_COLOR")
-    output.add_argument("--cache", action=switch, help="keep what a run comes to, and use it while nothing changes")
-    output.add_argument("--cache-dir", metavar="DIR", help=f"where (default: {cache.FOLDER} in the project)")
-    output.add_argument("--config", metavar="FILE", help="read [tool.mfsdp-lint] from FILE")
+    shown = parser.add_argument_group("output and configuration")
+    shown.add_argument(
+        "--output-format",
+        action="append",
+        type=_format,
+        metavar="FORMAT[=FILE]",
+        help=f"{', '.join(OUTPUT_FORMATS)}; with a file it is written there; repeatable",
+    )
+    shown.add_argument("--output-file", metavar="FILE", help="write there what would be printed")
+    shown.add_argument("--group-by", choices=GROUPINGS, help="recipe: what is wrong with each, and what must change")
+    shown.add_argument("--statistics", action=switch, help="count the findings of each rule instead of showing them")
+    shown.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
+    shown.add_argument("--show-files", action="store_true", help="list the files that would be checked, and stop")
+    shown.add_argument("--show-settings", action="store_true", help="print what the options come to, and stop")
+    shown.add_argument("--fail-on", choices=FAIL_ON, help="the least severity that makes it fail (default: warning)")
+    shown.add_argument("--exit-zero", action="store_true", help="findings do not make it fail")
+    shown.add_argument("--color", choices=output.COLORS, default="auto", help="auto: on a terminal, without NO_COLOR")
+    shown.add_argument(
+        "--no-color", action="store_const", dest="color", const="never", help="the same as --color never"
+    )
+    shown.add_argument("--cache", action=switch, help="keep what a run comes to, and use it while nothing changes")
+    shown.add_argument("--cache-dir", metavar="DIR", help=f"where (default: {cache.FOLDER} in the project)")
+    shown.add_argument("--config", metavar="FILE", help="read the configuration from FILE")
+    shown.add_argument("--isolated", action="store_true", help="read no configuration")
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Runs and prints; the exit code is that of `exit_code`. Raises UsageError."""
-    options = options_from(vars(arguments))
+    options = _with_text(options_from(vars(arguments)), arguments)
+    options = replace(options, output_format=output.formats(options.output_format))
+    if arguments.show_settings or arguments.show_files:
+        from mfsdp_lint.commands import shown
+
+        return shown.settings(options) if arguments.show_settings else shown.files(options)
     with progress.shown():
         outcome = cache.run(options)
     if options.diff:
-        _print_patch(outcome, show_fixes=bool(options.show_fixes))
+        output.print_patch(outcome, show_fixes=bool(options.show_fixes))
     else:
-        color = not arguments.no_color and _terminal_shows_color()
-        sys.stdout.write(_rendered(outcome, options, color=color))
-    if arguments.show_unfollowed and options.output_format != "json":
+        output.tell(outcome, options, color=output.wants_color(arguments.color), file=arguments.output_file)
+    if arguments.show_unfollowed and "json" not in options.output_format:
         tell_unfollowed(outcome.unfollowed, every=True)
     for remark in outcome.remarks:
         print(f"mfsdp-lint: warning: {remark}", file=sys.stderr)
     for problem in (*outcome.left, *outcome.problems):
         print(f"mfsdp-lint: error: {problem}", file=sys.stderr)
-    return exit_code(outcome)
+    return exit_code(outcome, options, exit_zero=arguments.exit_zero)
 
 
-def exit_code(outcome: Outcome) -> int:
-    """0: nothing of severity warning or error remains (info never fails); 1: something does, or there is a patch to
-    show, or a file was not written; 2: something asked for could not be checked."""
+def exit_code(outcome: Outcome, options: Options, *, exit_zero: bool = False) -> int:
+    """0: nothing remains that is as severe as what fails (an info is not, unless it is asked for); 1: something does,
+    or there is a patch to show, or a file was not written; 2: something asked for could not be checked."""
     if outcome.problems:
         return 2
-    return int(bool(outcome.summary.errors or outcome.summary.warnings or outcome.patch or outcome.left))
+    failing = SEVERITIES[: SEVERITIES.index(options.fails_on) + 1]
+    fails = any(each.severity in failing for each in outcome.findings if each.suppressed is None)
+    return int(not exit_zero and bool(fails or outcome.patch or outcome.left))
 
 
-def _terminal_shows_color() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def _format(text: str) -> str:
+    """A format, perhaps with a file. Raises argparse's error for one that is none."""
+    name, _ = output_of(text)
+    if name not in OUTPUT_FORMATS:
+        from mfsdp_lint.core.nearest import did_you_mean
 
-
-def _print_patch(outcome: Outcome, *, show_fixes: bool) -> None:
-    """The patch goes out as bytes: a file's own encoding and line ends must arrive as they are."""
-    from mfsdp_lint.results.summary import summary_line
-
-    sys.stdout.flush()
-    sys.stdout.buffer.write(outcome.patch)
-    sys.stdout.buffer.flush()
-    if show_fixes:
-        sys.stderr.write(applied.lines(outcome.fixes, done=False))
-    print(summary_line(outcome.summary), file=sys.stderr)
-
-
-def _rendered(outcome: Outcome, options: Options, *, color: bool) -> str:
-    """For people the fixes that were made stand before what remains; for programs they are part of the document."""
-    if options.output_format == "json":
-        from mfsdp_lint.reports import json
-
-        return json.render(
-            outcome.findings, outcome.summary, outcome.unfollowed, fixes=outcome.fixes, recipes=outcome.recipes
+        known = ", ".join(OUTPUT_FORMATS)
+        raise argparse.ArgumentTypeError(
+            f"invalid choice: {name!r} (choose from {known}){did_you_mean(name, OUTPUT_FORMATS)}"
         )
-    made = applied.lines(outcome.fixes) if options.show_fixes else ""
-    if options.fix_only:
-        from mfsdp_lint.reports import concise
-
-        return made + concise.lines(outcome.findings) + applied.only(outcome.summary)
-    return made + _findings(outcome, options, color)
+    return text
 
 
-def _findings(outcome: Outcome, options: Options, color: bool) -> str:
-    findings, summary = outcome.findings, outcome.summary
-    if options.output_format == "github":
-        from mfsdp_lint.reports import github
-
-        _append_step_summary(outcome)
-        return github.render(findings, summary, directory=_directory_in_repository())
-    if options.group_by == "recipe":
-        from mfsdp_lint.reports import readiness
-
-        return readiness.render(outcome.recipes, summary, concise=options.output_format == "concise")
-    if options.output_format == "concise":
-        from mfsdp_lint.reports import concise
-
-        return concise.render(findings, summary)
-    from mfsdp_lint.reports import full
-
-    return full.render(findings, summary, outcome.text, color=color)
-
-
-def _directory_in_repository() -> str:
-    workspace = os.environ.get("GITHUB_WORKSPACE")
-    return os.path.relpath(os.curdir, workspace).replace(os.sep, "/") if workspace else ""
-
-
-def _append_step_summary(outcome: Outcome) -> None:
-    """Writes the table to the file that GitHub's runner names, if it names one."""
-    from mfsdp_lint.reports import github
-
-    page = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not page:
-        return
+def _with_text(options: Options, arguments: argparse.Namespace) -> Options:
+    """The options, with the text on stdin where that is asked for. Raises UsageError."""
+    if STANDARD_INPUT not in options.paths:
+        if arguments.stdin_filename is not None:
+            raise UsageError("--stdin-filename: there is no - among the paths")
+        return options
+    if len(options.paths) > 1:
+        raise UsageError("-: stdin is checked by itself, and other paths were given as well")
+    if options.since is not None:
+        raise UsageError("--since: what comes from stdin was in no revision")
+    if options.fix or options.fix_only:
+        raise UsageError("--fix: what comes from stdin is not written; --diff prints a patch")
+    name = arguments.stdin_filename or "stdin.py"
     try:
-        with open(page, "a", encoding="utf-8", errors="backslashreplace") as stream:
-            room = github.SUMMARY_BYTES - stream.tell()
-            stream.write(github.step_summary(outcome.findings, outcome.summary, room=room))
-    except OSError as error:
-        print(f"mfsdp-lint: warning: {page}: {error.strerror or error}: no summary written", file=sys.stderr)
+        text = sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError("-: not UTF-8") from None
+    return replace(options, paths=(name,), stdin=text)

@@ -20,6 +20,11 @@ SUMMARY = (
     "unpickled, and torch is not needed."
 )
 
+EXAMPLES = (
+    ("mfsdp-lint checkpoint /results/checkpoints", "what there is, and whether it is whole"),
+    ("mfsdp-lint checkpoint /results/checkpoints --for recipes/llama.py::pretrain", "whether a recipe can load it"),
+)
+
 FORMATS = ("text", "json")
 
 

@@ -29,6 +29,11 @@ SUMMARY = (
     "--execute asks for it."
 )
 
+EXAMPLES = (
+    ("mfsdp-lint dry-run recipes/llama.py::pretrain", "two ranks on a CPU"),
+    ("mfsdp-lint --confirm recipes/", "a verdict on every finding"),
+)
+
 FORMATS = ("text", "json")
 TIERS = ("auto", "introspect", "cpu", "gpu")
 LAUNCHERS = ("torchrun", "srun", "print")

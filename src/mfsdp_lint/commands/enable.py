@@ -17,6 +17,11 @@ SUMMARY = (
     "and proves that nothing else changes. Shows the change as a patch, unless it is to be written."
 )
 
+EXAMPLES = (
+    ("mfsdp-lint enable recipes/llama.py::pretrain", "show the patch"),
+    ("mfsdp-lint enable recipes/llama.py::pretrain --write", "make the change"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """None means "not given"."""

@@ -16,24 +16,32 @@ SUMMARY = (
     "its name, a flag of a command line, or an environment variable) or a framework on top of Megatron (by its name)."
 )
 
+EXAMPLES = (
+    ("mfsdp-lint explain MFSDP101", "a rule"),
+    ("mfsdp-lint explain --ckpt-format", "a flag, and the setting that it is"),
+    ("mfsdp-lint explain 'Megatron FSDP only supports fsdp_dtensor'", "the rule that foresees an error"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The one word that is explained, which may look like an option."""
     parser.add_argument(
         "word", metavar="WORD", help="MFSDP101, 'a pasted error message', checkpoint.ckpt_format, --ckpt-format"
     )
+    parser.add_argument("--all", action="store_true", help="of a rule also its conditions, error texts and examples")
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints what is known of it. Raises UsageError for a word that means nothing here."""
-    sys.stdout.write(explained(arguments.word))
+    sys.stdout.write(explained(arguments.word, everything=arguments.all))
     return 0
 
 
-def explained(word: str) -> str:
+def explained(word: str, *, everything: bool = False) -> str:
     """What there is to say about a word: about the settings or the framework of that name, else the rules it leads to.
 
-    The name of a setting stands in many error texts, so that settings come first. Raises UsageError.
+    The name of a setting stands in many error texts, so that settings come first. Of a rule it is what fits a screen,
+    unless `everything` is asked for. Raises UsageError.
     """
     from mfsdp_lint.front_ends.load import profiles
     from mfsdp_lint.reports.front_end import render
@@ -44,7 +52,7 @@ def explained(word: str) -> str:
     if found:
         return _settings(word, found)
     framework = next((each for each in profiles() if each.front_end.name == word.lower()), None)
-    return render(framework) if framework else _rules(word)
+    return render(framework) if framework else _rules(word, everything)
 
 
 def _settings(word: str, found: Found) -> str:
@@ -58,16 +66,20 @@ def _settings(word: str, found: Found) -> str:
     return "\n".join(told or [render_flag(found.flag, table())])
 
 
-def _rules(word: str) -> str:
-    from mfsdp_lint.reports.rule import render
+def _rules(word: str, everything: bool) -> str:
+    from mfsdp_lint.reports.rule import about_files, brief, render
+    from mfsdp_lint.rules.about_files import ABOUT_FILES
     from mfsdp_lint.rules.load import load_rules
     from mfsdp_lint.rules.lookup import lookup
     from mfsdp_lint.vocabulary import table
     from mfsdp_lint.vocabulary.find import nearest
 
+    about = next((each for each in ABOUT_FILES if word.strip().lower() in (each.code.lower(), each.name)), None)
+    if about is not None:
+        return about_files(about)
     told = lookup(word, load_rules())
     if told.rules:
-        return "\n".join(map(render, told.rules))
+        return "\n".join(map(render if everything else brief, told.rules))
     close = nearest(word, table())
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     if told.nearest and not close:

@@ -10,17 +10,26 @@ from typing import Any
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.front_ends import BRIDGE
+from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.recipe import Variant
-from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.front_ends.load import every_front_end
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.judging.configuration import variant_of
+from mfsdp_lint.judging.misspelt import misspelt
 from mfsdp_lint.judging.verdict import Verdict, bench
 from mfsdp_lint.reports.settings import json_value
 from mfsdp_lint.versions.ranges import VersionError, numbers
 from mfsdp_lint.versions.target import Target, UnknownVersion, core_version, resolve_target
 
+_KEYS = frozenset({"id", "settings", "world_size"})
+
 SUMMARY = "Judges configurations that are given as JSON, one a line, and says what start-up makes of them."
+
+EXAMPLES = (
+    ("mfsdp-lint judge configurations.jsonl", "one verdict a line"),
+    ('echo \'{"settings": {"ddp.use_megatron_fsdp": true}}\' | mfsdp-lint judge', "from another program"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,14 +58,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Answers every line that it can. Exit code 0, 2 where a line is not a question. Raises UsageError."""
-    judged = bench(_target(arguments), every_front_end()[arguments.front_end])
+    """Answers every line that it can. Exit code 1 where there are errors, 2 where a line is not a question, else 0.
+
+    Raises UsageError.
+    """
+    target = _target(arguments)
+    judged = bench(target, every_front_end()[arguments.front_end])
+    ask = _Asking(judged, target.data, arguments.partial_environment)
     name = arguments.file or "-"
     if name == "-":
-        return _answer(sys.stdin, "<stdin>", judged, arguments.partial_environment)
+        return _answer(sys.stdin, "<stdin>", ask)
     try:
         with open(name, encoding="utf-8") as lines:
-            return _answer(lines, name, judged, arguments.partial_environment)
+            return _answer(lines, name, ask)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{name}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from None
 
@@ -73,22 +87,33 @@ def _target(arguments: argparse.Namespace) -> Target:
     return replace(target, core=core, te=arguments.target_te, torch=arguments.target_torch)
 
 
-def _answer(lines: Iterable[str], name: str, judged: Callable[[Variant], Verdict], partial_environment: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Who is asked, and how: `data` is the release whose names count."""
+
+    judged: Callable[[Variant], Verdict]
+    data: str
+    partial_environment: bool
+
+
+def _answer(lines: Iterable[str], name: str, ask: _Asking) -> int:
     code = 0
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            identity, variant = _question(line, partial_environment)
+            identity, variant = _question(line, ask)
         except ValueError as error:
             print(f"mfsdp-lint: error: {name}:{number}: {error}", file=sys.stderr)
             code = 2
             continue
-        print(json.dumps({"id": identity, **_document(judged(variant))}))
+        verdict = ask.judged(variant)
+        code = max(code, int(any(finding.severity == "error" for finding in verdict.findings)))
+        print(json.dumps({"id": identity, **_document(verdict)}))
     return code
 
 
-def _question(line: str, partial_environment: bool) -> tuple[Any, Variant]:
+def _question(line: str, ask: _Asking) -> tuple[Any, Variant]:
     """The id and the settings of a line. Raises ValueError."""
     try:
         question = json.loads(line)
@@ -101,7 +126,13 @@ def _question(line: str, partial_environment: bool) -> tuple[Any, Variant]:
     world_size = question.get("world_size")
     if not (world_size is None or (isinstance(world_size, int) and world_size > 0)) or isinstance(world_size, bool):
         raise ValueError(f"world_size: expected a number of ranks, not {json.dumps(world_size)}")
-    variant = variant_of(question["settings"], world_size=world_size, partial_environment=partial_environment)
+    if unknown := question.keys() - _KEYS:
+        word = min(unknown)
+        raise ValueError(f"{word}: no such key{did_you_mean(word, _KEYS)}")
+    variant = variant_of(question["settings"], world_size=world_size, partial_environment=ask.partial_environment)
+    wrong = [f"{path}: no such setting; did you mean {meant}?" for path, meant in misspelt(variant.settings, ask.data)]
+    if wrong:
+        raise ValueError("; ".join(wrong))
     return question.get("id"), variant
 
 

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 SUMMARY = "Lists the rules."
 
+EXAMPLES = (
+    ("mfsdp-lint rules --select MFSDP1", "the rules about checkpoints"),
+    ("mfsdp-lint rules --output-format json", "all of them, for programs"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """None means "not given"."""
@@ -35,13 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints them. Raises UsageError for a configuration, or a rule of its own, that is not right."""
-    from mfsdp_lint.inputs.options import merge, read_configuration
+    from mfsdp_lint.engine.run import names_of
+    from mfsdp_lint.inputs.configuration import read_configuration
+    from mfsdp_lint.inputs.options import merge
     from mfsdp_lint.reports.rule import table
     from mfsdp_lint.rules.extend import rules_for
-    from mfsdp_lint.rules.selection import selected
+    from mfsdp_lint.rules.selection import resolved, selected
 
     every = rules_for(merge({}, read_configuration(arguments.config)).extend_rules)
-    codes = selected([rule.code for rule in every], arguments.select, ())
+    codes = selected([rule.code for rule in every], resolved(arguments.select, names_of(every), "select"), ())
     if arguments.verify:
         return _verify(every, codes, arguments)
     rules = [rule for rule in every if rule.code in codes]

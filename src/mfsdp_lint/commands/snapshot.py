@@ -10,6 +10,10 @@ from mfsdp_lint.inputs.options import UsageError
 
 SUMMARY = "Makes a snapshot of a Megatron-Bridge source tree. Nothing in the tree is imported or run."
 
+EXAMPLES = (
+    ("mfsdp-lint snapshot bridge/ --core core/ --release 0.6.0 -o bridge-0.6.0.snapshot", "from two source trees"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's flags."""

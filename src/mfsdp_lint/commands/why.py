@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell
+from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.inputs.options import UsageError
@@ -17,6 +17,14 @@ from mfsdp_lint.results.story import stories
 
 SUMMARY = (
     "Tells how one setting of a recipe came to its value: every write in order, what overwrote what, and start-up."
+)
+
+EXAMPLES = (
+    ("mfsdp-lint why recipes/llama.py::pretrain ckpt_format", "the way to one value"),
+    (
+        "mfsdp-lint why recipes/llama.py::pretrain ddp.use_megatron_fsdp --set dist.use_megatron_fsdp=true",
+        "under an override",
+    ),
 )
 
 FORMATS = ("text", "json")
@@ -81,8 +89,8 @@ def _setting(recipe: Recipe, path: str) -> str:
     if _may_be_there(recipe, known, path):
         return path
     ends = [each for each in known if each.rpartition(".")[2] == path.rpartition(".")[2]]
-    nearest = dict.fromkeys([*ends, *get_close_matches(path, known, n=1)])
-    hint = f"; did you mean {' or '.join(list(nearest)[:_NAMED])}?" if nearest else ""
+    meant = dict.fromkeys([*ends, *nearest(path, known)])
+    hint = f"; did you mean {' or '.join(list(meant)[:_NAMED])}?" if meant else ""
     raise UsageError(f"{recipe.label} has no setting {path}{hint}")
 
 

@@ -71,12 +71,16 @@ class AffectedRecipe:
     severity: Severity
 
 
+SilencedBy = Literal["comment", "configuration", "baseline"]
+
+
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """The comment that silences a finding, and the reason it gives ("" where it gives none)."""
+    """What silences a finding, where that stands, and the reason it gives."""
 
     span: Span
     reason: str
+    by: SilencedBy = "comment"
 
 
 Decision = Literal["confirmed", "refuted", "hypothetical", "inconclusive"]
@@ -106,7 +110,8 @@ class Finding:
     is the upstream error text, if there is one; `versions` the versions that it was found to hold for, each by its name
     ("megatron-bridge 0.4.2"), where more than one was asked about; `enforced_by` who stops the run (validation,
     dataclass, wrapper, nobody). `related` are the other settings involved, each where *it* was set.
-    `fingerprint` depends on the rule and the cause, not on the recipes that share it. `confirmation` is there where a
+    `fingerprint` depends on the rule and the cause, not on the recipes that share it; `content_fingerprint` not on
+    the name of the file either. `confirmation` is there where a
     dry run was asked for. `no_fix` says why there is no `fix`; `fix_proved` is false where `fixable` is not more than a
     hope, because nobody would have seen the proof.
     """
@@ -125,6 +130,7 @@ class Finding:
     related: tuple[Note, ...] = ()
     handed_on: Span | None = None
     fingerprint: str = ""
+    content_fingerprint: str = ""
     suppressed: Suppression | None = None
     fixable: Safety | None = None
     fix: Fix | None = None

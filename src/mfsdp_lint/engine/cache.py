@@ -55,9 +55,7 @@ def run(options: Options) -> Outcome:
 
     What changes files, or asks a dry run, is always done.
     """
-    place = None
-    if options.cache and not (options.fix or options.fix_only or options.diff or options.confirm):
-        place = _place(options)
+    place = _place(options) if options.cache and not _is_always_done(options) else None
     if place is None:
         return _anew(options)
     kept = load(place)
@@ -80,6 +78,11 @@ def run(options: Options) -> Outcome:
     if record.complete:
         _save(place, outcome, record)
     return outcome
+
+
+def _is_always_done(options: Options) -> bool:
+    changes = options.fix or options.fix_only or options.update_baseline
+    return changes or options.since is not None or options.diff or options.confirm or options.stdin is not None
 
 
 def _anew(options: Options) -> Outcome:
@@ -117,7 +120,8 @@ def _place(options: Options) -> str | None:
 
 def _key(options: Options) -> str:
     """What tells one question from all others, whoever asks it: not the format that the answer is told in."""
-    asked = replace(options, output_format="full", show_fixes=options.fixes_are_seen, cache_dir=None)
+    seen = options.fixes_are_seen
+    asked = replace(options, output_format=(), statistics=False, fail_on=None, show_fixes=seen, cache_dir=None)
     parts = (__version__, *_own_files(), sys.version, os.getcwd(), repr(asked), *active_environments(), *own_packages())
     return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=16).hexdigest()
 

@@ -10,33 +10,17 @@ from mfsdp_lint.core.finding import AffectedRecipe, Finding, fingerprint
 from mfsdp_lint.core.recipe import Recipe, Span, Unfollowed
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.engine.read import Question, Read, read
+from mfsdp_lint.engine.silenced import NOTHING, Silenced
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import Comment, Suppressed, comments, suppress
 from mfsdp_lint.readers.registry import kind_of, reader_of
 from mfsdp_lint.results.held_versions import holds_for, in_order, named, told
+from mfsdp_lint.rules.about_files import INTERNAL, MALFORMED_COMMENT, RAISES, UNREADABLE
 from mfsdp_lint.rules.check import Hits, Violation, hits, violations_of
 from mfsdp_lint.rules.findings import Cause, causes
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.versions.target import Target
-
-UNREADABLE = "MFSDP901"
-"""A file that cannot be read or parsed."""
-
-MALFORMED_COMMENT = "MFSDP902"
-"""A suppression comment that means nothing."""
-
-UNUSED_COMMENT = "MFSDP903"
-"""A suppression comment that silences nothing."""
-
-RAISES = "MFSDP904"
-"""Code that makes a configuration and surely ends with an exception."""
-
-INTERNAL = "MFSDP905"
-"""A fault of the linter's own at a file."""
-
-FILE_CODES = (UNREADABLE, MALFORMED_COMMENT, UNUSED_COMMENT, RAISES, INTERNAL)
-"""Findings about a file itself, which no rule makes."""
 
 _SAID = {
     "unreadable": (UNREADABLE, "unreadable-file", "not checked: ", ""),
@@ -69,17 +53,24 @@ class Judgement:
     readings: Mapping[tuple[str, str], Read] = field(default_factory=dict, repr=False)
     hits: Mapping[Target, Hits] = field(default_factory=dict, repr=False)
 
+    @property
+    def has_comments(self) -> bool:
+        """Whether there are suppression comments, as far as they matter."""
+        found = (*(cause.finding for cause in self.causes), *self.raising)
+        return bool(self.unused) or any(finding.suppressed for finding in found)
+
 
 @dataclass(frozen=True, slots=True)
 class Judge:
     """Everything that a judgement depends on but the texts of the files.
 
-    `rules` are those that were selected of `every_rule`.
+    `rules` are those that were selected of `every_rule`. `silenced` is what does not count though no comment says so.
     """
 
     question: Question
     rules: tuple[Rule, ...]
     every_rule: tuple[Rule, ...]
+    silenced: Silenced = NOTHING
     _paths: frozenset[str] = field(init=False, repr=False, compare=False)
     _folders: frozenset[str] = field(init=False, repr=False, compare=False)
     _launchers: frozenset[str] = field(init=False, repr=False, compare=False)
@@ -178,7 +169,8 @@ class Judge:
             with faults.contained(file.path), suppress_error(Unreadable):  # which is told already
                 by_path[file.path], problems = comments(file.path, sources.text(file.path), find)
                 malformed += problems
-        return suppress(found, by_path), malformed
+        by_comments = suppress(found, by_path)
+        return replace(by_comments, findings=self.silenced.mark(by_comments.findings)), malformed
 
 
 def _reading(target: Target) -> tuple[str, str]:
@@ -216,6 +208,7 @@ def raising_findings(unfollowed: Mapping[Target, Sequence[Unfollowed]]) -> list[
                 enforced_by="nobody",
                 recipes=tuple(AffectedRecipe(name, "error") for name in names),
                 fingerprint=fingerprint(RAISES, one.path, one.qualified_name, one.message),
+                content_fingerprint=fingerprint(RAISES, one.qualified_name, one.message),
             )
         )
     return found
@@ -234,4 +227,5 @@ def file_finding(problem: Problem) -> Finding:
         consequence=consequence,
         enforced_by="nobody",
         fingerprint=fingerprint(code, problem.path, problem.message),
+        content_fingerprint=fingerprint(code, problem.message),
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.addresses import Address, ask
+from mfsdp_lint.inputs.addresses import Address, Asked, ask
 from mfsdp_lint.inputs.discover import File
+from mfsdp_lint.inputs.globs import is_excluded
 from mfsdp_lint.inputs.launchers import launchers
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
@@ -81,7 +83,10 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
     from mfsdp_lint.detect import detect
 
     changed = command_line_overrides.parse(options.overrides, options.environment)
-    asked = ask(options.paths, file_types(), options.exclude, gitignore=options.respect_gitignore)
+    if options.stdin is None:
+        asked = ask(_paths(options), file_types(), options.exclude, gitignore=options.respect_gitignore)
+    else:
+        asked = _of_stdin(options.paths[0], options.stdin)
     named = dict.fromkeys([*options.paths, *(address.path for address in asked.addresses)])
     importing = {reader.type.name for reader in registry.READERS if reader.type.imports}
     modules = (file.path for file in asked.files if file.kind in importing)
@@ -113,6 +118,21 @@ def with_launchers(question: Question) -> Question:
     asked = {disk.real(file.path) for file in question.every_file}
     found = [File(path, type_.name) for type_ in types for path in launchers(paths, type_, RECIPE)]
     return replace(question, launchers=tuple(file for file in found if disk.real(file.path) not in asked))
+
+
+def _paths(options: Options) -> tuple[str, ...]:
+    """The paths that are asked for; a commit hook names files that nobody wants."""
+    if not options.force_exclude:
+        return options.paths
+    return tuple(each for each in options.paths if not is_excluded(each.partition("::")[0], options.exclude))
+
+
+def _of_stdin(path: str, text: str) -> Asked:
+    """The one file whose text came from stdin. Raises UsageError."""
+    kind = file_types().of(path, text)
+    if kind is None:
+        raise UsageError(f"--stdin-filename: {path}: not a kind of file this tool reads ({file_types()})")
+    return Asked((File(path.replace(os.sep, "/"), kind.name),), (), ())
 
 
 def read(question: Question, sources: Sources, *, tracing: bool = False, before: Read | None = None) -> Read:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import Applied, Finding
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.fixable import NOTHING_TRIED, Tried, possible, proved
-from mfsdp_lint.engine.judge import FILE_CODES, UNREADABLE, UNUSED_COMMENT, Judge, Judgement, file_finding
+from mfsdp_lint.engine.judge import Judge, Judgement, file_finding
 from mfsdp_lint.engine.other_versions import where_it_holds
 from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.engine.read import Question, question, with_launchers
+from mfsdp_lint.engine.silenced import Silenced
+from mfsdp_lint.engine.tidy import Tidied, tidied
 from mfsdp_lint.engine.unused import unused_suppressions
+from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.registry import kind_of, reader_of
 from mfsdp_lint.results.by_recipe import by_recipe
 from mfsdp_lint.results.summary import summarise
+from mfsdp_lint.rules.about_files import ABOUT_FILES, STALE_ENTRY, UNREADABLE, UNUSED_COMMENT
+from mfsdp_lint.rules.levels import Levels
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
-from mfsdp_lint.rules.selection import selected
+from mfsdp_lint.rules.selection import resolved, selected
 
 if TYPE_CHECKING:
     from mfsdp_lint.fixes.apply import Fixed
@@ -34,26 +40,38 @@ def run(options: Options) -> Outcome:
     fixing = options.fix or options.fix_only
     if asked.command_line.overrides and (fixing or options.diff):
         raise UsageError("--fix and --diff repair the recipe as it stands; use them without --set and --env")
+    if options.since is not None and (fixing or options.diff or options.update_baseline):
+        raise UsageError("--since tells what is new; --fix, --diff and --update-baseline are about all there is")
     judge, codes, rules = prepare(options, asked)
-    judgement = judge(Sources(asked.command_line.texts))
+    levels = levels_of(options, rules)
+    texts = dict(asked.command_line.texts)
+    if options.stdin is not None:
+        texts[options.paths[0]] = options.stdin
+    judgement = judge(Sources(texts))
     not_there += tuple(problem for problem in judgement.problems if problem.kind == "usage")
     problems = [f"{problem.path}: {problem.message}" for problem in not_there if problem.kind == "usage"]
     done = _Done()
     faults = Faults()
     with faults.contained(_first_path(judgement)):
         if options.diff:
-            done = _patch(judgement, judge, codes, options)
+            done = _patch(judgement, judge, codes, options, rules)
         elif fixing:
-            judgement, done = _fixed(judgement, judge, codes, options)
+            judgement, done = _fixed(judgement, judge, codes, options, rules)
     found: list[Finding] = []
+    already = 0
     if not options.fix_only or options.diff:
         found += _remaining(judgement, judge, codes, options, done.tried, faults)
         if UNUSED_COMMENT in codes and judgement.unused:
-            found += unused_suppressions(judgement, judge, rules, options.paths)
+            found += judge.silenced.mark(list(unused_suppressions(judgement, judge, rules, options.paths)))
     about_files = _about_files((*judgement.problems, *faults.problems, *not_there), codes)
     if options.fix_only and not options.diff:
         about_files = [finding for finding in about_files if finding.severity == "error"]  # one that was not looked at
-    found = sorted([*about_files, *found], key=lambda finding: finding.order)
+    if options.since is not None:
+        before = len(found) + len(about_files)
+        found, about_files = _caused_since(options.since, (found, about_files), judgement, judge, options)
+        already = before - len(found) - len(about_files)
+    found = _with_baseline([*judge.silenced.mark(about_files), *found], judge, codes, options)
+    found = sorted(map(levels.applied, found), key=lambda finding: finding.order)
     return Outcome(
         findings=tuple(found),
         summary=summarise(
@@ -64,9 +82,10 @@ def run(options: Options) -> Outcome:
             fixed=done.number,
             unsafe_fixes=options.unsafe_fixes,
             unfollowed=len(judgement.unfollowed),
+            already=already,
         ),
         fixes=done.fixes,
-        recipes=by_recipe(judgement.recipes, judgement.causes) if options.group_by == "recipe" else (),
+        recipes=by_recipe(judgement.recipes, judgement.causes, levels.of) if options.group_by == "recipe" else (),
         unfollowed=judgement.unfollowed,
         sources=judgement.sources,
         problems=tuple(problems),
@@ -83,20 +102,77 @@ def prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], S
         from mfsdp_lint.rules.extend import rules_for
 
         rules = rules_for(options.extend_rules)
-    known = (*(rule.code for rule in rules), *FILE_CODES)
-    codes = selected(known, options.select, options.ignore)
-    on = tuple(rule for rule in rules if _is_on(rule, options))
+    names = names_of(rules)
+    select = resolved(options.select, names, "select")
+    more = resolved(options.extend_select, names, "extend-select")
+    ignore = resolved(options.ignore, names, "ignore")
+    codes = selected(names, (*(select or ("",)), *more), ignore)
+    on = tuple(rule for rule in rules if _is_on(rule, options, (*select, *more)))
     codes -= {rule.code for rule in rules} - {rule.code for rule in on}
     # Selecting other rules does not hide that a file was not checked at all; ignoring it does.
-    codes |= selected(known, (), options.ignore) & {UNREADABLE}
+    codes |= selected(names, (), ignore) & {UNREADABLE, STALE_ENTRY}
     selection = tuple(rule for rule in rules if rule.code in codes)
-    return Judge(asked, selection, on), codes, rules
+    return Judge(asked, selection, on, _silenced(options, names)), codes, rules
 
 
-def _is_on(rule: Rule, options: Options) -> bool:
+def names_of(rules: Iterable[Rule]) -> dict[str, str]:
+    """The name of every code that there is."""
+    return {rule.code: rule.name for rule in rules} | {each.code: each.name for each in ABOUT_FILES}
+
+
+def levels_of(options: Options, rules: Iterable[Rule]) -> Levels:
+    """The severities that the options say. Raises UsageError."""
+    if not options.severity:
+        return Levels()
+    words, levels = zip(*options.severity, strict=True)
+    return Levels(tuple(zip(resolved(words, names_of(rules), "severity"), levels, strict=True)))
+
+
+def _silenced(options: Options, names: Mapping[str, str]) -> Silenced:
+    """What does not count. Raises UsageError."""
+    per_file = tuple(
+        (glob, resolved(codes, names, f"per-file-ignores: {glob}")) for glob, codes in options.per_file_ignores
+    )
+    if options.baseline is None:
+        return Silenced(per_file)
+    from mfsdp_lint.engine.baseline import load
+
+    return Silenced(per_file, load(options.baseline, to_update=options.update_baseline))
+
+
+def _caused_since(
+    text: str, found: tuple[list[Finding], ...], judgement: Judgement, judge: Judge, options: Options
+) -> Iterator[list[Finding]]:
+    """Of each list the findings that the change since a revision caused. Raises UsageError."""
+    from mfsdp_lint.engine.earlier import since
+
+    before = since(text, options, judge.target)
+    violations = {cause.finding.fingerprint: cause.violations for cause in judgement.causes}
+    for each in found:
+        yield [finding for finding in each if before.caused(finding, violations.get(finding.fingerprint, ()))]
+
+
+def _with_baseline(found: list[Finding], judge: Judge, codes: frozenset[str], options: Options) -> list[Finding]:
+    """The findings, with those about the baseline; or all accepted, where it is updated. Raises UsageError."""
+    baseline = judge.silenced.baseline
+    if baseline is None:
+        return found
+    paths = {disk.real(file.path) for file in judge.question.every_file}
+    folders = [os.path.join(disk.real(path), "") for path in options.paths if disk.is_folder(path)]
+    if not options.update_baseline:
+        # What one launch makes of a file is not all that is found there.
+        whole = not judge.question.command_line.overrides and not judge.question.addresses
+        return [*found, *(baseline.stale(found, codes, paths, folders) if whole else ())]
+    new = baseline.updated(found, codes, paths, folders)
+    new.write()
+    return replace(judge.silenced, baseline=new).mark(found)
+
+
+def _is_on(rule: Rule, options: Options, named: Collection[str]) -> bool:
     """Whether a rule is on, as far as its preset goes, and its being new."""
-    asked = rule.preset in (None, options.preset) and (options.preview or not rule.preview)
-    return asked or rule.code in options.select
+    strict = options.preset == "strict"
+    asked = rule.preset in (None, options.preset) or strict
+    return (asked and (options.preview or strict or not rule.preview)) or rule.code in named
 
 
 def _first_path(judgement: Judgement) -> str:
@@ -137,26 +213,29 @@ class _Done:
     tried: Tried = NOTHING_TRIED
 
 
-def _patch(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options) -> _Done:
+def _patch(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options, rules: Sequence[Rule]) -> _Done:
     """What fixing would change, and the fixes."""
-    if not judgement.causes:
+    if not (judgement.causes or judgement.has_comments):
         return _Done()
     from mfsdp_lint.engine.repair import repair_of
     from mfsdp_lint.fixes.applied import applied
     from mfsdp_lint.fixes.patch import make_patch
 
     fixed = repair_of(judgement, judge, codes).applied(unsafe=options.unsafe_fixes)
+    tidy = _tidied(fixed.texts, judgement, judge, codes, options, rules)
     encode, now = judgement.sources.encode, judgement.sources.text
-    changed = ((path, encode(path, now(path)), encode(path, text)) for path, text in sorted(fixed.texts.items()))
-    return _Done(tuple(map(applied, fixed.fixed)), patch=make_patch(changed), tried=_tried(fixed))
+    changed = ((path, encode(path, now(path)), encode(path, text)) for path, text in sorted(tidy.texts.items()))
+    return _Done((*map(applied, fixed.fixed), *tidy.fixes), patch=make_patch(changed), tried=_tried(fixed))
 
 
-def _fixed(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options) -> tuple[Judgement, _Done]:
+def _fixed(
+    judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options, rules: Sequence[Rule]
+) -> tuple[Judgement, _Done]:
     """The judgement of the files as they are after fixing, and what was done."""
     from mfsdp_lint.engine import write
 
     write.remove_leftovers(file.path for file in judge.question.every_file)
-    if not judgement.causes:
+    if not (judgement.causes or judgement.has_comments):
         return judgement, _Done()
     from mfsdp_lint.engine.repair import repair_of
     from mfsdp_lint.fixes.applied import applied
@@ -168,15 +247,30 @@ def _fixed(judgement: Judgement, judge: Judge, codes: frozenset[str], options: O
     while more := write.not_writable(fixed.texts, judgement.sources):
         left |= more
         fixed = repair.applied(unsafe=options.unsafe_fixes, without=left)
-    done = write.write(fixed, judgement.sources)
+    tidy = _tidied(fixed.texts, judgement, judge, codes, options, rules)
+    done = write.write(replace(fixed, texts=tidy.texts), judgement.sources)
     if done.texts:
         judgement = judge(judgement.sources.with_texts(done.texts), judgement)
+    taken_out = [each for each in tidy.fixes if each.span.path in done.texts]
     return judgement, _Done(
-        tuple(map(applied, done.fixed)),
-        done.number,
+        (*map(applied, done.fixed), *taken_out),
+        done.number + len(taken_out),
         (*write.left(left), *done.left),
         tried=_tried(fixed),
     )
+
+
+def _tidied(
+    texts: Mapping[str, str],
+    judgement: Judgement,
+    judge: Judge,
+    codes: frozenset[str],
+    options: Options,
+    rules: Sequence[Rule],
+) -> Tidied:
+    if UNUSED_COMMENT not in codes:
+        return Tidied(texts)
+    return tidied(texts, judgement, judge, rules, options.paths)
 
 
 def _tried(fixed: Fixed) -> Tried:

@@ -8,15 +8,16 @@ broken by any recipe that takes something from the lines that the comment covers
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from mfsdp_lint.conditions.applicability import Site
-from mfsdp_lint.core.finding import Finding, fingerprint
+from mfsdp_lint.core.finding import Finding, Fix, fingerprint
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.engine.judge import FILE_CODES, UNUSED_COMMENT, Judge, Judgement
+from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.suppression import Comment
+from mfsdp_lint.rules.about_files import FILE_CODES, UNUSED_COMMENT
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.views import Views
 
@@ -35,9 +36,9 @@ def unused_suppressions(
         if not any(disk.real(comment.span.path).startswith(folder) for folder in folders):
             continue
         asked = _Asked(comment, judgement, judge)
-        reasons = [reason for code in comment.codes or ("",) if (reason := asked.reason(code, rules))]
+        reasons = {code: reason for code in comment.codes or ("",) if (reason := asked.reason(code, rules))}
         if reasons:
-            yield _finding(comment, "; ".join(reasons))
+            yield _finding(comment, reasons, judgement.sources.text(comment.span.path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +100,21 @@ def _may_be_broken(rule: Rule, views: Views) -> bool:
     )
 
 
-def _finding(comment: Comment, reason: str) -> Finding:
+def _finding(comment: Comment, reasons: Mapping[str, str], text: str) -> Finding:
+    from mfsdp_lint.fixes.comments import taken_out
+
+    said = "; ".join(reasons.values())
     return Finding(
         code=UNUSED_COMMENT,
         name="unused-suppression",
         severity="info",
         stage="never",
-        message=f"silences nothing: {reason}",
+        message=f"silences nothing: {said}",
         span=comment.span,
         consequence="the comment would hide a mistake that is made here later",
         enforced_by="nobody",
-        fingerprint=fingerprint(UNUSED_COMMENT, comment.span.path, reason),
+        fingerprint=fingerprint(UNUSED_COMMENT, comment.span.path, said, comment.reason),
+        content_fingerprint=fingerprint(UNUSED_COMMENT, said, comment.reason),
+        fixable="safe",
+        fix=Fix("safe", (taken_out(comment.span, reasons.keys(), text),), "a comment changes no run"),
     )

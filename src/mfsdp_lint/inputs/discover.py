@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
 from typing import Literal
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.filetypes import FileTypes
+from mfsdp_lint.inputs.globs import matches, normalised
 from mfsdp_lint.inputs.ignored import Ignored
 from mfsdp_lint.inputs.sources import Problem, reason
 
@@ -60,7 +60,7 @@ def discover(
     nowhere and what cannot be opened, one of kind "unreadable".
     """
     every = sorted(set(paths))
-    globs = tuple(pattern.removeprefix("./").removesuffix("/**").rstrip("/") for pattern in exclude)
+    globs = tuple(map(normalised, exclude))
     walk = _Walk(types, every, globs, Ignored() if gitignore else None)
     for path in every:
         walk.argument(path)
@@ -92,7 +92,8 @@ class _Walk:
             kind: Literal["usage", "unreadable"] = "usage"
             if dangling or isinstance(error, PermissionError):
                 kind = "unreadable"
-            self.problems.add(Problem(shown, 1, 1, reason(path, error), kind))
+            hint = _nearest_name(path) if isinstance(error, FileNotFoundError) and not dangling else ""
+            self.problems.add(Problem(shown, 1, 1, reason(path, error) + hint, kind))
             return
         if stat.S_ISDIR(mode):
             self.directory("" if os.path.normpath(path) == "." else shown.rstrip("/") or "/")
@@ -180,14 +181,19 @@ class _Walk:
         return False
 
     def excluded(self, path: str) -> bool:
-        if not self.exclude:
-            return False
-        name = path.rpartition("/")[2]
-        absolute = os.path.abspath(path).replace(os.sep, "/")
-        relative = os.path.relpath(absolute).replace(os.sep, "/")
-        # With a slash in front, `**/generated` matches at the top as well.
-        ways = (relative, "/" + relative, absolute)
-        return any(
-            any(fnmatchcase(way, pattern) for way in ways) if "/" in pattern else fnmatchcase(name, pattern)
-            for pattern in self.exclude
-        )
+        return matches(path, self.exclude)
+
+
+def _nearest_name(path: str) -> str:
+    """What the last part of a path that is not there may have meant, where its folder is."""
+    from mfsdp_lint.core.nearest import nearest
+
+    folder, name = os.path.split(path.rstrip("/"))
+    try:
+        names = sorted(entry.name for entry in disk.entries(folder or "."))
+    except (OSError, ValueError):
+        return ""
+    # What files end in makes them no more alike.
+    by_stem = {os.path.splitext(each)[0]: each for each in names}
+    meant = nearest(os.path.splitext(name)[0], by_stem, cutoff=0.7)
+    return f"; did you mean {by_stem[meant[0]]}?" if meant else ""

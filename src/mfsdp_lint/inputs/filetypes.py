@@ -50,14 +50,15 @@ class FileTypes:
         """What names they have, for a message."""
         return ", ".join(name for each in self._types for name in (*each.suffixes, *each.names))
 
-    def of(self, path: str) -> FileType | None:
-        """The kind of a file; None where it is of none. Only a file whose name does not decide is opened."""
+    def of(self, path: str, text: str | None = None) -> FileType | None:
+        """The kind of a file; None where it is of none. Only a file whose name does not decide is opened, unless its
+        `text` is given."""
         named = [each for each in self._types if each.is_named(path)]
         if named and named[0].content is None:
             return named[0]
         if not named and not any(each.first_line for each in self._types):
             return None
-        head = _head(path)
+        head = _head(path) if text is None else text[:HEAD]
         if named:
             return next((each for each in named if each.content is None or each.content.search(head)), None)
         first = head.partition("\n")[0]

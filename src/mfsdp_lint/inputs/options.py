@@ -1,24 +1,28 @@
-"""What a run was asked to do: `[tool.mfsdp-lint]` overlaid by the command line."""
+"""What a run was asked to do: the configuration overlaid by the command line."""
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
-from mfsdp_lint.core.records import dataclass, fields
+from mfsdp_lint.core.finding import Severity
+from mfsdp_lint.core.records import dataclass
 
-OutputFormat = Literal["full", "concise", "json", "github"]
+OutputFormat = Literal["full", "concise", "json", "github", "sarif", "gitlab", "junit", "rdjson"]
 OUTPUT_FORMATS: tuple[OutputFormat, ...] = get_args(OutputFormat)
+
+WITH_EDITS = ("json", "sarif", "rdjson")
+"""The formats that carry the edits of fixes."""
 
 GroupBy = Literal["finding", "recipe"]
 GROUPINGS: tuple[GroupBy, ...] = get_args(GroupBy)
 
-PRESETS = ("performance",)
-"""Sets of rules that are off until one is asked for."""
+PRESETS = ("default", "strict", "performance")
+"""Which rules are on without being named: those that are about what goes wrong; these and every other one, and a run
+fails for each finding; those that are about speed as well."""
 
-TABLE = "tool.mfsdp-lint"
+FailOn = Severity
+FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
 
 AS_ASKED = "as asked"
 """Who says so where the command line does."""
@@ -31,7 +35,15 @@ class UsageError(Exception):
 @dataclass(frozen=True, slots=True)
 class Options:
     """`select` empty means every rule but those of a preset that is not asked for, and
-    those in preview without `preview`. `extend_rules` are folders of rules.
+    those in preview without `preview`; `extend_select` is added to either. `extend_rules` are folders of rules.
+
+    `per_file_ignores` are globs, each with rules that do not count there; `severity` is how severe rules are where not
+    as they say. `fail_on` is the least severity that makes a run fail; None leaves that to the preset.
+    `force_exclude` leaves out what `exclude` matches though it is named.
+    `baseline` is the file of findings that are accepted, and is written anew with `update_baseline`.
+    `since` is a revision of git: only what the change since then caused is told.
+
+    `stdin` is the text of the one file that `paths` names, which need not be there.
 
     `fix_only` fixes, and says nothing of what remains. `show_fixes` proves the fixes that there could be, and lists
     those that are made; None leaves the proofs to the format: only those that show edits need them.
@@ -42,9 +54,18 @@ class Options:
     """
 
     paths: tuple[str, ...] = (".",)
+    stdin: str | None = None
     select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    severity: tuple[tuple[str, Severity], ...] = ()
+    fail_on: FailOn | None = None
+    baseline: str | None = None
+    update_baseline: bool = False
+    since: str | None = None
     exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
     respect_gitignore: bool = True
     search_path: tuple[str, ...] = ()
     extend_rules: tuple[str, ...] = ()
@@ -61,7 +82,8 @@ class Options:
     show_fixes: bool | None = None
     unsafe_fixes: bool = False
     diff: bool = False
-    output_format: OutputFormat = "full"
+    output_format: tuple[str, ...] = ()
+    statistics: bool = False
     group_by: GroupBy = "finding"
     cache: bool = True
     cache_dir: str | None = None
@@ -78,121 +100,28 @@ class Options:
             return False
         if self.show_fixes is not None:
             return self.show_fixes
-        return self.output_format == "json" or (self.output_format == "full" and self.group_by == "finding")
+        formats = {output_of(each)[0] for each in self.output_format} or {"full"}
+        return not formats.isdisjoint(WITH_EDITS) or ("full" in formats and self.group_by == "finding")
+
+    @property
+    def fails_on(self) -> FailOn:
+        """The least severity that makes a run fail."""
+        return self.fail_on or ("info" if self.preset == "strict" else "warning")
 
 
-_LISTS = ("select", "ignore", "exclude", "search_path", "extend_rules")
-_FOLDERS = ("search_path", "extend_rules")
-_SWITCHES = ("respect_gitignore", "fix", "fix_only", "show_fixes", "unsafe_fixes", "diff", "cache", "preview")
-_OF_ONE_RUN = ("paths", "overrides", "environment", "target_from", "confirm", "python", "megatron_lm")
-_TARGETS = ("target_bridge", "target_core", "target_te", "target_torch", "target_gpu")
-_CONFIGURABLE = tuple(field.name for field in fields(Options) if field.name not in _OF_ONE_RUN)
+TARGETS = ("target_bridge", "target_core", "target_te", "target_torch", "target_gpu")
 
 
 def merge(arguments: Mapping[str, Any], configuration: Mapping[str, Any]) -> Options:
     """Options from the command line's values by field name (None: not given) over those of the configuration."""
     given = {name: value for name, value in arguments.items() if value is not None}
     configured = dict(configuration)
-    if any(name in given for name in _TARGETS):
+    if any(name in given for name in TARGETS):
         configured.pop("target_from", None)
     return Options(**{**configured, **given})
 
 
-def read_configuration(file: str | None = None) -> dict[str, Any]:
-    """The configuration by field name: of `file`, else of the nearest pyproject.toml with our table, upwards from here.
-
-    `search-path` and `extend-rules` are relative to the file that says it. Raises UsageError with file and key.
-    """
-    if file is not None:
-        table = _read_table(file)
-        if table is None:
-            raise UsageError(f"{file}: has no [{TABLE}] table")
-        return _checked(table, file)
-    for candidate in _pyproject_files():
-        table = _read_table(candidate)
-        if table is not None:
-            return _checked(table, candidate)
-    return {}
-
-
-def _pyproject_files() -> list[str]:
-    """Every pyproject.toml that there may be, from the current directory upwards, as a relative path."""
-    depth = os.getcwd().rstrip(os.sep).count(os.sep)
-    candidates = [os.path.join(*[os.pardir] * up, "pyproject.toml") for up in range(depth + 1)]
-    return [candidate for candidate in candidates if os.path.isfile(candidate)]
-
-
-def _read_table(file: str) -> object | None:
-    """The [tool.mfsdp-lint] table as TOML has it, None where there is none."""
-    try:
-        with open(file, "rb") as stream:
-            content = stream.read()
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror or error}") from None
-    if b"mfsdp-lint" not in content:  # spares the parser, and whoever has a broken pyproject.toml without our table
-        return None
-    try:
-        tool = _parse_toml(content.decode("utf-8")).get("tool")
-    except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
-        raise UsageError(f"{file}: {error}") from None
-    return tool.get("mfsdp-lint") if isinstance(tool, dict) else None
-
-
-def _parse_toml(text: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    document: dict[str, Any] = tomllib.loads(text)
-    return document
-
-
-def _checked(table: object, file: str) -> dict[str, Any]:
-    if not isinstance(table, dict):
-        raise UsageError(f"{file}: [{TABLE}] must be a table")
-    checked = dict(_checked_entry(key, value, file) for key, value in table.items())
-    return checked | ({"target_from": file} if any(name in checked for name in _TARGETS) else {})
-
-
-def _checked_entry(key: str, value: object, file: str) -> tuple[str, Any]:
-    name = key.replace("-", "_")
-    where = f"{file}: [{TABLE}] {key}"
-    if name not in _CONFIGURABLE or "_" in key:
-        raise UsageError(f"{where}: no such setting{_did_you_mean(key)}")
-    if name in _LISTS:
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise UsageError(f"{where}: expected a list of strings, got {_spell(value)}")
-        return name, tuple(_beside(file, item) for item in value) if name in _FOLDERS else tuple(value)
-    if name in _SWITCHES:
-        if not isinstance(value, bool):
-            raise UsageError(f"{where}: expected true or false, got {_spell(value)}")
-        return name, value
-    if not isinstance(value, str):
-        raise UsageError(f"{where}: expected a string, got {_spell(value)}")
-    if name == "cache_dir":
-        return name, _beside(file, value)
-    if name == "preset" and value not in PRESETS:
-        raise UsageError(f"{where}: expected one of {', '.join(PRESETS)}, got {_spell(value)}")
-    if name == "output_format" and value not in OUTPUT_FORMATS:
-        raise UsageError(f"{where}: expected one of {', '.join(OUTPUT_FORMATS)}, got {_spell(value)}")
-    if name == "group_by" and value not in GROUPINGS:
-        raise UsageError(f"{where}: expected one of {', '.join(GROUPINGS)}, got {_spell(value)}")
-    return name, value
-
-
-def _did_you_mean(key: str) -> str:
-    from difflib import get_close_matches
-
-    known = [name.replace("_", "-") for name in _CONFIGURABLE]
-    nearest = get_close_matches(key.replace("_", "-"), known, n=1)
-    return f"; did you mean {nearest[0]}?" if nearest else f" (known: {', '.join(known)})"
-
-
-def _spell(value: object) -> str:
-    import json
-
-    return json.dumps(value, default=str)
-
-
-def _beside(file: str, path: str) -> str:
-    return os.path.normpath(os.path.join(os.path.dirname(file), path))
+def output_of(text: str) -> tuple[str, str]:
+    """The format and the file of `sarif=out.sarif`; "" where no file is named."""
+    name, _, file = text.partition("=")
+    return name, file

@@ -1,14 +1,16 @@
-"""Suppression comments: `# mfsdp: ignore[CODE, …] reason`.
+"""Suppression comments: `# mfsdp: ignore[CODE, …] reason`, or `ignore-file` for all of a file.
 
 At the end of a line the comment covers that line; at the end of the first or last line of a statement, the whole
 statement; alone on a line, also the statement on the next line. On the `def` (or `class`) line, on a decorator or
-directly above them it covers the whole function. Without codes everything is silenced; a code may be a prefix.
+directly above them it covers the whole function. Without codes everything is silenced; a code may be a prefix. One
+that does not say why silences nothing: who reads it later could not tell whether it still has to be there.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from mfsdp_lint.core.finding import Finding, Suppression
 from mfsdp_lint.core.lines import Lines, split_lines
@@ -19,6 +21,11 @@ from mfsdp_lint.inputs.sources import Problem
 _MARK = re.compile(r"#\s*mfsdp:\s*(?P<body>[^#\r\n]*)")
 _BODY = re.compile(r"(?P<word>[\w-]*)\s*(?:\[(?P<codes>[^\]]*)(?P<closed>\])?)?(?P<rest>.*)")
 _CODE = re.compile(r"[A-Z]+[0-9]*")
+
+_FILE = "ignore-file"
+_WORDS = ("ignore", _FILE)
+
+NO_STATEMENTS: Mapping[int, tuple[int, int]] = MappingProxyType({})
 
 MOST = 1000
 """Comments of ours in a file: each is compared with each finding there."""
@@ -64,6 +71,7 @@ def comments(path: str, text: str, find: FindComments) -> tuple[list[Comment], l
     """The suppression comments of a file, as `find` finds them, and those that are malformed (they silence nothing)."""
     if "mfsdp:" not in text:
         return [], []
+    whole = (1, len(split_lines(text)))
     read: list[Comment] = []
     problems: list[Problem] = []
     for place in find(text):
@@ -82,8 +90,7 @@ def comments(path: str, text: str, find: FindComments) -> tuple[list[Comment], l
         if isinstance(parsed, str):
             problems.append(Problem(path, place.line, column, parsed, "comment"))
         else:
-            codes, reason = parsed
-            read.append(Comment(span, codes, reason, place.covers))
+            read.append(Comment(span, parsed.codes, parsed.reason, whole if parsed.whole_file else place.covers))
     return read, problems
 
 
@@ -119,36 +126,56 @@ def suppress(findings: Iterable[Finding], by_path: Mapping[str, Sequence[Comment
     return Suppressed(results, unused)
 
 
-def _parse(body: str) -> tuple[tuple[str, ...], str] | str:
-    """Codes and reason of what follows `mfsdp:`, or what is wrong with it."""
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the text of a comment says."""
+
+    codes: tuple[str, ...]
+    reason: str
+    whole_file: bool
+
+
+def _parse(body: str) -> _Said | str:
+    """What follows `mfsdp:` says, or what is wrong with it."""
     match = _BODY.fullmatch(body)
     word = match["word"] if match else ""
-    if match is None or word != "ignore":
+    if match is None or word not in _WORDS:
         return f'unknown word "{word}" in a comment: write "# mfsdp: ignore[CODE] reason"'
     rest = match["rest"]
+    codes: tuple[str, ...] = ()
     if match["codes"] is None:
         if re.match(r"\s*[:-]?\s*MFSDP[0-9]", rest):
-            return 'codes go in brackets: write "# mfsdp: ignore[CODE] reason"'
-        return (), _reason(rest)
-    if match["closed"] is None:
-        return "the bracket after ignore is not closed"
-    codes = tuple(dict.fromkeys(code.strip() for code in match["codes"].split(",") if code.strip()))
-    if not codes:
-        return 'no code in the brackets: name one, or write "# mfsdp: ignore" for all'
-    for code in codes:
-        if not _CODE.fullmatch(code):
-            return f'"{code}" is not a code'
-    return codes, _reason(rest)
+            return f'codes go in brackets: write "# mfsdp: {word}[CODE] reason"'
+    else:
+        if match["closed"] is None:
+            return f"the bracket after {word} is not closed"
+        codes = tuple(dict.fromkeys(code.strip() for code in match["codes"].split(",") if code.strip()))
+        if not codes:
+            return f'no code in the brackets: name one, or write "# mfsdp: {word} reason" for all'
+        for code in codes:
+            if not _CODE.fullmatch(code):
+                return f'"{code}" is not a code'
+    reason = _reason(rest)
+    if not reason:
+        return f'it does not say why: write "# mfsdp: {word}{_bracketed(codes)} reason"'
+    return _Said(codes, reason, whole_file=word == _FILE)
+
+
+def _bracketed(codes: Sequence[str]) -> str:
+    return f"[{', '.join(codes)}]" if codes else ""
 
 
 def _reason(text: str) -> str:
     return text.strip().lstrip(":-–— ").strip()
 
 
-def comment_places(text: str, found: Iterable[tuple[int, str]]) -> list[CommentPlace]:
+def comment_places(
+    text: str, found: Iterable[tuple[int, str]], statements: Mapping[int, tuple[int, int]] = NO_STATEMENTS
+) -> list[CommentPlace]:
     """Comments by their offsets, in a file of lines that begin them with `#`.
 
-    Each covers its own line; alone on a line, also the next line that is no comment.
+    Each covers its own line; alone on a line, also the next line that is no comment. `statements` are the first and
+    last line of those that take several, by each line where a comment is about the whole of it.
     """
     lines = Lines(text)
     rows = [row.strip() for row in split_lines(text)]
@@ -156,7 +183,9 @@ def comment_places(text: str, found: Iterable[tuple[int, str]]) -> list[CommentP
     places = []
     for offset, comment in found:
         line, column = lines.position(offset)
-        places.append(CommentPlace(comment, line, column, (line, below.get(line, line))))
+        target = below.get(line, line)
+        first, last = statements.get(target, (target, target))
+        places.append(CommentPlace(comment, line, column, (min(line, first), max(target, last))))
     return places
 
 

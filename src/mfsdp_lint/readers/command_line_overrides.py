@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.recipe import How, Origin, Recipe, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import NONE, Known, Value
@@ -93,16 +94,13 @@ def misspelt(recipes: Sequence[Recipe], overrides: Sequence[Override]) -> list[s
     """What to say of overrides that no recipe has a field for, though its section is known."""
     if not overrides:
         return []
-    from difflib import get_close_matches
-
     remarks = []
     for path in dict.fromkeys(each.path for each in overrides):
         fields = [_fields_beside(recipe, path) for recipe in recipes]
         if path.startswith(ENVIRONMENT) or not fields or not all(fields) or any(path in known for known in fields):
             continue
         section = path.rpartition(".")[0]
-        nearest = get_close_matches(path, sorted(set().union(*fields)), n=1)
-        hint = f"; did you mean {nearest[0]}?" if nearest else ""
+        hint = did_you_mean(path, sorted(set().union(*fields)))
         owner = f"{section} has" if section else "a configuration has"
         remarks.append(f"--set {path}: {owner} no such field{hint}")
     return remarks

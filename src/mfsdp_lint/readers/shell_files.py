@@ -124,8 +124,3 @@ def _starts_a_recipe(path: str, text: str, sources: Sources) -> bool:
         if program is not None and RECIPE.search(sources.text_or_none(program) or ""):
             return True
     return False
-
-
-def may_start(text: str) -> bool:
-    """Whether a text that is, or holds, a script may start a training run."""
-    return _may_be_one(text)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable, Sequence
 
 from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
 from mfsdp_lint.reports.confirmation import told
 from mfsdp_lint.reports.full import WHEN
+from mfsdp_lint.reports.places import in_repository
 from mfsdp_lint.results.printable import count, printable, shorten
 from mfsdp_lint.results.summary import Summary, summary_line
 
@@ -68,7 +68,7 @@ def _causes(findings: Iterable[Finding]) -> list[Finding]:
 
 def _command(finding: Finding, directory: str) -> str:
     span = finding.span
-    properties = {"file": posixpath.normpath(posixpath.join(directory, span.path)), "line": span.line}
+    properties = {"file": in_repository(span.path, directory), "line": span.line}
     # GitHub's runner drops columns, with a complaint, where the lines differ (ActionCommandManager.cs,
     # ValidateLinesAndColumns).
     properties |= {"endLine": span.end_line} if span.end_line > span.line else {"col": span.column}

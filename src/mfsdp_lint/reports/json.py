@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from mfsdp_lint.core.finding import Applied, Edit, Finding, Fix
+from mfsdp_lint.core.finding import Applied, Edit, Finding, Fix, Suppression
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.reports import applied, confirmation, readiness
 from mfsdp_lint.reports.settings import target_document, unfollowed_document
@@ -51,6 +51,7 @@ def render(
             "fixable_at_most": summary.fixable_at_most,
             "held_back_at_most": summary.held_back_at_most,
             "unfollowed": summary.unfollowed,
+            "already": summary.already,
         },
     }
     return json.dumps(document, indent=2) + "\n"
@@ -63,6 +64,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity,
         "stage": finding.stage,
         "message": finding.message,
+        "consequence": finding.consequence,
         "raises": finding.raises,
         "versions": list(finding.versions),
         "enforced_by": finding.enforced_by,
@@ -76,11 +78,18 @@ def _finding(finding: Finding) -> dict[str, Any]:
             {"path": note.span.path, "line": note.span.line, "message": note.message} for note in finding.related
         ],
         "fingerprint": finding.fingerprint,
+        "content_fingerprint": finding.content_fingerprint,
         "suppressed": finding.suppressed is not None,
+        "suppression": None if finding.suppressed is None else _suppression(finding.suppressed),
         "confirmed": None if finding.confirmation is None else confirmation.document(finding.confirmation),
         "fix": _fix(finding.fix),
         "no_fix": None if finding.fix else finding.no_fix or NO_RULE,
     }
+
+
+def _suppression(suppressed: Suppression) -> dict[str, Any]:
+    span = suppressed.span
+    return {"by": suppressed.by, "path": span.path, "line": span.line, "reason": suppressed.reason}
 
 
 def _fix(fix: Fix | None) -> dict[str, Any] | None:

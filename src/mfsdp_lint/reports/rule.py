@@ -3,16 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from textwrap import fill, indent
+from textwrap import fill, indent, shorten
 
 from mfsdp_lint.core.values import Plain, spell
+from mfsdp_lint.rules.about_files import AboutFiles
 from mfsdp_lint.rules.model import Case, Example, FixSpec, Rule
 
 WIDTH = 110
 
 
+SCREEN = 24
+"""Lines, the oldest terminal's."""
+
+
+def brief(rule: Rule) -> str:
+    """One rule on one screen: what it is about, what happens, what to do."""
+    happens = list(dict.fromkeys(_happens(case) for case in rule.cases))
+    shown = happens[:_MOST_CASES]
+    if len(happens) > len(shown):
+        shown.append(f"  and {len(happens) - len(shown)} more")
+    fixes = dict.fromkeys(shorten(f"fix: {fix_of(fix)}", WIDTH, placeholder=" …") for fix in rule.fixes)
+    lines = [
+        f"{rule.code} {rule.name}",
+        rule.summary,
+        "",
+        fill(rule.why, WIDTH, initial_indent="  ", subsequent_indent="  ", max_lines=8, placeholder=" …"),
+        "",
+        f"applies to: {said_of_versions(rule)}",
+        *shown,
+        *list(fixes)[:_MOST_CASES],
+        "",
+        f"conditions, error texts and examples: mfsdp-lint explain {rule.code} --all",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+_MOST_CASES = 4
+
+
+def _happens(case: Case) -> str:
+    told = f"{case.severity}, {case.stage}: {case.message.template}: {case.consequence.template}"
+    return fill(told, WIDTH, subsequent_indent="  ", max_lines=2, placeholder=" …")
+
+
+def about_files(about: AboutFiles) -> str:
+    """What is said of a file itself."""
+    lines = [
+        f"{about.code} {about.name}",
+        about.summary,
+        "",
+        fill(about.why, WIDTH, initial_indent="  ", subsequent_indent="  "),
+        "",
+        f"severity: {', '.join(about.severities)}",
+        f"fix: {about.fix}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def render(rule: Rule) -> str:
-    """One rule."""
+    """All of one rule."""
     return "\n".join(_lines(rule)) + "\n"
 
 

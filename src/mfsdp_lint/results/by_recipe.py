@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.finding import SEVERITIES, Safety, Severity
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import spell
 
 if TYPE_CHECKING:
@@ -51,13 +51,18 @@ class RecipeState:
         return not self.pressing
 
 
-def by_recipe(recipes: Sequence[Recipe], causes: Iterable[Cause]) -> tuple[RecipeState, ...]:
-    """Every recipe once, in the order of the files; what a comment silences is left out."""
+Level = Callable[[str, Severity], Severity]
+"""The severity that counts for a code, instead of the rule's own."""
+
+
+def by_recipe(recipes: Sequence[Recipe], causes: Iterable[Cause], level: Level) -> tuple[RecipeState, ...]:
+    """Every recipe once, in the order of the files; what is silenced is left out."""
     found: dict[tuple[str, int, str], dict[tuple[str, str], Trouble]] = {_key(recipe): {} for recipe in recipes}
     for cause in causes:
         if cause.finding.suppressed is None:
             for violation in cause.violations:
                 trouble = _trouble(violation, cause.finding.fingerprint)
+                trouble = replace(trouble, severity=level(trouble.code, trouble.severity))
                 found[_key(violation.recipe)].setdefault((trouble.code, trouble.message), trouble)
     return tuple(
         RecipeState(name, path, line, tuple(sorted(troubles.values(), key=_severity)))

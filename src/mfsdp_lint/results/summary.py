@@ -20,7 +20,7 @@ class Summary:
     `held_back` what only `--unsafe-fixes` would, `fixed` what this run has removed. Where they were
     not all proved, `fixable_at_most` and `held_back_at_most` say so. `also` are the other versions of
     a range, of which `target` is the newest. `unfollowed` counts code of which there is no recipe though there should
-    be.
+    be, `already` findings that are not told as an earlier revision had them.
     """
 
     target: Target
@@ -37,6 +37,7 @@ class Summary:
     held_back_at_most: bool = False
     also: tuple[Target, ...] = ()
     unfollowed: int = 0
+    already: int = 0
 
     @property
     def findings(self) -> int:
@@ -53,6 +54,7 @@ def summarise(
     fixed: int = 0,
     unsafe_fixes: bool = False,
     unfollowed: int = 0,
+    already: int = 0,
 ) -> Summary:
     """Counts what remains."""
     shown = [finding for finding in findings if finding.suppressed is None]
@@ -74,6 +76,7 @@ def summarise(
         fixable_at_most=not proved["safe"] or (unsafe_fixes and not proved["unsafe"]),
         held_back_at_most=not unsafe_fixes and not proved["unsafe"],
         unfollowed=unfollowed,
+        already=already,
     )
 
 
@@ -118,4 +121,6 @@ def _results(summary: Summary) -> list[str]:
         results.append(f"{count(summary.unfollowed, 'recipe')} could not be followed (--show-unfollowed)")
     if summary.suppressed:
         results.append(f"{summary.suppressed} suppressed")
+    if summary.already:
+        results.append(f"{summary.already} there before")
     return results

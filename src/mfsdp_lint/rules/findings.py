@@ -72,8 +72,9 @@ def causes(found: Iterable[Violation]) -> list[Cause]:
         key = _cause_key(group[0])
         ties[key] += 1
         # It changes with the rule, the file, the setting and the function, not with lines or recipes.
-        mark = fingerprint(*key, str(ties[key]))
-        result.append(Cause(_finding(group, mark), tuple(group)))
+        code, _, *cause = (*key, str(ties[key]))
+        marks = fingerprint(*key, str(ties[key])), fingerprint(code, *cause)
+        result.append(Cause(_finding(group, *marks), tuple(group)))
     return sorted(result, key=lambda cause: cause.finding.order)
 
 
@@ -82,7 +83,7 @@ def _severity_then_place(violation: Violation) -> tuple[int, str, int, str]:
     return (SEVERITIES.index(violation.severity), recipe.path, recipe.line, recipe.name)
 
 
-def _finding(group: Sequence[Violation], mark: str) -> Finding:
+def _finding(group: Sequence[Violation], mark: str, content_mark: str) -> Finding:
     first = group[0]
     rule, case = first.rule, first.case
     return Finding(
@@ -99,6 +100,7 @@ def _finding(group: Sequence[Violation], mark: str) -> Finding:
         recipes=_affected(group),
         related=_notes(first),
         fingerprint=mark,
+        content_fingerprint=content_mark,
     )
 
 

@@ -1,8 +1,8 @@
-"""Which rules count: `--select` and `--ignore` by code or prefix."""
+"""Which rules count: `--select`, `--extend-select` and `--ignore` by code, by the beginning of codes, or by name."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from mfsdp_lint.inputs.options import UsageError
 
@@ -10,34 +10,40 @@ from mfsdp_lint.inputs.options import UsageError
 def selected(codes: Collection[str], select: Sequence[str], ignore: Sequence[str]) -> frozenset[str]:
     """Those of `codes` that count. Where both sides match, the longer prefix decides, and between equals `ignore`.
 
-    An empty `select` means all. Raises UsageError for a prefix that no code begins with.
+    An empty `select` means all. What is given are codes and prefixes, see `resolved`.
     """
-    _known(codes, select, "select")
-    _known(codes, ignore, "ignore")
-    return frozenset(code for code in codes if _longest(code, select or [""]) > _longest(code, ignore))
+    return frozenset(code for code in codes if longest(code, select or [""]) > longest(code, ignore))
 
 
-def _longest(code: str, prefixes: Sequence[str]) -> int:
+def longest(code: str, prefixes: Sequence[str]) -> int:
     """The length of the longest prefix that matches, -1 where none does."""
     return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=-1)
 
 
-def _known(codes: Collection[str], prefixes: Sequence[str], option: str) -> None:
-    for prefix in prefixes:
-        if not any(code.startswith(prefix) for code in codes):
-            raise UsageError(f"{option}: there is no rule {prefix!r}{_nearest(prefix, codes)}")
+def resolved(words: Sequence[str], names: Mapping[str, str], option: str) -> tuple[str, ...]:
+    """The words as codes and prefixes of codes; `names` has the name of every code.
+
+    Raises UsageError for a word that is neither a name nor the beginning of a code.
+    """
+    by_name = {name: code for code, name in names.items()}
+    for word in words:
+        if word not in by_name and not any(code.startswith(word) for code in names):
+            raise UsageError(f"{option}: there is no rule {word!r}{_nearest(word, names)}")
+    return tuple(by_name.get(word, word) for word in words)
 
 
-def _nearest(prefix: str, codes: Collection[str]) -> str:
-    """The code that looks most like it, and of equals the one that begins most like it, for the message."""
+def _nearest(word: str, names: Mapping[str, str]) -> str:
+    """The name or code that looks most like it, and of equals the one that begins most like it, for the message."""
     from difflib import SequenceMatcher
     from itertools import takewhile
 
-    asked = prefix.upper()
+    asked = word.upper()
+    is_name = "-" in word or not any(character.isdigit() for character in word)
+    known = sorted(names.values() if is_name and word.islower() else names)
 
-    def likeness(code: str) -> tuple[float, int]:
-        alike = takewhile(lambda pair: pair[0] == pair[1], zip(asked, code, strict=False))
-        return SequenceMatcher(None, asked, code).ratio(), len(list(alike))
+    def likeness(each: str) -> tuple[float, int]:
+        alike = takewhile(lambda pair: pair[0] == pair[1], zip(asked, each.upper(), strict=False))
+        return SequenceMatcher(None, asked, each.upper()).ratio(), len(list(alike))
 
-    nearest = max(sorted(codes), key=likeness, default=None)
+    nearest = max(known, key=likeness, default=None)
     return f"; the nearest is {nearest}" if nearest else ""

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from mfsdp_lint.core.finding import IsLinted
+from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Origin, Setting, Settings, Undeclared, Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import Layer
@@ -93,9 +94,7 @@ def _is_own(origin: Origin, is_linted: IsLinted) -> bool:
 @cache
 def _alike(name: str, fields: tuple[str, ...]) -> tuple[str, ...]:
     """The fields that may have been meant, the likeliest first."""
-    from difflib import get_close_matches
-
-    return tuple(get_close_matches(name, fields, n=2, cutoff=0.75))
+    return tuple(nearest(name, fields, 2, cutoff=0.75))
 
 
 def _replaced(path: str, origin: Origin, change: Change, value: Known, after: Known) -> Assignment:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 
+from mfsdp_lint.core import nearest as words
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.vocabulary.entry import Entry
 from mfsdp_lint.vocabulary.tables import ENVIRONMENT, Table
@@ -58,8 +58,7 @@ def _aliased(name: str, table: Table) -> tuple[Entry, ...]:
 
 def nearest(word: str, table: Table) -> list[str]:
     """The names most like a word that names nothing."""
-    close = get_close_matches(word, dict.fromkeys(_names(word, table)), n=_MOST, cutoff=0.7)
-    return list(close)
+    return words.nearest(word, _names(word, table), _MOST, cutoff=0.7)
 
 
 def _names(word: str, table: Table) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from mfsdp_lint.core.nearest import did_you_mean, nearest
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.addresses import Address
@@ -92,8 +93,7 @@ def _bound(address: Address, entry: Entry) -> Mapping[str, Plain]:
         if name in given:
             raise NotThere(f"{address.function} is given {name} twice")
         if name not in named and parameters.kwarg is None:
-            nearest = _nearest_of(name, sorted(named), 0.6)
-            hint = f"; did you mean {nearest[0]}?" if nearest else f" (it has: {', '.join(sorted(named)) or 'none'})"
+            hint = did_you_mean(name, sorted(named)) or f" (it has: {', '.join(sorted(named)) or 'none'})"
             raise NotThere(f"{address.function} has no parameter {name}{hint}")
         given[name] = value
     return given
@@ -106,11 +106,5 @@ def _nearest(machine: Machine, module: Module, name: str) -> str:
         for inner in (node.body if isinstance(node, ast.ClassDef) else [node])
         if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef))
     ]
-    nearest = _nearest_of(name, known, 0.0)
-    return f"; the nearest is {nearest[0]}" if nearest else "; the file has none"
-
-
-def _nearest_of(name: str, known: list[str], cutoff: float) -> list[str]:
-    from difflib import get_close_matches
-
-    return get_close_matches(name, known, n=1, cutoff=cutoff)
+    close = nearest(name, known, cutoff=0.0)
+    return f"; the nearest is {close[0]}" if close else "; the file has none"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
@@ -16,10 +17,8 @@ from mfsdp_lint.readers.python.values.objects import MISSING, Choice, DictObject
 
 def unexpected(called: str, keyword: str, names: list[str]) -> Refused:
     """What Python raises where a function or class with parameters of these `names` is given another keyword."""
-    from difflib import get_close_matches
-
-    nearest = get_close_matches(keyword, names, n=1)
-    return Refused(f"{called}() got an unexpected keyword argument '{keyword}'", keyword, nearest[0] if nearest else "")
+    meant = next(iter(nearest(keyword, names)), "")
+    return Refused(f"{called}() got an unexpected keyword argument '{keyword}'", keyword, meant)
 
 
 def evaluate_defaults(machine: Machine, function: Function, parameters: ast.arguments, frame: Frame) -> None:

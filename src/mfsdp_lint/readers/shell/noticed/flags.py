@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from functools import cache
 
+from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Notice, Origin, Setting, Span
 from mfsdp_lint.core.values import Known, Plain, spell
 from mfsdp_lint.readers.shell.pieces import Text, around, known
@@ -47,7 +47,7 @@ def _nearest(name: str, core: str) -> str | None:
     spelled = f"--{name[2:].replace('_', '-')}"
     if spelled in flags:
         return spelled
-    alike = get_close_matches(name, list(flags), n=1, cutoff=_LIKELY)
+    alike = nearest(name, flags, cutoff=_LIKELY)
     return next((each for each in alike if abs(len(each) - len(name)) <= 1), None)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
+from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Notice
 from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.vocabulary import table
@@ -37,7 +37,7 @@ def misspelt(script: Script) -> Iterator[Notice]:
         if node.type == "unset_command":
             for child in node.named_children:
                 name = script.source(child)
-                meant = next(iter(get_close_matches(name, _read(), n=1, cutoff=_LIKELY)), None)
+                meant = next(iter(nearest(name, _read(), cutoff=_LIKELY)), None)
                 if meant and name != meant and name not in assigned:
                     yield Notice("misspelt-variable", script.span(child), {"name": name, "meant": meant})
 

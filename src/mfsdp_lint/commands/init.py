@@ -1,0 +1,98 @@
+"""`mfsdp-lint init`: a configuration and a commit hook for a project that has none."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from mfsdp_lint import __version__
+from mfsdp_lint.inputs.configuration import OWN_FILE, configuration_file
+from mfsdp_lint.inputs.options import UsageError
+
+SUMMARY = "Writes a configuration and a commit hook for the project in this folder. What is there is never changed."
+
+EXAMPLES = (
+    ("mfsdp-lint init", "write mfsdp-lint.toml and .pre-commit-config.yaml"),
+    ("mfsdp-lint init --target-bridge 0.4.2", "with the release that the project trains with"),
+)
+
+HOOKS_FILE = ".pre-commit-config.yaml"
+
+CONFIGURATION = """\
+# What mfsdp-lint checks here: `mfsdp-lint --show-settings` prints what it comes to.
+required-version = ">={version}"
+{target}
+# preset = "strict"                # every rule, and a run fails for each finding
+# ignore = ["MFSDP6"]              # rules by code, the beginning of codes, or name
+# exclude = ["third_party/**"]
+# search-path = ["src"]            # where imports are found
+
+# [per-file-ignores]
+# "experiments/**" = ["MFSDP101"]
+"""
+
+NO_TARGET = '# target-bridge = "0.4.2"          # else what the project\'s own files say, see the line of summary'
+
+HOOK = """\
+  - repo: local
+    hooks:
+      - id: mfsdp-lint
+        name: mfsdp-lint
+        entry: mfsdp-lint --force-exclude --
+        language: system
+        files: \\.(py|ya?ml|sh)$
+        require_serial: true
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """None means "not given"."""
+    parser.add_argument("--target-bridge", metavar="VERSION", help="the megatron-bridge release, or a range of them")
+    parser.add_argument("--no-hook", action="store_true", help="write no commit hook")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Says what it wrote, and what was there. Raises UsageError where a file cannot be written."""
+    there = configuration_file()
+    if there is None:
+        _write(OWN_FILE, CONFIGURATION.format(version=__version__, target=_target(arguments.target_bridge)))
+    else:
+        print(f"{there}: has a configuration already")
+    if arguments.no_hook:
+        return 0
+    if not os.path.lexists(HOOKS_FILE):
+        _write(HOOKS_FILE, f"repos:\n{HOOK}")
+    elif _mentions_us(HOOKS_FILE):
+        print(f"{HOOKS_FILE}: has the hook already")
+    else:
+        print(f"{HOOKS_FILE}: add to its list of repositories:\n{HOOK}", end="")
+    return 0
+
+
+def _target(version: str | None) -> str:
+    if version is None:
+        return NO_TARGET
+    from mfsdp_lint.versions.ranges import VersionError, parse_range
+
+    try:
+        parse_range(version)
+    except VersionError as error:
+        raise UsageError(f"--target-bridge: {error}") from None
+    return f'target-bridge = "{version}"'
+
+
+def _mentions_us(file: str) -> bool:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as stream:
+            return "mfsdp-lint" in stream.read()
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}") from None
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        with open(file, "x", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}") from None
+    print(f"{file}: written")

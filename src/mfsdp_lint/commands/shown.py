@@ -1,0 +1,40 @@
+"""`--show-files` and `--show-settings`: what a run would do."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from mfsdp_lint.commands.arguments import tell
+from mfsdp_lint.engine.read import question
+from mfsdp_lint.inputs.keys import KEYS
+from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.results.printable import printable
+
+
+def files(options: Options) -> int:
+    """Prints the files that would be checked, one a line. Raises UsageError."""
+    asked, problems = question(options)
+    sys.stdout.writelines(f"{printable(file.path)}\n" for file in asked.every_file)
+    return tell((), problems)
+
+
+def settings(options: Options) -> int:
+    """Prints what every key comes to, and the versions judged against. Raises UsageError."""
+    from mfsdp_lint.inputs.configuration import configuration_file
+    from mfsdp_lint.results.summary import judged_against
+
+    asked, _ = question(options)
+    print(f"# configuration: {configuration_file() or 'none'}")
+    print(f"# {printable(judged_against(asked.targets))}")
+    for key in KEYS:
+        print(f"{key.name} = {_spelled(key.kind, getattr(options, key.field))}")
+    return 0
+
+
+def _spelled(kind: str, value: object) -> str:
+    if value is None:
+        return "# not set"
+    if kind in ("codes by glob", "levels") and isinstance(value, tuple):
+        return "{ " + ", ".join(f"{json.dumps(name)} = {json.dumps(said)}" for name, said in value) + " }"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,175 @@
+"""What was wrong at a revision: the tree as it was is judged by the same rules, in a process of its own.
+
+That process is in another folder, so that every relative path means what it meant; nothing of ours is shared with it.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from tempfile import TemporaryDirectory
+
+import msgspec
+
+from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
+from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.engine.judge import Judge, Judgement, file_finding
+from mfsdp_lint.engine.read import question
+from mfsdp_lint.inputs.history import revision, write_tree
+from mfsdp_lint.inputs.options import Options, UsageError
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.rules.check import Violation
+from mfsdp_lint.versions.target import Target
+
+_CHILD = "import sys; sys.path[:] = {path!r}; from mfsdp_lint.engine.earlier import main; main()"
+
+Mistake = tuple[str, str, str, str]
+"""A rule, the file and the name of a recipe that breaks it, and the setting at fault (of one about text: the text)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What was wrong then. Paths are relative to the root of the repository.
+
+    `broken` are the mistakes of recipes, `others` the fingerprints of what is said of files; `contents` are what tells
+    findings without the name of their file, by that file.
+    """
+
+    broken: tuple[tuple[Mistake, Severity], ...]
+    others: tuple[str, ...]
+    contents: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What there was, to compare with."""
+
+    root: str
+    earlier: Earlier
+
+    def caused(self, finding: Finding, violations: tuple[Violation, ...]) -> bool:
+        """Whether the change since then caused it: some recipe makes a mistake now that it did not make, or a worse."""
+        before = dict(self.earlier.broken)
+        gone = {mark for path, mark in self.earlier.contents if not os.path.lexists(os.path.join(self.root, path))}
+        if finding.content_fingerprint in gone:  # its file has another name now
+            return False
+        if not violations:
+            return finding.fingerprint not in self.earlier.others
+        return any(_is_worse(each, before.get(_mistake(each, self.root))) for each in violations)
+
+
+def since(text: str, options: Options, target: Target) -> Since:
+    """What was wrong at the revision that a text names, judged against what it used then. Raises UsageError."""
+    there = revision(text, os.getcwd())
+    with TemporaryDirectory(prefix="mfsdp-lint-") as temporary:
+        tree = os.path.realpath(temporary)
+        known = write_tree(there, tree)
+        folder = os.path.normpath(os.path.join(tree, os.path.relpath(os.path.realpath(os.getcwd()), there.root)))
+        os.makedirs(folder, exist_ok=True)
+        asked = _as_it_was(_at_todays_versions(options, target, known), there.root, tree)
+        return Since(there.root, _asked(msgspec.json.encode((asked, tree)), folder))
+
+
+def main() -> None:
+    """The process: options in, what was wrong out."""
+    options, tree = msgspec.json.decode(sys.stdin.buffer.read(), type=tuple[Options, str])
+    from mfsdp_lint.engine.run import prepare
+
+    asked, _ = question(options)
+    judge, _, _ = prepare(options, asked)
+    sys.stdout.buffer.write(msgspec.json.encode(_seen(judge, tree)))
+
+
+def _seen(judge: Judge, tree: str) -> Earlier:
+    judgement: Judgement = judge(Sources(judge.question.command_line.texts))
+    causes = [cause for cause in judgement.causes if cause.finding.suppressed is None]
+    worst: dict[Mistake, Severity] = {}
+    for cause in causes:
+        for each in cause.violations:
+            key = _mistake(each, tree)
+            worst[key] = min(worst.get(key, "info"), each.severity, key=SEVERITIES.index)
+    about_files = [file_finding(problem) for problem in judgement.problems if problem.kind != "usage"]
+    others = [*about_files, *(each for each in judgement.raising if each.suppressed is None)]
+    every = [*others, *(cause.finding for cause in causes)]
+    return Earlier(
+        tuple(worst.items()),
+        tuple(each.fingerprint for each in others),
+        tuple((_in(each.span.path, tree), each.content_fingerprint) for each in every),
+    )
+
+
+def _asked(question: bytes, folder: str) -> Earlier:
+    program = _CHILD.format(path=[os.path.abspath(each) for each in sys.path if each])
+    # Isolated: what is checked must not be imported in place of what the tool needs.
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program], cwd=folder, input=question, capture_output=True, check=False
+    )
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise UsageError(f"--since: the revision cannot be judged: {said[-1] if said else done.returncode}")
+    return msgspec.json.decode(done.stdout, type=Earlier)
+
+
+def _as_it_was(options: Options, root: str, tree: str) -> Options:
+    """The same question about the tree; what is outside of the repository stays where it is."""
+
+    def there(path: str) -> str:
+        absolute = os.path.realpath(path)
+        inside = os.path.join(tree, os.path.relpath(absolute, root))
+        if absolute != root and not absolute.startswith(root + os.sep):
+            return absolute
+        return inside if os.path.lexists(inside) else absolute
+
+    return replace(
+        options,
+        since=None,
+        baseline=None,
+        per_file_ignores=(),
+        paths=tuple(_moved(path, root, tree) for path in options.paths),
+        search_path=tuple(map(there, options.search_path)),
+        extend_rules=tuple(map(os.path.realpath, options.extend_rules)),
+    )
+
+
+def _moved(path: str, root: str, tree: str) -> str:
+    """An absolute path of the repository in the tree."""
+    if not os.path.isabs(path):
+        return path
+    inside = os.path.relpath(os.path.realpath(path), root)
+    return path if inside.startswith(os.pardir) else os.path.join(tree, inside)
+
+
+def _at_todays_versions(options: Options, target: Target, known: frozenset[str]) -> Options:
+    """The options; with the versions of today, where no file of the revision could say others (as a virtual
+    environment, which is in none)."""
+    if options.target_bridge or options.target_core:
+        return options
+    whys = target.reason.replace(";", ",").split(",")
+    files = {os.path.normpath(why.strip().rpartition(" ")[2].partition(":")[0]) for why in whys}
+    if target.assumed or target.core_alone or files & known:
+        return options
+    return replace(
+        options,
+        target_bridge=target.bridge,
+        target_core=target.core,
+        target_te=options.target_te or target.te,
+        target_torch=options.target_torch or target.torch,
+    )
+
+
+def _mistake(violation: Violation, root: str) -> Mistake:
+    recipe = violation.recipe
+    what = violation.primary.setting
+    if violation.passage is not None:
+        what = violation.case.message.of(violation.seen)
+    name = "" if recipe.label == recipe.path else recipe.label
+    return (violation.rule.code, _in(recipe.path, root), name, what)
+
+
+def _in(path: str, root: str) -> str:
+    return os.path.relpath(os.path.realpath(path), root)
+
+
+def _is_worse(violation: Violation, before: Severity | None) -> bool:
+    return before is None or SEVERITIES.index(violation.severity) < SEVERITIES.index(before)

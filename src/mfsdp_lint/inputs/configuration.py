@@ -1,0 +1,215 @@
+"""The configuration: found, read, put together from the files that it extends, and checked."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mfsdp_lint import __version__
+from mfsdp_lint.core.nearest import did_you_mean
+from mfsdp_lint.inputs.globs import beside
+from mfsdp_lint.inputs.keys import BY_NAME, EXTEND, REQUIRED_VERSION, Key
+from mfsdp_lint.inputs.options import TARGETS, UsageError, output_of
+
+OWN_FILE = "mfsdp-lint.toml"
+"""A file that is all configuration; before pyproject.toml where both are in a folder."""
+
+SHARED_FILE = "pyproject.toml"
+
+TABLE = "tool.mfsdp-lint"
+
+_MERGED = ("codes by glob", "levels")
+"""The kinds of keys whose entries add to those of the file that is extended; all else replaces."""
+
+
+def read_configuration(file: str | None = None) -> dict[str, Any]:
+    """The configuration by field name: of `file`, else of the nearest file that has one, upwards from here.
+
+    Paths and globs are relative to the file that says them. Raises UsageError with file and key.
+    """
+    if file is not None:
+        return _read(file, ())
+    for candidate in _candidates():
+        table = _table(candidate)
+        if table is not None:
+            return _put_together(table, candidate, ())
+    return {}
+
+
+def configuration_file() -> str | None:
+    """The file that `read_configuration` reads where none is named. Raises UsageError."""
+    return next((candidate for candidate in _candidates() if _table(candidate) is not None), None)
+
+
+def _candidates() -> Iterator[str]:
+    """Every file that may hold one, from the current directory upwards, as a relative path."""
+    depth = os.getcwd().rstrip(os.sep).count(os.sep)
+    for up in range(depth + 1):
+        for name in (OWN_FILE, SHARED_FILE):
+            candidate = os.path.join(*[os.pardir] * up, name)
+            if os.path.isfile(candidate):
+                yield candidate
+
+
+def _read(file: str, extended_by: tuple[str, ...]) -> dict[str, Any]:
+    """The configuration of a file that is named. Raises UsageError."""
+    table = _table(file)
+    if table is None:
+        raise UsageError(f"{file}: has no [{TABLE}] table")
+    return _put_together(table, file, extended_by)
+
+
+def _put_together(table: object, file: str, extended_by: tuple[str, ...]) -> dict[str, Any]:
+    """What a file says, over what it extends. Raises UsageError."""
+    if not isinstance(table, dict):
+        raise UsageError(f"{file}: [{TABLE}] must be a table")
+    said = {key: _checked(key, value, file) for key, value in table.items()}
+    _check_version(said.pop(REQUIRED_VERSION.name, None), file)
+    base = said.pop(EXTEND.name, None)
+    own = {BY_NAME[name].field: value for name, value in said.items()}
+    if any(name in own for name in TARGETS):
+        own["target_from"] = file
+    if base is None:
+        return own
+    chain = (*extended_by, file)
+    if any(os.path.realpath(base) == os.path.realpath(each) for each in chain):
+        raise UsageError(f"{file}: extend: {' → '.join((*chain, base))} goes in a circle")
+    below = _read(base, chain)
+    both = [key.field for key in map(BY_NAME.__getitem__, said) if key.kind in _MERGED and key.field in below]
+    return {**below, **own, **{name: (*below[name], *own[name]) for name in both}}
+
+
+def _table(file: str) -> object | None:
+    """What a file says to this tool as TOML has it, None where it says nothing. Raises UsageError."""
+    try:
+        with open(file, "rb") as stream:
+            content = stream.read()
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}") from None
+    own = os.path.basename(file) == OWN_FILE
+    if not own and b"mfsdp" not in content:  # spares the parser, and whoever has a broken file without our table
+        return None
+    try:
+        document = _parse_toml(content.decode("utf-8"))
+    except ValueError as error:  # TOMLDecodeError and UnicodeDecodeError
+        if own or b"mfsdp-lint" in content:
+            raise UsageError(f"{file}: {error}") from None
+        return None
+    if own:
+        return document
+    tool = document.get("tool")
+    if not isinstance(tool, dict):
+        return None
+    for name in tool:
+        if name != "mfsdp-lint" and name.replace("_", "-").startswith(("mfsdp", "megatron-fsdp-lint")):
+            raise UsageError(f"{file}: [tool.{name}]: no such table; did you mean [{TABLE}]?")
+    return tool.get("mfsdp-lint")
+
+
+def _parse_toml(text: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    document: dict[str, Any] = tomllib.loads(text)
+    return document
+
+
+def _check_version(required: str | None, file: str) -> None:
+    if required is None:
+        return
+    from mfsdp_lint.versions.ranges import VersionError, parse_range
+
+    where = _where(file, REQUIRED_VERSION.name)
+    try:
+        fits = __version__ in parse_range(required)
+    except VersionError as error:
+        raise UsageError(f"{where}: {error}") from None
+    if not fits:
+        raise UsageError(f"{where}: this is mfsdp-lint {__version__}, and the configuration is for {required}")
+
+
+def _where(file: str, key: str) -> str:
+    return f"{file}: {key}" if os.path.basename(file) == OWN_FILE else f"{file}: [{TABLE}] {key}"
+
+
+def _checked(name: str, value: object, file: str) -> Any:
+    """The value of a key, as its field has it. Raises UsageError."""
+    where = _where(file, name)
+    key = BY_NAME.get(name)
+    if key is None:
+        hint = did_you_mean(name.replace("_", "-"), BY_NAME) or f" (known: {', '.join(BY_NAME)})"
+        raise UsageError(f"{where}: no such setting{hint}")
+    match key.kind:
+        case "switch":
+            return _of_type(bool, "true or false", value, where)
+        case "text":
+            return _of_type(str, "a string", value, where)
+        case "choice":
+            return _one_of(key, _of_type(str, "a string", value, where), where)
+        case "folder":
+            return _path_beside(file, _of_type(str, "a string", value, where))
+        case "texts":
+            return _texts(value, where)
+        case "globs":
+            return tuple(beside(file, glob) for glob in _texts(value, where))
+        case "folders":
+            return tuple(_path_beside(file, path) for path in _texts(value, where))
+        case "outputs":
+            return _outputs(value, file, where)
+        case "codes by glob":
+            table = _of_type(dict, "a table", value, where)
+            return tuple((beside(file, glob), _texts(codes, f"{where}.{glob}")) for glob, codes in table.items())
+        case "levels":
+            table = _of_type(dict, "a table", value, where)
+            return tuple((code, _level(key, level, f"{where}.{code}")) for code, level in table.items())
+
+
+def _level(key: Key, value: object, where: str) -> str:
+    return _one_of(key, _of_type(str, "a string", value, where), where)
+
+
+def _outputs(value: object, file: str, where: str) -> tuple[str, ...]:
+    outputs = (value,) if isinstance(value, str) else _texts(value, where)
+    checked = []
+    for each in outputs:
+        name, target = output_of(each)
+        _one_of(BY_NAME["output-format"], name, where)
+        checked.append(f"{name}={_path_beside(file, target)}" if target else name)
+    return tuple(checked)
+
+
+def _of_type(kind: type, called: str, value: object, where: str) -> Any:
+    if not isinstance(value, kind):
+        raise UsageError(f"{where}: expected {called}, got {_spell(value)}")
+    return value
+
+
+def _texts(value: object, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise UsageError(f"{where}: expected a list of strings, got {_spell(value)}")
+    return tuple(value)
+
+
+def _one_of(key: Key, value: str, where: str) -> str:
+    if value not in key.choices:
+        hint = did_you_mean(value, key.choices)
+        raise UsageError(f"{where}: expected one of {', '.join(key.choices)}, got {_spell(value)}{hint}")
+    return value
+
+
+def _spell(value: object) -> str:
+    import json
+
+    return json.dumps(value, default=str)
+
+
+def _path_beside(file: str, path: str) -> str:
+    return os.path.normpath(os.path.join(os.path.dirname(file), path))
+
+
+def settings_of(configured: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Every key that a configuration sets, and its value, in the order of the table of keys."""
+    return ((key.name, configured[key.field]) for key in BY_NAME.values() if key.field in configured)

@@ -1,0 +1,134 @@
+"""The project as it was at a revision: read from git's objects, and written below a folder of its own.
+
+Git runs nothing for it: no hook, filter, pager or external diff, and it fetches nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.inputs.sources import SIZE_LIMIT
+
+MOST_FILES = 50_000
+"""A tree with more is refused: writing it would take minutes."""
+
+_QUIETLY = (
+    *("--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}"),
+    *("-c", "diff.external=", "-c", "protocol.allow=never"),
+)
+_ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat", "GIT_EXTERNAL_DIFF": ""}
+
+_FILES = (b"100644", b"100755")
+_LINK = b"120000"
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A commit, and the root of the repository that it is in."""
+
+    root: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Blob:
+    """What a tree holds under a path: `mode` says whether it is a file or a link."""
+
+    path: str
+    mode: bytes
+    name: bytes
+
+
+def revision(text: str, folder: str) -> Revision:
+    """The commit that a text names in the repository that a folder is in. Raises UsageError."""
+    try:
+        root = os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").rstrip(b"\n"))
+    except _Failed as failed:
+        raise UsageError(f"--since: not in a repository of git: {failed}") from None
+    try:
+        found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{text}^{{commit}}")
+    except (_Failed, ValueError):
+        raise UsageError(f"--since: {text}: no such revision") from None
+    return Revision(os.path.realpath(root), found.decode().strip())
+
+
+def write_tree(revision: Revision, folder: str) -> frozenset[str]:
+    """Writes the files of a revision below an empty folder; gives their paths. Raises UsageError.
+
+    Large files are data, and are left out; a link that leads out of the tree leads nowhere.
+    """
+    blobs = list(_blobs(revision))
+    if len(blobs) > MOST_FILES:
+        raise UsageError(f"--since: {revision.commit[:12]} has more than {MOST_FILES} files")
+    for blob, content in zip(blobs, _contents(revision, blobs), strict=True):
+        if content is None:
+            continue
+        path = os.path.join(folder, blob.path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if blob.mode == _LINK:
+            _link(path, os.fsdecode(content), folder)
+        else:
+            with open(path, "wb") as file:
+                file.write(content)
+    os.makedirs(os.path.join(folder, ".git"), exist_ok=True)  # where the project begins
+    return frozenset(blob.path for blob in blobs)
+
+
+def _link(path: str, target: str, folder: str) -> None:
+    there = os.path.normpath(os.path.join(os.path.dirname(path), target))
+    if not os.path.isabs(target) and there.startswith(folder + os.sep):
+        os.symlink(target, path)
+
+
+def _blobs(revision: Revision) -> Iterator[_Blob]:
+    """Files and links that can be written where they are; a tree made by hand may name others."""
+    for row in _git(revision.root, "ls-tree", "-r", "-z", "--full-tree", revision.commit).split(b"\0"):
+        if not row:
+            continue
+        about, _, path = row.partition(b"\t")
+        mode, _, name = about.split(b" ")
+        parts = os.fsdecode(path).split("/")
+        if mode in (*_FILES, _LINK) and not any(part.lower() in ("", ".", "..", ".git") for part in parts):
+            yield _Blob("/".join(parts), mode, name)
+
+
+def _contents(revision: Revision, blobs: Sequence[_Blob]) -> Iterator[bytes | None]:
+    """What each holds; None for what is too large, or is not in this clone."""
+    asked = b"".join(blob.name + b"\n" for blob in blobs)
+    sizes = [row.split(b" ") for row in _git(revision.root, "cat-file", "--batch-check", text=asked).splitlines()]
+    small = [len(row) == 3 and int(row[2]) <= SIZE_LIMIT for row in sizes]
+    wanted = b"".join(blob.name + b"\n" for blob, fits in zip(blobs, small, strict=True) if fits)
+    rest = memoryview(_git(revision.root, "cat-file", "--batch", text=wanted))
+    for fits in small:
+        if not fits:
+            yield None
+            continue
+        end = bytes(rest[:200]).index(b"\n")
+        size = int(bytes(rest[:end]).split(b" ")[2])
+        yield bytes(rest[end + 1 : end + 1 + size])
+        rest = rest[end + 1 + size + 1 :]
+
+
+class _Failed(Exception):
+    """What git said."""
+
+
+def _git(folder: str, *arguments: str, text: bytes = b"") -> bytes:
+    try:
+        done = subprocess.run(
+            ["git", *_QUIETLY, *arguments],
+            cwd=folder,
+            input=text,
+            env={**os.environ, **_ENVIRONMENT},
+            capture_output=True,
+            check=True,
+        )
+    except FileNotFoundError:
+        raise UsageError("--since: git is not installed") from None
+    except subprocess.CalledProcessError as error:
+        raise _Failed(error.stderr.decode("utf-8", "replace").strip().partition("\n")[0]) from None
+    return done.stdout

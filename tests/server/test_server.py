@@ -1,0 +1,175 @@
+"""`mfsdp-lint server`, asked over standard input and output by a client library."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+
+import mfsdp_lint
+
+WRONG = "ddp:\n  use_megatron_fsdp: true\ncheckpoint:\n  ckpt_format: torch_dist\n  save: /results\n"
+RIGHT = WRONG.replace("torch_dist", "fsdp_dtensor")
+PYTHON = """\
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+def recipe():
+    cfg = llama3_8b_pretrain_config()
+    cfg.ddp.use_megatron_fsdp = True
+    cfg.checkpoint.ckpt_format = "torch_dist"
+    return cfg
+"""
+
+
+class Editor:
+    """A client with one folder open, and what the server published of each document."""
+
+    def __init__(self, client: LanguageClient, folder: Path) -> None:
+        self.client = client
+        self.folder = folder
+        self.published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
+
+        @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]  # as pygls has it
+        def published(told: types.PublishDiagnosticsParams) -> None:
+            self.published.put_nowait(told)
+
+    def uri(self, name: str) -> str:
+        return (self.folder / name).as_uri()
+
+    async def open(self, name: str, text: str) -> types.PublishDiagnosticsParams:
+        item = types.TextDocumentItem(self.uri(name), "yaml" if name.endswith("yaml") else "python", 1, text)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        return await self.published.get()
+
+    async def type(self, name: str, text: str, version: int) -> types.PublishDiagnosticsParams:
+        identifier = types.VersionedTextDocumentIdentifier(uri=self.uri(name), version=version)
+        whole = types.TextDocumentContentChangeWholeDocument(text)
+        self.client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [whole]))
+        return await self.published.get()
+
+    def at(self, name: str, line: int, column: int) -> dict[str, Any]:
+        return {
+            "text_document": types.TextDocumentIdentifier(self.uri(name)),
+            "position": types.Position(line, column),
+        }
+
+
+Session = Callable[[Callable[[Editor], Awaitable[None]]], None]
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
+    """Starts a server, lets a test talk to it, and ends it as an editor does."""
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join([str(Path(mfsdp_lint.__file__).parents[1]), *filter(None, sys.path)])
+    )
+
+    async def talk(test: Callable[[Editor], Awaitable[None]]) -> None:
+        client = LanguageClient("test", "1")
+        editor = Editor(client, tmp_path)
+        await client.start_io(sys.executable, "-m", "mfsdp_lint", "server", cwd=str(tmp_path))
+        await client.initialize_async(types.InitializeParams(types.ClientCapabilities(), root_uri=tmp_path.as_uri()))
+        client.initialized(types.InitializedParams())
+        try:
+            await asyncio.wait_for(test(editor), 60)
+        finally:
+            await client.shutdown_async(None)
+            client.exit(None)
+            await client.stop()  # type: ignore[no-untyped-call]  # as pygls has it
+
+    return lambda test: asyncio.run(talk(test))
+
+
+def test_what_is_typed_is_checked_without_being_saved(session: Session) -> None:
+    async def test(editor: Editor) -> None:
+        (found,) = (await editor.open("run.yaml", WRONG)).diagnostics
+        assert (found.code, found.source, found.severity) == ("MFSDP101", "mfsdp-lint", types.DiagnosticSeverity.Error)
+        assert found.range == types.Range(types.Position(3, 15), types.Position(3, 25))
+        assert "start-up validation stops the run" in found.message
+        published = await editor.type("run.yaml", RIGHT, 2)
+        assert (published.version, list(published.diagnostics)) == (2, [])
+
+    session(test)
+
+
+def test_a_fix_is_offered_for_the_text_that_it_was_proved_for(session: Session) -> None:
+    async def test(editor: Editor) -> None:
+        await editor.open("run.yaml", WRONG)
+        here = types.Range(types.Position(3, 16), types.Position(3, 16))
+        asked = types.CodeActionParams(
+            types.TextDocumentIdentifier(editor.uri("run.yaml")), here, types.CodeActionContext([])
+        )
+        (action,) = await editor.client.text_document_code_action_async(asked) or ()
+        assert isinstance(action, types.CodeAction)
+        assert action.title.startswith("MFSDP101: write fsdp_dtensor (unsafe fix, proved")
+        assert action.edit
+        assert action.edit.document_changes
+        (change,) = action.edit.document_changes
+        assert isinstance(change, types.TextDocumentEdit)
+        assert [edit.new_text for edit in change.edits if isinstance(edit, types.TextEdit)] == ["fsdp_dtensor"]
+        elsewhere = types.Range(types.Position(0, 0), types.Position(0, 0))
+        assert not await editor.client.text_document_code_action_async(
+            types.CodeActionParams(asked.text_document, elsewhere, asked.context)
+        )
+
+    session(test)
+
+
+def test_hovering_a_setting_tells_its_value_and_what_it_is(session: Session) -> None:
+    async def test(editor: Editor) -> None:
+        await editor.open("recipe.py", PYTHON)
+        hover = await editor.client.text_document_hover_async(types.HoverParams(**editor.at("recipe.py", 6, 24)))
+        assert hover
+        assert isinstance(hover.contents, types.MarkupContent)
+        assert '- **recipe**: written "torch_dist"' in hover.contents.value
+        assert "assigned at recipe.py:7" in hover.contents.value
+        assert "checkpoint.ckpt_format\n" in hover.contents.value
+        assert await editor.client.text_document_hover_async(types.HoverParams(**editor.at("recipe.py", 3, 0))) is None
+
+    session(test)
+
+
+def test_a_setting_leads_to_the_line_that_set_it(session: Session) -> None:
+    async def test(editor: Editor) -> None:
+        await editor.open("run.yaml", WRONG)
+        (location,) = await editor.client.text_document_definition_async(  # type: ignore[misc]  # a list, as we answer
+            types.DefinitionParams(**editor.at("run.yaml", 3, 5))
+        )
+        assert isinstance(location, types.Location)
+        assert (location.uri, location.range.start.line) == (editor.uri("run.yaml"), 3)
+
+    session(test)
+
+
+def test_settings_and_their_choices_are_completed_in_yaml(session: Session) -> None:
+    async def test(editor: Editor) -> None:
+        await editor.open("run.yaml", "checkpoint:\n  \n  ckpt_format: \n")
+
+        async def offered(line: int, column: int) -> set[str]:
+            asked = types.CompletionParams(**editor.at("run.yaml", line, column))
+            items = await editor.client.text_document_completion_async(asked)
+            assert isinstance(items, list)
+            return {item.label for item in items}
+
+        assert {"save", "load", "ckpt_format"} <= await offered(1, 2)
+        assert {"torch_dist", "fsdp_dtensor"} <= await offered(2, 15)
+
+    session(test)
+
+
+def test_without_the_extra_it_is_told_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mfsdp_lint.cli import main
+
+    monkeypatch.setitem(sys.modules, "mfsdp_lint.server.serve", None)
+    assert main(["server"]) == 2
+    assert "pip install 'mfsdp-lint[lsp]'" in capsys.readouterr().err
