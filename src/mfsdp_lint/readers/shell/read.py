@@ -32,6 +32,7 @@ from mfsdp_lint.vocabulary.tables import ENVIRONMENT
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.started import Programs, Started
+    from mfsdp_lint.readers.python.state.outcomes import Raised
 
 _MOST_RUNS = 8
 """Ways to one command on which its program is followed."""
@@ -150,12 +151,14 @@ def _runs(
             found |= {number: Run(started) for number, started in here.items()}
         raised = [started.raised for started in here.values() if started.raised is not None]
         if len(raised) == len(here):
-            message = f"{raised[0].name}: {raised[0].text}"
-            name = posixpath.basename(path)
-            unfollowed.append(
-                Unfollowed(name, path, path, place.line, "launch", "raises", message, place, error=raised[0].name)
-            )
+            unfollowed.append(_ending(path, place, raised[0]))
     return found
+
+
+def _ending(path: str, place: Span, raised: Raised) -> Unfollowed:
+    """A launch whose program surely ends with an exception."""
+    name, message = posixpath.basename(path), f"{raised.name}: {raised.text}"
+    return Unfollowed(name, path, path, place.line, "launch", "raises", message, place, error=raised.name)
 
 
 def _started(path: str, launch: Launch, sources: Sources, programs: Programs) -> Started:
