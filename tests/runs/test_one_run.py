@@ -189,3 +189,14 @@ def test_a_launch_that_surely_ends_with_an_exception_is_told(project: Project) -
         "raises",
         "OverridesError",
     )
+
+
+def test_a_program_that_launches_twice_makes_two_runs(project: Project) -> None:
+    once = "    pretrain(cfg, forward_step)\n"
+    twice = f"{once}    cfg.model.tensor_model_parallel_size = 1\n{once}"
+    project.write("scripts/train.py", TRAIN.replace(once, twice))
+    project.write("launch.sh", "python scripts/train.py --tp 2\n")
+    assert {each.name: each.setting(TP).value for each in project.runs("launch.sh")} == {
+        "launch.sh[1]": Known(2),
+        "launch.sh[2]": Known(1),
+    }

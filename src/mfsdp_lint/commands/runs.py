@@ -11,6 +11,11 @@ from mfsdp_lint.inputs.sources import Sources
 
 SUMMARY = "Lists the runs that the launch scripts of a project start, and what each comes to."
 
+EXAMPLES = (
+    ("mfsdp-lint runs", "every run that the scripts here start"),
+    ("mfsdp-lint runs jobs/all.sh[2] --output-format json", "the second run of a script, for programs"),
+)
+
 FORMATS = ("text", "json")
 
 

@@ -15,7 +15,7 @@ import msgspec
 from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.judge import Judge, Judgement, file_finding
-from mfsdp_lint.engine.read import question
+from mfsdp_lint.engine.read import question, with_launchers
 from mfsdp_lint.inputs.history import revision, write_tree
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Sources
@@ -76,7 +76,7 @@ def main() -> None:
     options, tree = msgspec.json.decode(sys.stdin.buffer.read(), type=tuple[Options, str])
     from mfsdp_lint.engine.run import prepare
 
-    asked, _ = question(options)
+    asked = with_launchers(question(options)[0])
     judge, _, _ = prepare(options, asked)
     sys.stdout.buffer.write(msgspec.json.encode(_seen(judge, tree)))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.front_ends import Component
+from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.read import Question
@@ -32,7 +33,7 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Jud
     everywhere = [target for component in sorted(_components(broken)) for target in _targets(component, judge.target)]
     again = replace(
         judge,
-        question=_question(judge, {each.recipe.path for each in broken}, everywhere),
+        question=_question(judge, {path for each in broken for path in _files(each.recipe)}, everywhere),
         rules=_that_matter(judge.rules, {violation.rule.code for violation in broken}),
     )
     seen: dict[_Key, set[str]] = defaultdict(set)
@@ -50,6 +51,11 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Jud
                 finding = replace(finding, message=f"{finding.message} (holds for {named(versions)})")
         result.append(finding)
     return result
+
+
+def _files(recipe: Recipe) -> set[str]:
+    """The files that a recipe is written in."""
+    return {recipe.path, *(path for path, _, _ in recipe.pieces)}
 
 
 def _components(broken: Iterable[Violation]) -> set[Component]:

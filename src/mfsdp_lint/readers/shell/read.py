@@ -32,6 +32,7 @@ from mfsdp_lint.vocabulary.tables import ENVIRONMENT
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.started import Programs, Started
+    from mfsdp_lint.readers.python.state.outcomes import Raised
 
 _MOST_RUNS = 8
 """Ways to one command on which its program is followed."""
@@ -106,14 +107,11 @@ SHAPES = (
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A launch of a program that is followed: what that comes to."""
+    """A launch of a program that is followed: the `nth` recipe that it comes to, and what runs for it."""
 
-    started: Started
-
-    @property
-    def recipe(self) -> Recipe:
-        """What it starts; of several, the first."""
-        return self.started.recipes[0]
+    recipe: Recipe
+    nth: int
+    ran: frozenset[Piece]
 
 
 Kinds = Sequence[tuple[Launch, Shape | Run]]
@@ -129,16 +127,20 @@ def _kinds(
 ) -> Kinds:
     """How each launch is configured; `unfollowed` is told of programs that surely end without a run."""
     runs = {} if programs is None else _runs(path, launches, sources, programs, unfollowed)
-    kinds = ((launch, runs.get(number) or _shape(launch)) for number, launch in enumerate(launches))
-    return [(launch, kind) for launch, kind in kinds if kind is not None]
+    found: list[tuple[Launch, Shape | Run]] = []
+    for number, launch in enumerate(launches):
+        shape = _shape(launch)
+        several: Sequence[Shape | Run] = runs.get(number) or ([shape] if shape else [])
+        found += [(launch, kind) for kind in several]
+    return found
 
 
 def _runs(
     path: str, launches: Sequence[Launch], sources: Sources, programs: Programs, unfollowed: list[Unfollowed]
-) -> dict[int, Run]:
+) -> dict[int, list[Run]]:
     """What the programs of the tree come to, by the number of the launch. All ways to one command are followed or none
     is."""
-    found: dict[int, Run] = {}
+    found: dict[int, list[Run]] = {}
     by_place: dict[Span, list[int]] = {}
     for number, launch in enumerate(launches):
         by_place.setdefault(launch.span, []).append(number)
@@ -147,15 +149,18 @@ def _runs(
             continue
         here = {number: _started(path, launches[number], sources, programs) for number in numbers}
         if all(started.recipes for started in here.values()):
-            found |= {number: Run(started) for number, started in here.items()}
+            for number, started in here.items():
+                found[number] = [Run(recipe, nth, started.ran) for nth, recipe in enumerate(started.recipes)]
         raised = [started.raised for started in here.values() if started.raised is not None]
         if len(raised) == len(here):
-            message = f"{raised[0].name}: {raised[0].text}"
-            name = posixpath.basename(path)
-            unfollowed.append(
-                Unfollowed(name, path, path, place.line, "launch", "raises", message, place, error=raised[0].name)
-            )
+            unfollowed.append(_ending(path, place, raised[0]))
     return found
+
+
+def _ending(path: str, place: Span, raised: Raised) -> Unfollowed:
+    """A launch whose program surely ends with an exception."""
+    name, message = posixpath.basename(path), f"{raised.name}: {raised.text}"
+    return Unfollowed(name, path, path, place.line, "launch", "raises", message, place, error=raised.name)
 
 
 def _started(path: str, launch: Launch, sources: Sources, programs: Programs) -> Started:
@@ -173,10 +178,11 @@ def _shape(launch: Launch) -> Shape | None:
 
 
 def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> Iterator[Recipe]:
-    """One recipe for each command that starts a run, with a variant for each way to it."""
-    places = list(dict.fromkeys(launch.span for launch, _ in kinds))
-    for number, place in enumerate(places, 1):
-        here = [(launch, kind) for launch, kind in kinds if launch.span == place]
+    """One recipe for each command that starts a run, with a variant for each way to it; one for each that a program
+    starts."""
+    places = list(dict.fromkeys(map(_place, kinds)))
+    for number, (place, nth) in enumerate(places, 1):
+        here = [each for each in kinds if _place(each) == (place, nth)]
         suffix = f"[{number}]" if len(places) > 1 else ""
         base = Recipe(
             name=posixpath.basename(path) + suffix,
@@ -190,6 +196,11 @@ def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> I
         recipe = _configured(base, here, versions)
         files = _files(recipe, here[0][0], path, sources)
         yield replace(recipe, pieces=recipe.pieces | files) if recipe.kind == "launch" else recipe
+
+
+def _place(started: tuple[Launch, Shape | Run]) -> tuple[Span, int]:
+    launch, kind = started
+    return launch.span, kind.nth if isinstance(kind, Run) else 0
 
 
 def _files(recipe: Recipe, launch: Launch, script: str, sources: Sources) -> frozenset[Piece]:
@@ -209,7 +220,7 @@ def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
             base,
             partial=kind.recipe.partial,
             front_end=kind.recipe.front_end,
-            pieces=frozenset().union(*(run.started.ran for _, run in runs)),
+            pieces=frozenset().union(*(run.ran for _, run in runs)),
         )
     else:
         front_end = _front_end(kind, here[0][0])

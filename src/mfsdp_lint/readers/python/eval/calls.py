@@ -67,7 +67,7 @@ def _call_model(
         keywords = {key: machine.settle(value) for key, value in keywords.items()}
         return derived(model(machine, arguments, keywords, node, frame), *options)
     except Raised:
-        if all(option.default is not None for option in options):
+        if machine.given is not None or all(option.default is not None for option in options):
             raise
         # Whoever starts the program has to give what has no default.
         return machine.unknown(", ".join(option.text for option in options), not_none=True)
