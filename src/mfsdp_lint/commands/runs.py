@@ -11,6 +11,11 @@ from mfsdp_lint.inputs.sources import Sources
 
 SUMMARY = "Lists the runs that the launch scripts of a project start, and what each comes to."
 
+EXAMPLES = (
+    ("mfsdp-lint runs launch/", "every run below a folder"),
+    ("mfsdp-lint runs launch/train.sh --output-format json", "those of a script, for programs"),
+)
+
 FORMATS = ("text", "json")
 
 
