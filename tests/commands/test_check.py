@@ -38,14 +38,7 @@ def test_two_calls_of_one_recipe_are_two_recipes(ask: Ask) -> None:
 def test_what_a_launcher_overrides_is_judged_and_shown(ask: Ask) -> None:
     code, out, err = ask("recipes.py::small", "--set", "dist.use_megatron_fsdp=true")
     assert (code, err) == (1, "")
-    note = """
-        note: dist.use_megatron_fsdp is True here
-         --> <command line>:1:30
-          |
-        1 | --set dist.use_megatron_fsdp=true
-          |                              ----
-    """
-    assert shown(note) in out
+    assert "note: dist.use_megatron_fsdp is True here (<command line>:1)\n" in out
 
 
 def test_a_file_is_not_repaired_for_what_one_launch_makes_of_it(ask: Ask) -> None:

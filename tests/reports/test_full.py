@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from textwrap import dedent
 
+import pytest
+
 from mfsdp_lint.core.finding import Edit, Finding, Fix
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import full
+from mfsdp_lint.reports.full import MOST_LINES
 from mfsdp_lint.results.summary import Summary, summary_line
 from tests.reports.samples import FILES, FORMAT, SUMMARY, SUPPRESSED, TARGET, UNSHARDED, VALUE, WITH_FIX
 
@@ -34,16 +37,8 @@ def test_a_finding_is_told_from_the_line_at_fault_to_the_way_out() -> None:
           |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
           = at start-up: validation stops the run
           = the error will be: Megatron FSDP only supports fsdp_dtensor checkpoint format
-        note: Megatron-FSDP is turned on here
-         --> recipes/llama.py:7:5
-          |
-        7 |     cfg.ddp.use_megatron_fsdp = True
-          |     --------------------------------
-        note: checkpoint.save is "/results"
-         --> recipes/llama.py:9:5
-          |
-        9 |     cfg.checkpoint.save = "/results"
-          |     --------------------------------
+        note: Megatron-FSDP is turned on here (recipes/llama.py:7)
+        note: checkpoint.save is "/results" (recipes/llama.py:9)
         recipes: llama3_8b_fsdp
         help: --fix can repair this (safe fix)
 
@@ -84,10 +79,23 @@ def test_a_fix_that_only_removes_says_so() -> None:
     )
 
 
+def test_another_place_is_shown_with_its_text_where_there_is_room() -> None:
+    assert dedent(
+        """\
+        note: Megatron-FSDP is turned on here
+         --> recipes/llama.py:7:5
+          |
+        7 |     cfg.ddp.use_megatron_fsdp = True
+          |     --------------------------------
+        """
+    ) in without_summary(replace(FORMAT, related=FORMAT.related[:1], consequence="", raises=None, recipes=()))
+
+
 def test_a_fix_of_several_lines_is_a_small_diff() -> None:
     behind = Edit(Span("recipes/llama.py", 8, 1, 8, 1), "    cfg.dist.use_megatron_fsdp = True\n")
     gone = Edit(Span("recipes/llama.py", 9, 1, 10, 1), "")
-    assert without_summary(replace(FORMAT, fix=Fix("safe", (behind, VALUE, gone)))).endswith(
+    small = replace(FORMAT, related=(), raises=None, recipes=(), fix=Fix("safe", (behind, VALUE, gone)))
+    assert without_summary(small).endswith(
         dedent(
             """\
             help: change these lines (safe fix: --fix)
@@ -101,6 +109,20 @@ def test_a_fix_of_several_lines_is_a_small_diff() -> None:
     )
 
 
+@pytest.mark.parametrize("notes", [0, 1, 2, 3, 9])
+@pytest.mark.parametrize("lines", [0, 1, 2, 5, 40])
+def test_a_finding_is_twelve_lines_at_most(notes: int, lines: int) -> None:
+    added = "".join(f"    cfg.train.number_{number} = {number}\n" for number in range(lines))
+    fix = Fix("safe", (Edit(Span("recipes/llama.py", 9, 1, 9, 1), added),)) if lines else None
+    told = without_summary(replace(FORMAT, related=FORMAT.related[:1] * notes, fix=fix)).rstrip().splitlines()
+    assert len(told) <= MOST_LINES
+
+
+def test_what_does_not_fit_is_counted() -> None:
+    told = without_summary(replace(FORMAT, related=FORMAT.related * 4))
+    assert "note: and 6 more (--output-format json)\n" in told
+
+
 def test_a_change_that_removes_several_findings_is_shown_once() -> None:
     fix = Fix("safe", (VALUE,), together=(UNSHARDED.fingerprint,))
     same = replace(UNSHARDED, fixable="safe", fix=replace(fix, together=(FORMAT.fingerprint,)))
@@ -110,10 +132,10 @@ def test_a_change_that_removes_several_findings_is_shown_once() -> None:
     assert output.count(wanted) == 1
 
 
-def test_a_long_diff_is_cut_off() -> None:
+def test_a_diff_that_does_not_fit_is_not_begun() -> None:
     lines = "".join(f"    cfg.train.number_{number} = {number}\n" for number in range(40))
     output = without_summary(replace(FORMAT, fix=Fix("safe", (Edit(Span("recipes/llama.py", 9, 1, 9, 1), lines),))))
-    assert "    cfg.train.number_15 = 15\n... | and 24 more\n" in output
+    assert output.rstrip().endswith("help: change these lines (safe fix: --fix; --diff shows them)")
 
 
 def test_code_that_is_not_at_hand_is_named_without_its_line() -> None:

@@ -27,6 +27,8 @@ EXAMPLES = (
 
 STANDARD_INPUT = "-"
 
+SHELLS = ("bash", "zsh", "tcsh")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Every option's default is None, "not given", so that the configuration shows through."""
@@ -72,6 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shown.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
     shown.add_argument("--show-files", action="store_true", help="list the files that would be checked, and stop")
     shown.add_argument("--show-settings", action="store_true", help="print what the options come to, and stop")
+    shown.add_argument("--completion", choices=SHELLS, help="print what makes a shell complete commands, and stop")
     shown.add_argument("--fail-on", choices=FAIL_ON, help="the least severity that makes it fail (default: warning)")
     shown.add_argument("--exit-zero", action="store_true", help="findings do not make it fail")
     shown.add_argument("--color", choices=output.COLORS, default="auto", help="auto: on a terminal, without NO_COLOR")
@@ -86,6 +89,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Runs and prints; the exit code is that of `exit_code`. Raises UsageError."""
+    if arguments.completion:
+        from mfsdp_lint.commands.completing import script
+
+        print(script(arguments.completion))
+        return 0
     options = _with_text(options_from(vars(arguments)), arguments)
     options = replace(options, output_format=output.formats(options.output_format))
     if arguments.show_settings or arguments.show_files:

@@ -11,9 +11,6 @@ from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.snippet import Row
 from mfsdp_lint.results.printable import printable
 
-MOST_ROWS = 16
-"""Rows of one file that are shown; what is more is counted."""
-
 
 def fits_one_line(fix: Fix) -> bool:
     """Whether it can be said in one sentence: one edit of one line."""
@@ -26,7 +23,7 @@ def changes(fix: Fix, texts: Texts) -> Iterator[tuple[str, list[Row]]]:
         text = texts(path)
         if text is not None:
             first = min(edit.span.line for edit in fix.edits if edit.span.path == path)
-            yield f"{path}:{first}", _shortened(list(_rows(path, text, fix.edits)))
+            yield f"{path}:{first}", list(_rows(path, text, fix.edits))
 
 
 def _rows(path: str, text: str, edits: Sequence[Edit]) -> Iterator[Row]:
@@ -49,8 +46,3 @@ def _rows(path: str, text: str, edits: Sequence[Edit]) -> Iterator[Row]:
 
 def _lines(text: str) -> list[str]:
     return [printable(line.rstrip("\r\n").replace("\t", "    ")) for line in split_lines(text)]
-
-
-def _shortened(rows: list[Row]) -> list[Row]:
-    more = len(rows) - MOST_ROWS
-    return rows if more <= 0 else [*rows[:MOST_ROWS], ("...", f"and {more} more")]

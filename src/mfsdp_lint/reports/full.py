@@ -23,6 +23,11 @@ WHEN: dict[Stage, str] = {
 }
 
 _COLORS: dict[Severity, str] = {"error": "1;31", "warning": "1;33", "info": "1;36"}
+MOST_LINES = 12
+"""Of a finding: what is longer is not read. The why is behind `explain`."""
+
+_MOST_NOTES, _BRIEFEST = 2, 3
+
 _BOLD, _GUTTER, _HELP = "1", "1;34", "1;32"
 
 
@@ -33,7 +38,7 @@ def render(findings: Sequence[Finding], summary: Summary, texts: Texts, *, color
     shown = []
     for finding in findings:
         if finding.suppressed is None:
-            shown.append("\n".join(_Page(lines, color, finding, texts, _same_change(finding, seen)).rows()))
+            shown.append("\n".join(_Page(lines, color, finding, texts, _same_change(finding, seen)).fitting()))
             seen.append(finding)
     return "\n\n".join([*shown, summary_line(summary)]) + "\n"
 
@@ -47,6 +52,7 @@ class _Page:
     def __init__(self, lines: Lines, color: bool, finding: Finding, texts: Texts, shown: Finding | None) -> None:
         self.lines = lines
         self.shown = shown
+        self.brief = 0
         self.color = color
         self.finding = finding
         several = finding.fix is not None and shown is None and not fits_one_line(finding.fix)
@@ -55,6 +61,15 @@ class _Page:
         numbers = [number for _, rows in self.changes for number, _ in rows]
         self.gutter = max(map(len, (*(str(span.end_line) for span in spans), *numbers)))
 
+    def fitting(self) -> list[str]:
+        """The finding in MOST_LINES: other places lose their text, then all but the first ones go, then the diff."""
+        rows: list[str] = []
+        for self.brief in range(_BRIEFEST + 1):
+            rows = list(self.rows())
+            if len(rows) <= MOST_LINES:
+                break
+        return rows
+
     def rows(self) -> Iterable[str]:
         finding = self.finding
         severity = self.paint(f"{finding.severity}[{finding.code}]", _COLORS[finding.severity])
@@ -62,12 +77,24 @@ class _Page:
         yield from self.place(finding.span, "^", _COLORS[finding.severity])
         for remark in self.remarks():
             yield f"{' ' * self.gutter} {self.paint('=', _GUTTER)} {remark}"
-        for note in finding.related:
-            yield f"{self.paint('note', _BOLD)}: {printable(note.message)}"
-            yield from self.place(note.span, "-", _GUTTER)
+        yield from self.notes()
         if finding.recipes:
             yield f"{self.paint('recipes', _BOLD)}: {shorten(finding.recipes)}"
         yield from self.help()
+
+    def notes(self) -> Iterable[str]:
+        """The other places: with their text, on a line each, or only the first ones."""
+        related = self.finding.related
+        shown = related if self.brief < 2 else related[:_MOST_NOTES]
+        for note in shown:
+            head = f"{self.paint('note', _BOLD)}: {printable(note.message)}"
+            if self.brief:
+                yield f"{head} ({printable(note.span.path)}:{note.span.line})"
+            else:
+                yield head
+                yield from self.place(note.span, "-", _GUTTER)
+        if len(shown) < len(related):
+            yield f"{self.paint('note', _BOLD)}: and {len(related) - len(shown)} more (--output-format json)"
 
     def help(self) -> Iterable[str]:
         """The way out: in a sentence, or as a small diff where it takes several lines."""
@@ -85,7 +112,10 @@ class _Page:
         elif fits_one_line(finding.fix):
             yield f"{head}: {_describe(finding.fix.edits[0])} ({finding.fixable} fix: {flags})"
         else:
-            yield f"{head}: change these lines ({finding.fixable} fix: {flags})"
+            diff = "; --diff shows them" if self.brief == _BRIEFEST else ""
+            yield f"{head}: change these lines ({finding.fixable} fix: {flags}{diff})"
+            if diff:
+                return
             for place, rows in self.changes:
                 yield f"{' ' * self.gutter}{self.paint('-->', _GUTTER)} {printable(place)}"
                 yield from (self.beside(row) for row in rows)
