@@ -163,6 +163,22 @@ def test_what_is_started_in_which_environment(name: str) -> None:
         assert text.splitlines()[place.line - 1][place.column - 1 : place.end_column - 1] == word
 
 
+def test_a_service_reads_a_file_of_variables() -> None:
+    text = HOLDERS["a service"].replace(
+        "environment: {CUDA_DEVICE_MAX_CONNECTIONS: 1}", "env_file: [train.env, none.env]"
+    )
+    files = {
+        "deploy/run.yaml": dedent(text),
+        "deploy/train.env": "# x\nexport CUDA_DEVICE_MAX_CONNECTIONS='1' # y\nA=$B\n",
+    }
+    (recipe,) = read_yaml_holder("deploy/run.yaml", dedent(text), DEFAULT_TARGET, Sources(files))
+    found = recipe.variants[0]
+    assert [found.value(path) for path in (CONNECTIONS, "env.A")] == [Known("1"), UNKNOWN]
+    origin = found.origin(CONNECTIONS)
+    assert origin is not None
+    assert (origin.point.path, origin.point.line, origin.point.column) == ("deploy/train.env", 2, 37)
+
+
 @pytest.mark.parametrize("value", ["$OTHER", "${{ matrix.connections }}", "$(OTHER)"])
 def test_what_stands_for_something_else_is_set_but_not_known(value: str) -> None:
     (recipe,) = of_yaml(HOLDERS["a step"].replace("CONNECTIONS: 1}", f"CONNECTIONS: '{value}'}}"))
@@ -218,3 +234,30 @@ def test_the_runtime_environment_of_ray_in_a_script() -> None:
         """
     (recipe,) = of_yaml(text)
     assert recipe.variants[0].value(CONNECTIONS) == Known("1")
+
+
+SCRIPT = """\
+import argparse
+
+from nemo import lightning as nl
+from nemo.collections import llm
+from megatron.core.distributed import DistributedDataParallelConfig
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fsdp", action="store_true")
+    ddp = DistributedDataParallelConfig(use_megatron_fsdp=parser.parse_args().fsdp, overlap_param_gather=True)
+    trainer = nl.Trainer(strategy=nl.MegatronStrategy(ddp=ddp))
+    llm.train(llm.LlamaModel(), None, trainer)
+"""
+
+
+def test_a_script_of_the_tree_is_followed_as_it_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train_megatron.py").write_text(SCRIPT, encoding="utf-8")
+    job = HOLDERS["a container of Kubernetes"].replace(LAUNCH, "torchrun train_megatron.py --fsdp")
+    (tmp_path / "job.yaml").write_text(dedent(job), encoding="utf-8")
+    main(["job.yaml", "--output-format", "concise", "--select", "MFSDP101", "--target-bridge", "0.3.1"])
+    assert "error MFSDP101" in capsys.readouterr().out

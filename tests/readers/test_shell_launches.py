@@ -137,6 +137,17 @@ torchrun train.py --recipe llama3_8b $OVERRIDES model.pipeline_model_parallel_si
     assert recipe.setting("checkpoint.load").value == UNKNOWN
 
 
+def test_an_override_that_takes_a_key_away_leaves_the_value_of_the_recipe() -> None:
+    recipe = only_recipe(
+        "torchrun train.py ddp.nccl_ub=true ddp.use_megatron_fsdp=true checkpoint.save=a ~ddp.nccl_ub '~checkpoint'\n"
+    )
+    assert recipe.setting("ddp.use_megatron_fsdp").value == Known(True)
+    assert [path for path in recipe.variants[0].settings if path.partition(".")[0] in ("ddp", "checkpoint")] == [
+        "ddp",
+        "ddp.use_megatron_fsdp",
+    ]
+
+
 def test_a_flag_of_a_framework_says_that_it_is_the_reader() -> None:
     recipe = only_recipe("torchrun pretrain_vlm.py --mm-model m.json --tensor-model-parallel-size 1\n")
     assert (recipe.front_end.name, recipe.front_end.core) == ("mindspeed-mm", "0.12.1")

@@ -40,8 +40,13 @@ class DockerFiles:
                 if _RUNS.search(text) and may_start(text):
                     from mfsdp_lint.readers.holders.dockerfile import scripts
                     from mfsdp_lint.readers.holders.read import recipes_of
+                    from mfsdp_lint.readers.nemo import nemo
+                    from mfsdp_lint.readers.python.entries.started import Programs
 
-                    recipes += recipes_of(path, list(scripts(path, text)), asked.target, asked.sources)
+                    held = list(scripts(path, text))
+                    recipes += recipes_of(
+                        path, held, asked.target, asked.sources, Programs(asked, lambda: nemo(asked.target))
+                    )
         return Reading(recipes, [*problems, *faults.problems])
 
     def comments(self, text: str) -> Iterable[CommentPlace]:

@@ -86,10 +86,11 @@ class _Reading:
                     self.problems.append(error.problem)
                 return []
             if _may_be_one(text) or _starts_a_recipe(path, text, self.asked.sources):
+                from mfsdp_lint.readers.nemo import nemo
                 from mfsdp_lint.readers.python.entries.started import Programs
                 from mfsdp_lint.readers.shell.read import read_shell
 
-                self.programs = self.programs or Programs(self.asked)
+                self.programs = self.programs or Programs(self.asked, lambda: nemo(self.asked.target))
                 found = read_shell(path, text, self.asked.target, self.asked.sources, self.programs)
                 self.problems += found.problems
                 self.unfollowed += found.unfollowed

@@ -32,8 +32,10 @@ def _of_scripts(path: str, text: str, asked: ToRead) -> list[Recipe]:
     if not (_HOLDS.search(text) and may_start(text)) or _TEMPLATE.search(text):
         return []
     from mfsdp_lint.readers.holders.read import read_yaml_holder
+    from mfsdp_lint.readers.nemo import nemo
+    from mfsdp_lint.readers.python.entries.started import Programs
 
-    return read_yaml_holder(path, text, asked.target, asked.sources)
+    return read_yaml_holder(path, text, asked.target, asked.sources, Programs(asked, lambda: nemo(asked.target)))
 
 
 class YamlFiles:

@@ -10,6 +10,7 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.holders import compose, github, gitlab, kubernetes, ray
+from mfsdp_lint.readers.python.entries.started import Programs
 from mfsdp_lint.readers.shell.held import Held
 from mfsdp_lint.readers.shell.pieces import plain
 from mfsdp_lint.readers.shell.read import read_shell
@@ -27,28 +28,34 @@ class Holder:
     scripts: Callable[[Document, Mapping], Iterator[Held]]
 
 
-HOLDERS = tuple(Holder(each.is_one, each.scripts) for each in (kubernetes, compose, github, gitlab, ray))
-"""Those in YAML."""
+def _holders(sources: Sources) -> Iterator[Holder]:
+    """Those in YAML. `sources` are for files that one names."""
+    yield from (Holder(each.is_one, each.scripts) for each in (kubernetes, github, gitlab, ray))
+    yield Holder(compose.is_one, lambda document, root: compose.scripts(document, root, sources))
 
 
-def read_yaml_holder(path: str, text: str, versions: Versions, sources: Sources) -> list[Recipe]:
-    """What the scripts of a YAML file start. Raises Unreadable."""
+def read_yaml_holder(
+    path: str, text: str, versions: Versions, sources: Sources, programs: Programs | None = None
+) -> list[Recipe]:
+    """What the scripts of a YAML file start; with `programs`, those of the tree are followed. Raises Unreadable."""
     scripts: list[Held] = []
     for root in compose_documents(path, text):
         document = Document(path, Lines(text))
         if isinstance(root, Mapping):
-            for holder in HOLDERS:
+            for holder in _holders(sources):
                 scripts += holder.scripts(document, root) if holder.is_one(document, root) else ()
-    return recipes_of(path, scripts, versions, sources)
+    return recipes_of(path, scripts, versions, sources, programs)
 
 
-def recipes_of(path: str, scripts: Sequence[Held], versions: Versions, sources: Sources) -> list[Recipe]:
+def recipes_of(
+    path: str, scripts: Sequence[Held], versions: Versions, sources: Sources, programs: Programs | None = None
+) -> list[Recipe]:
     """The runs that scripts start, numbered through the file."""
     found = [
         recipe
         for script in scripts
         if may_start(plain(script.text))
-        for recipe in read_shell(path, script, versions, sources).recipes
+        for recipe in read_shell(path, script, versions, sources, programs).recipes
     ]
     if len(found) < 2:
         return found

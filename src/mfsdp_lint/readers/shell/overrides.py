@@ -17,6 +17,10 @@ from mfsdp_lint.vocabulary.sections import SECTIONS
 
 _OVERRIDE = re.compile(r"(?:\+\+|\+)?(?P<path>[A-Za-z_]\w*(?:\.\w+)+)=")
 
+_TAKEN_AWAY = re.compile(r"~(?P<path>[A-Za-z_]\w*(?:\.\w+)*)(?:=.*)?", re.DOTALL)
+"""What is taken away is not written into the configuration, so that the recipe's own value stays
+(process_config_with_overrides, megatron/bridge/training/utils/omegaconf_utils.py:151 in 0.3.1)."""
+
 
 def is_one(arguments: Sequence[Text]) -> bool:
     """Whether a program is given overrides of a recipe. Others have a section `model` or `optimizer` as well."""
@@ -28,6 +32,9 @@ def settings_of(arguments: Sequence[Text]) -> dict[str, Setting]:
     """What the overrides say; of two for one setting the later one counts."""
     found: dict[str, Setting] = {}
     for order, (path, text, value) in enumerate(_given(arguments), 1):
+        if not value:
+            found = {each: found[each] for each in found if not f"{each}.".startswith(f"{path}.")}
+            continue
         here = value_of(value)
         earlier = found.pop(path, None)
         origin = Origin(
@@ -60,7 +67,9 @@ def value_of(text: Text) -> Value:
 
 
 def _given(arguments: Sequence[Text]) -> Iterator[tuple[str, Text, Text]]:
+    """The settings that are said something of: the word, and the value in it, which is empty where it is taken away."""
     for text in arguments:
-        found = _OVERRIDE.match(plain(text))
+        taken = _TAKEN_AWAY.fullmatch(plain(text))
+        found = taken or _OVERRIDE.match(plain(text))
         if found and found["path"].partition(".")[0] in SECTIONS:
-            yield found["path"], text, behind(text, found.end())
+            yield found["path"], text, () if taken else behind(text, found.end())

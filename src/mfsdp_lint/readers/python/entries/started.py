@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.process import without_collection
@@ -37,10 +39,14 @@ NOTHING = Started(())
 
 
 class Programs:
-    """The Python scripts of a tree. Those that are started in the same environment share what they import."""
+    """The Python scripts of a tree. Those that are started in the same environment share what they import.
 
-    def __init__(self, asked: ToRead) -> None:
+    `nemo` is as for `read_python`.
+    """
+
+    def __init__(self, asked: ToRead, nemo: Any = None) -> None:
         self.asked = asked
+        self.nemo = nemo
         self.machines: dict[object, Machine] = {}
 
     def start(self, path: str, given: Given) -> Started:
@@ -93,5 +99,5 @@ class Programs:
             finder = ModuleFinder(self.asked.sources, self.asked.search_path)
             finder.spell(self.asked.every)
             finder.ask_for([each for each in self.asked.every if each.endswith(".py")])
-            self.machines[key] = Machine(finder, self.asked.knowledge(), self.asked.tracing)
+            self.machines[key] = Machine(finder, self.asked.knowledge(), self.asked.tracing, self.nemo)
         return self.machines[key]
