@@ -1,0 +1,64 @@
+"""Words go to options as CPython's own argparse gives them."""
+
+from __future__ import annotations
+
+import argparse
+import random
+
+import pytest
+
+from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.readers.given_words import GivenWord
+from mfsdp_lint.readers.python.library.argument_words import Spec, take
+from mfsdp_lint.readers.python.state.outcomes import Raised
+
+HERE = Origin(Span("launch.sh", 1, 1, 1, 1), "assigned")
+OPTIONS = (
+    Spec(("--tp", "-t"), "tp"),
+    Spec(("--fsdp",), "fsdp", 0, "store_true"),
+    Spec(("--files",), "files", "*"),
+    Spec(("--maybe",), "maybe", "?"),
+    Spec(("--two",), "two", 2),
+    Spec(("--config-file",), "config_file"),
+)
+WORDS = (
+    *("--tp", "-t", "--tp=4", "-t4", "--fsdp", "--files", "--maybe", "--maybe=", "--two", "--config-file", "--conf=x"),
+    *("--conf", "--unknown", "-u", "--unknown=1", "4", "-1", "a.b=1", "~a.b", "x y", "-x y", "", "-", "--"),
+)
+
+
+def by_argparse(words: list[str]) -> object:
+    """What argparse makes of them; None where it refuses."""
+    parser = argparse.ArgumentParser(exit_on_error=False, add_help=False)
+    for spec in OPTIONS:
+        how = {"action": "store_true"} if spec.action == "store_true" else {"nargs": spec.number}
+        parser.add_argument(*spec.names, dest=spec.destination, **how)  # type: ignore[arg-type]
+    try:
+        values, rest = parser.parse_known_args(words)
+    except (argparse.ArgumentError, SystemExit):
+        return None
+    return {name: value for name, value in vars(values).items() if value not in (None, False)}, rest
+
+
+def by_us(words: list[str]) -> object:
+    """The same by what the evaluator takes."""
+    try:
+        taken = take(OPTIONS, [GivenWord(word, HERE) for word in words])
+    except Raised:
+        return None
+    values: dict[str, object] = {}
+    for use in taken.uses:
+        texts = [word.text for word in use.words]
+        one = texts[0] if texts else None
+        values[use.spec.destination] = (
+            True if use.spec.number == 0 else one if use.spec.number in (None, "?") else texts
+        )
+    return {name: value for name, value in values.items() if value is not None}, [word.text for word in taken.rest]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_words_are_taken_as_argparse_takes_them(seed: int) -> None:
+    pick = random.Random(seed)
+    for _ in range(150):
+        words = [pick.choice(WORDS) for _ in range(pick.randint(0, 7))]
+        assert by_us(words) == by_argparse(words), words
