@@ -63,8 +63,11 @@ class _Taking:
         self.abbreviated = abbreviated
         self.taken = Taken()
         self.at = 0
+        self.began = False
 
     def all(self) -> Taken:
+        if self.positional and any(word.text == "--" for word in self.words):
+            raise NotFollowed  # releases of Python differ in who has the dashes
         while self.at < len(self.words):
             word = self.words[self.at]
             if word.nothing:
@@ -139,8 +142,9 @@ class _Taking:
 
     def _arguments(self) -> None:
         """The next words that are no options: positional arguments take them, in their order."""
-        if self.words[self.at].text == "--" and self.positional:
-            self.at += 1
+        if self.positional and self.began and self.positional[0].number in ("*", "?", "..."):
+            raise NotFollowed  # releases of Python differ in whether the words before were all that it takes
+        self.began = True
         while self.positional and self.at < len(self.words) and self._is_argument(self.at):
             spec = self.positional.pop(0)
             found = tuple(self._following(spec.number))
