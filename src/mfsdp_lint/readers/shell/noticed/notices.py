@@ -35,14 +35,16 @@ def _noticed(
     whole = next(iter(runner.scripts.values()))
     yield from variables.late(whole, path, launches)
     for recipe in recipes:
-        if recipe.front_end != MEGATRON_LM:
+        if not recipe.front_end.is_a(str(MEGATRON_LM)):
             continue
         for variant in (*recipe.variants, *recipe.exposed):
             settings = (variant.settings.get(each) for each in variant.settings)
             yield from flags.twice([each for each in settings if each], whole, path)
         for launch in (each for each in launches if each.span.line == recipe.line):
             yield from comments.within_quotes(launch.started.arguments)
-            yield from flags.unknown(launch.started.arguments, versions.core, partial(_declared, runner, launch))
+            if recipe.front_end == MEGATRON_LM:  # others declare flags of their own
+                declared = partial(_declared, runner, launch)
+                yield from flags.unknown(launch.started.arguments, versions.core, declared)
 
 
 def _declared(runner: Runner, launch: Launch) -> str:
