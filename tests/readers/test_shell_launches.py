@@ -151,3 +151,8 @@ def test_an_override_that_takes_a_key_away_leaves_the_value_of_the_recipe() -> N
 def test_a_flag_of_a_framework_says_that_it_is_the_reader() -> None:
     recipe = only_recipe("torchrun pretrain_vlm.py --mm-model m.json --tensor-model-parallel-size 1\n")
     assert (recipe.front_end.name, recipe.front_end.core) == ("mindspeed-mm", "0.12.1")
+
+
+def test_a_framework_that_is_only_started_by_scripts() -> None:
+    recipe = only_recipe("torchrun train.py --training-phase sft --tensor-model-parallel-size 1\n")
+    assert (recipe.front_end.name, recipe.front_end.core) == ("loongforge", "0.15.0")

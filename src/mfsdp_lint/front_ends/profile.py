@@ -173,7 +173,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
             re.compile(fields.pop("mention", _NEVER)),
             tuple(tuple(key.split(".")) for key in fields.pop("known_by", ())),
             fields.pop("compose", "alone"),
-            tuple(_place(each) for each in fields.pop("recipes")),
+            tuple(_place(each) for each in fields.pop("recipes", ())),
             tuple(reasons),
             tuple(fields.pop("flags", ())),
         )

@@ -132,10 +132,13 @@ class State:
         self.lose(list(self.variables))
         self.lost = True
 
-    def key(self) -> tuple[object, ...]:
-        """What two ways that may go on as one have in common."""
+    def key(self, said: dict[int, tuple[object, ...]]) -> tuple[object, ...]:
+        """What two ways that may go on as one have in common. `said` keeps what variables say, which ways share."""
+        for each in self.variables.values():
+            if id(each) not in said:
+                said[id(each)] = _said(each)
         return (
-            tuple(sorted((name, _said(each)) for name, each in self.variables.items())),
+            tuple(sorted((name, said[id(each)]) for name, each in self.variables.items())),
             self.leaving,
             self.lost,
             self.given,
@@ -159,7 +162,7 @@ def joined(first: State, second: State) -> State:
     both = first.fork()
     for name in dict.fromkeys((*first.variables, *second.variables)):
         here, there = first.variables.get(name), second.variables.get(name)
-        if here is None or there is None or _said(here) != _said(there):
+        if here is not there and (here is None or there is None or _said(here) != _said(there)):
             both.variables[name] = LOST
     both.decided = {said: side for said, side in first.decided.items() if second.decided.get(said) is side}
     both.when = tuple(each for each in first.when if each in second.when)
@@ -171,9 +174,12 @@ def joined(first: State, second: State) -> State:
 
 def fewer(states: Sequence[State], most: int) -> list[State]:
     """The same ways, those that are alike as one, and at most so many."""
+    if len(states) < 2:
+        return list(states)
     alike: dict[tuple[object, ...], State] = {}
+    said: dict[int, tuple[object, ...]] = {}
     for state in states:
-        key = state.key()
+        key = state.key(said)
         same = alike.get(key)
         alike[key] = state if same is None else _together(same, state)
     found = list(alike.values())

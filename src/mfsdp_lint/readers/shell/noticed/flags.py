@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 from mfsdp_lint.core.nearest import nearest
@@ -20,17 +20,17 @@ _LIKELY = 0.93
 _ONE_TEXT = ("array", "string", "command", "heredoc_body", "raw_string")
 
 
-def unknown(arguments: Sequence[Text], core: str, declared: str) -> Iterator[Notice]:
+def unknown(arguments: Sequence[Text], core: str, declared: Callable[[], str]) -> Iterator[Notice]:
     """Flags that a version does not have, and another one does, or one is called much like.
 
-    `declared` is the program's text: what stands in it the program declares itself. One that takes flags like none of
-    Megatron-LM's may take any others as well.
+    `declared` gives the texts that declare flags: what stands in them is known. A program that takes flags like
+    none of Megatron-LM's may take any others as well.
     """
     flags = table().flags(core)
     found: list[Notice] = []
     for word in arguments if flags else ():
         name = _FLAG.fullmatch(known(word) or "")
-        if not name or name[1] in flags or f'"{name[1]}"' in declared or f"'{name[1]}'" in declared:
+        if not name or name[1] in flags or re.search(rf"[\"']{name[1]}[\"']", declared()):
             continue
         elsewhere = table().flag_versions(name[1])
         nearest = _nearest(name[1], core)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Notice, Recipe
@@ -34,17 +35,20 @@ def _noticed(
     whole = next(iter(runner.scripts.values()))
     yield from variables.late(whole, path, launches)
     for recipe in recipes:
-        if recipe.front_end != MEGATRON_LM:
+        if not recipe.front_end.is_a(str(MEGATRON_LM)):
             continue
         for variant in (*recipe.variants, *recipe.exposed):
             settings = (variant.settings.get(each) for each in variant.settings)
             yield from flags.twice([each for each in settings if each], whole, path)
         for launch in (each for each in launches if each.span.line == recipe.line):
             yield from comments.within_quotes(launch.started.arguments)
-            yield from flags.unknown(launch.started.arguments, versions.core, _program(runner, launch))
+            if recipe.front_end == MEGATRON_LM:  # others declare flags of their own
+                declared = partial(_declared, runner, launch)
+                yield from flags.unknown(launch.started.arguments, versions.core, declared)
 
 
-def _program(runner: Runner, launch: Launch) -> str:
-    """The text of the program that is launched, where the tree has it."""
-    path = path_of(located(launch.started.program), runner.path, runner.sources, launch.folder)
-    return (runner.sources.text_or_none(path) if path else None) or ""
+def _declared(runner: Runner, launch: Launch) -> str:
+    """The texts that may declare flags: of the program, and of the command line where the tree has one of its own."""
+    places = (located(launch.started.program), "megatron/training/arguments.py")
+    paths = (path_of(place, runner.path, runner.sources, launch.folder) for place in places)
+    return "".join(runner.sources.text_or_none(path) or "" for path in paths if path)
