@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.values import NONE, Known, Value
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
 from tests.runs.project import Project
 
 TRAIN = """\
@@ -200,3 +200,30 @@ def test_a_program_that_launches_twice_makes_two_runs(project: Project) -> None:
         "launch.sh[1]": Known(2),
         "launch.sh[2]": Known(1),
     }
+
+
+CLICK = """\
+import click
+
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+
+
+@click.command()
+@click.option("--tp", type=int, default=4)
+def main(tp):
+    cfg = llama3_8b_pretrain_config()
+    cfg.model.tensor_model_parallel_size = tp
+    pretrain(cfg, forward_step)
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(("words", "value"), [("", Known(4)), ("--tp 2", UNKNOWN)])
+def test_what_click_makes_of_words_is_not_known(project: Project, words: str, value: Value) -> None:
+    project.write("scripts/clicked.py", CLICK)
+    assert started(project, f"torchrun scripts/clicked.py {words}").variants[0].value(TP) == value

@@ -1,7 +1,7 @@
 """Command-line programs made of functions: click, typer, fire (hydra: see hydra.py).
 
 A parameter that comes from the command line is its option's default, as with argparse (see command_line.py); one that
-has no default is not known.
+has no default is not known. Of a launch with words none is known: how these libraries take them is not modelled.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ def _made(function: Object) -> Object:
 
 def _started(machine: Machine, function: Object, node: Any, frame: Frame, known: bool = True) -> Object:
     """The function, called with its options as they are when none is given; unknown ones where some are (`known`)."""
+    known = known and not (machine.given is not None and machine.given.words)
     inner = function.function if isinstance(function, Partial) else function
     given = dict(function.keywords) if isinstance(function, Partial) else {}
     positional = list(function.arguments) if isinstance(function, Partial) else []
