@@ -217,6 +217,8 @@ Seen = Literal[
     "duplicate-flag",
     "late-variable",
     "misspelt-variable",
+    "conversion-without-swiglu",
+    "conversion-without-tracker",
 ]
 """What a reader of scripts may notice: see `readers/shell/noticed`."""
 
