@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from fnmatch import fnmatchcase
 
 from tree_sitter import Node
 
@@ -12,6 +11,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.arithmetic import number_of
 from mfsdp_lint.readers.shell.braces import words_of
+from mfsdp_lint.readers.shell.changing import edited
 from mfsdp_lint.readers.shell.pieces import BREAK, Piece, Text, known, option, plain, words
 from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.readers.shell.state import State, Variable
@@ -329,7 +329,7 @@ class Expander:
     ) -> Iterator[Piece | None]:
         """`${X%.*}`, `${X//a/b}`, `${X,,}`: known where the text and the pattern are."""
         text = self._look_up(name, state) if index is None else None
-        found = None if text is None or HOLE in plain(text) or "$" in rest else _edited(plain(text), rest)
+        found = None if text is None or HOLE in plain(text) or "$" in rest else edited(plain(text), rest)
         if found is None or text is None:
             yield self.hole(script, node)
         else:
@@ -411,32 +411,3 @@ def _braced(script: Script, node: Node) -> list[Text] | None:
     if texts is None:
         return [(replace(script.made(node, HOLE), splits=True),)]
     return None if texts == [source] else [(script.made(node, text),) for text in texts]
-
-
-def _edited(text: str, change: str) -> str | None:
-    """A text under `%.*`, `##*/`, `/a/b`, `,,` or `^^`; None for what else there is."""
-    if change in (",,", "^^"):
-        return text.lower() if change == ",," else text.upper()
-    if (found := re.fullmatch(r":(\d+)(?::(\d+))?", change)) is not None:
-        start = int(found[1])
-        return text[start:] if found[2] is None else text[start : start + int(found[2])]
-    if change[0] == "/":
-        parts = change.lstrip("/").split("/")
-        if len(parts) > 2 or any(each in parts[0] for each in "*?[\\\"'"):
-            return None
-        new = parts[1].strip("\"'") if len(parts) == 2 else ""
-        return text.replace(parts[0], new, -1 if change.startswith("//") else 1) if parts[0] else None
-    if change[0] in "%#":
-        pattern = change.lstrip(change[0])
-        longest = len(change) - len(pattern) == 2
-        return None if any(each in pattern for each in "\\\"'") else _without(text, pattern, change[0], longest=longest)
-    return None
-
-
-def _without(text: str, pattern: str, side: str, *, longest: bool) -> str:
-    cuts = range(len(text) + 1)
-    if side == "#":
-        ends = [end for end in cuts if fnmatchcase(text[:end], pattern)]
-        return text[(max if longest else min)(ends) :] if ends else text
-    starts = [start for start in cuts if fnmatchcase(text[start:], pattern)]
-    return text[: (min if longest else max)(starts)] if starts else text
