@@ -116,4 +116,4 @@ def test_a_new_rule_is_off_until_it_or_the_preview_is_asked_for(repository: Path
 def test_a_preset_that_does_not_exist_is_told(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (repository / "pyproject.toml").write_text('[tool.mfsdp-lint]\npreset = "speed"\n')
     assert lint() == 2
-    assert 'preset: expected one of performance, got "speed"' in capsys.readouterr().err
+    assert 'preset: expected one of default, strict, performance, got "speed"' in capsys.readouterr().err
