@@ -16,7 +16,7 @@ PEERS     := $(BENCH)/.installed
 TOOLS     := $(RELEASE)/.installed
 UPSTREAM  := $(CACHE)/megatron-bridge-$(BRIDGE)/.unpacked
 
-.PHONY: help demo check test test-dry-run lint docs cache verify verified agreement bench upstream snapshot lock release clean
+.PHONY: help demo check test test-dry-run lint docs site cache verify verified agreement bench upstream snapshot lock release clean
 
 help:
 	@echo "make demo   install the tool into $(VENV), lint examples/, show the fixes as a diff"
@@ -24,7 +24,8 @@ help:
 	@echo "make test   every check: these, and the dry run's tests with the real Megatron"
 	@echo "make cache  fetch the upstream recipes that the tests read into $(CACHE)/"
 	@echo "make bench [TREE=DIR RECIPES='DIR …']  measure every figure of speed beside its goal (benchmarks/RESULTS.md)"
-	@echo "make docs   make the rules' pages, their schema and what they cover anew from the rule files"
+	@echo "make docs   make what is generated in docs/ and schemas/ anew: rules' pages, schemas, coverage, options"
+	@echo "make site   the documentation as a site, in build/site"
 	@echo "make agreement ORACLE=DIR  compare the recipes' configurations with what they really return"
 	@echo "make upstream VERSION=V SINCE=V BRIDGE_CLONE=DIR CORE_CLONE=DIR  make what is known of a release, show what it changes"
 	@echo "make test-dry-run  of these the ones with the real Megatron alone, in $(DRYRUN)"
@@ -58,14 +59,20 @@ lint: $(CHECKS)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-# What is generated from the rule files: their pages, the schema that editors check them with, and what they cover of upstream.
+# What is generated: the rules' pages, the schema that editors check them with, what they cover of upstream; options and layout.
 docs: $(CHECKS)
 	$(BIN)/python -m mfsdp_lint.tools.rule_schema
 	$(BIN)/python -m mfsdp_lint.tools.configuration_schema
 	$(BIN)/python -m mfsdp_lint.tools.findings_schema
 	$(BIN)/python -m mfsdp_lint.tools.rule_pages
+	$(BIN)/python -m mfsdp_lint.tools.options_page
+	$(BIN)/python -m mfsdp_lint.tools.architecture_page
 	$(BIN)/python -m mfsdp_lint.tools.coverage.generate
 	$(BIN)/python -m mfsdp_lint.tools.verified
+
+# docs/ as pages for a browser, in build/site. A link that leads nowhere ends it.
+site: $(CHECKS)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 cache: $(UPSTREAM)
 
@@ -140,7 +147,7 @@ snapshot: $(CHECKS)
 
 # For every Python and machine; the addresses of an index are nobody else's business.
 lock: $(TOOLS)
-	$(RELEASE)/bin/uv pip compile pyproject.toml --extra test --extra dev --constraint constraints.txt --universal \
+	$(RELEASE)/bin/uv pip compile pyproject.toml --extra test --extra dev --extra docs --constraint constraints.txt --universal \
 		--python-version 3.10 --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet -o checks.lock
 
 # Only a tag is released, and nothing that its archive does not have: the wheel is built from that.
