@@ -65,6 +65,7 @@ docs: $(CHECKS)
 	$(BIN)/python -m mfsdp_lint.tools.configuration_schema
 	$(BIN)/python -m mfsdp_lint.tools.findings_schema
 	$(BIN)/python -m mfsdp_lint.tools.rule_pages
+	$(BIN)/python -m mfsdp_lint.tools.skill.generate
 	$(BIN)/python -m mfsdp_lint.tools.options_page
 	$(BIN)/python -m mfsdp_lint.tools.architecture_page
 	$(BIN)/python -m mfsdp_lint.tools.coverage.generate

@@ -11,6 +11,7 @@ from mfsdp_lint.rules.load import TERMS_FILE, load_rules, raw_rules
 from mfsdp_lint.tools import architecture_page, configuration_schema, findings_schema, options_page
 from mfsdp_lint.tools import rule_schema as schema
 from mfsdp_lint.tools.rule_pages import FOLDER, pages
+from mfsdp_lint.tools.skill import generate as skill
 
 FILES = {file: data for file, data in raw_rules().items() if file != TERMS_FILE}
 
@@ -25,6 +26,10 @@ def test_the_page_of_options_is_that_of_the_commands() -> None:
 
 def test_the_page_of_the_architecture_is_that_of_the_layout() -> None:
     assert architecture_page.PAGE.read_text(encoding="utf-8") == architecture_page.text()
+
+
+def test_the_skill_is_that_of_the_rules() -> None:
+    assert {path.name: path.read_text(encoding="utf-8") for path in skill.FOLDER.iterdir()} == skill.files()
 
 
 def test_the_schema_is_that_of_the_form() -> None:

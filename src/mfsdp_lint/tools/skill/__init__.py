@@ -1,0 +1,1 @@
+"""What agents are told of Megatron-FSDP, from the rules and the vocabulary: skills/megatron-fsdp."""

@@ -1,0 +1,34 @@
+"""What to write to turn Megatron-FSDP on, and the settings that only it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from mfsdp_lint.core.recipe import Variant
+from mfsdp_lint.core.settings import WrittenSettings
+from mfsdp_lint.core.values import Plain, describe
+from mfsdp_lint.enabling.guide import Asked, guide
+from mfsdp_lint.rules.evidenced import BRIDGE, bridge_site
+from mfsdp_lint.tools.skill.pitfalls import NEWEST
+from mfsdp_lint.vocabulary import table
+from mfsdp_lint.vocabulary.entry import Entry
+
+SUBJECT = "Megatron-FSDP"
+
+
+def to_write() -> Mapping[str, Plain]:
+    """The settings that the guides write, whatever the recipe. Raises ValueError where releases differ."""
+    nothing = Variant(WrittenSettings())
+    by_version = {version: guide().settings(nothing, bridge_site(version), Asked()) for version in BRIDGE}
+    if any(settings != by_version[NEWEST] for settings in by_version.values()):
+        raise ValueError("the guides differ by release: the skill has to tell them apart")
+    return by_version[NEWEST]
+
+
+def own_settings() -> Iterator[tuple[Entry, str]]:
+    """The settings whose meaning speaks of Megatron-FSDP, with their default in the newest release, in words."""
+    target = bridge_site(NEWEST).target
+    for entry in table().entries.values():
+        default = table().default(entry.path, target)
+        if SUBJECT in entry.meaning and default is not None:
+            yield entry, describe(default)
