@@ -40,7 +40,7 @@ HOOK = """\
         name: mfsdp-lint
         entry: mfsdp-lint --force-exclude --
         language: system
-        files: \\.(py|ya?ml|sh)$
+        files: \\.(py|ipynb|ya?ml|sh)$
         require_serial: true
 """
 

@@ -6,8 +6,10 @@ import os
 import sys
 from collections.abc import Sequence
 
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.inputs.options import Options, UsageError, output_of
+from mfsdp_lint.inputs.sources import NOTEBOOK
 from mfsdp_lint.reports import applied
 
 COLORS = ("auto", "always", "never")
@@ -65,7 +67,8 @@ def _write(file: str, text: str) -> None:
 def _rendered(name: str, outcome: Outcome, options: Options, *, color: bool) -> str:
     """The text of a format. For people the fixes that were made stand before what remains; for programs they are part
     of the document."""
-    findings, summary = outcome.findings, outcome.summary
+    outcome, summary = _placed(name, outcome), outcome.summary
+    findings = outcome.findings
     match name:
         case "json":
             from mfsdp_lint.reports import json
@@ -76,7 +79,7 @@ def _rendered(name: str, outcome: Outcome, options: Options, *, color: bool) -> 
             from mfsdp_lint.rules.extend import rules_for
 
             rules = rules_for(options.extend_rules)
-            return sarif.render(findings, rules, outcome.text, directory=_directory_in_repository())
+            return sarif.render(findings, rules, outcome.written, directory=_directory_in_repository())
         case "gitlab":
             from mfsdp_lint.reports import gitlab
 
@@ -88,7 +91,7 @@ def _rendered(name: str, outcome: Outcome, options: Options, *, color: bool) -> 
         case "rdjson":
             from mfsdp_lint.reports import rdjson
 
-            return rdjson.render(findings, outcome.text)
+            return rdjson.render(findings, outcome.written)
         case _:
             return _for_people(name, outcome, options, color)
 
@@ -118,7 +121,17 @@ def _for_people(name: str, outcome: Outcome, options: Options, color: bool) -> s
         return made + concise.render(findings, summary)
     from mfsdp_lint.reports import full
 
-    return made + full.render(findings, summary, outcome.text, color=color)
+    return made + full.render(findings, summary, outcome.shown, color=color)
+
+
+def _placed(name: str, outcome: Outcome) -> Outcome:
+    """The same with findings in notebooks where the readers of a format look for them."""
+    if not any(place.endswith(NOTEBOOK) for finding in outcome.findings for place in finding.files):
+        return outcome
+    from mfsdp_lint.results.cells import in_cells, in_files
+
+    place = in_cells if name in ("full", "concise") else in_files
+    return replace(outcome, findings=place(outcome.findings, outcome.sources))
 
 
 def _directory_in_repository() -> str:
@@ -137,6 +150,7 @@ def _append_step_summary(outcome: Outcome) -> None:
     try:
         with open(page, "a", encoding="utf-8", errors="backslashreplace") as stream:
             room = github.SUMMARY_BYTES - stream.tell()
-            stream.write(github.step_summary(outcome.findings, outcome.summary, room=room))
+            placed = _placed("github", outcome)
+            stream.write(github.step_summary(placed.findings, outcome.summary, room=room))
     except OSError as error:
         print(f"mfsdp-lint: warning: {page}: {error.strerror or error}: no summary written", file=sys.stderr)

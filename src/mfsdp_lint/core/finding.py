@@ -139,6 +139,11 @@ class Finding:
     confirmation: Confirmation | None = None
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """The files that it points into."""
+        return (self.span.path, *(note.span.path for note in self.related))
+
+    @property
     def order(self) -> tuple[str, int, int, str]:
         """Findings are shown by place, then by code."""
         return (self.span.path, self.span.line, self.span.column, self.code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mfsdp_lint.core.finding import Applied, Finding
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.results.by_recipe import RecipeState
 from mfsdp_lint.results.summary import Summary
 
@@ -30,6 +30,15 @@ class Outcome:
     patch: bytes = b""
     left: tuple[str, ...] = ()
 
-    def text(self, path: str) -> str | None:
-        """The text of a file, for the reports; None where it cannot be read."""
-        return self.sources.text_or_none(path)
+    def shown(self, path: str) -> str | None:
+        """The text of a file, or of a notebook's cell, for people; None where it cannot be read."""
+        from mfsdp_lint.results.cells import text_of
+
+        return text_of(path, self.sources)
+
+    def written(self, path: str) -> str | None:
+        """The text of a file as it is, for programs; None where it cannot be read."""
+        try:
+            return self.sources.as_it_is(path)
+        except Unreadable:
+            return None

@@ -12,6 +12,9 @@ from typing import Literal
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 
+NOTEBOOK = ".ipynb"
+"""Of such a file the code is read (notebooks.py)."""
+
 SIZE_LIMIT = 4 * 1024 * 1024
 """Bytes; a larger file is data, not a recipe, and is not read."""
 
@@ -87,6 +90,11 @@ class Sources:
 
     def text(self, path: str) -> str:
         """The text of a file: line endings as they are, without its byte order mark. Raises Unreadable."""
+        text = self.as_it_is(path)
+        return _code(path, text) if path.endswith(NOTEBOOK) else text
+
+    def as_it_is(self, path: str) -> str:
+        """The same, of a notebook with all that it holds beside the code. Raises Unreadable."""
         changed = self._overlay.get(self._key(path))
         return self._decoded(path).text if changed is None else changed
 
@@ -203,6 +211,15 @@ def _read(path: str) -> bytes:
     if len(data) > SIZE_LIMIT:
         raise Unreadable(path, 1, 1, f"larger than {SIZE_LIMIT // 1024 // 1024} MB", _about(data))
     return data
+
+
+def _code(path: str, text: str) -> str:
+    from mfsdp_lint.inputs.notebooks import NoNotebook, python_of
+
+    try:
+        return python_of(text)
+    except NoNotebook as error:
+        raise Unreadable(path, error.line, 1, error.message, text) from None
 
 
 def _about(data: bytes) -> str:

@@ -43,7 +43,7 @@ def check(document: Document) -> Checked:
     except UsageError as error:
         return Checked(document.path, document.text, document.version, (), lambda _: None, str(error))
     mine = (each for each in outcome.findings if each.span.path == document.path and each.suppressed is None)
-    return Checked(document.path, document.text, document.version, tuple(mine), outcome.text)
+    return Checked(document.path, document.text, document.version, tuple(mine), outcome.written)
 
 
 def recipes(document: Document) -> tuple[tuple[Recipe, ...], Target, Sources]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from mfsdp_lint.core.numerals import refuse_huge
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import MARKERS
-from mfsdp_lint.inputs.sources import Sources, Unreadable
+from mfsdp_lint.inputs.sources import NOTEBOOK, Sources, Unreadable
 from mfsdp_lint.readers.python.state.outline import outline
 from mfsdp_lint.readers.python.values.modules import Module
 
@@ -216,7 +216,12 @@ class ModuleFinder:
     def dotted_name(self, path: str, tree: ast.Module) -> str:
         """The module name of a file that was not found by import, from its import root, wherever we were started."""
         absolute = os.path.abspath(path)
-        parts = os.path.relpath(absolute, self._import_root(absolute, path, tree)).removesuffix(".py").split(os.sep)
+        parts = (
+            os.path.relpath(absolute, self._import_root(absolute, path, tree))
+            .removesuffix(".py")
+            .removesuffix(NOTEBOOK)
+            .split(os.sep)
+        )
         return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
 
     def _import_root(self, absolute: str, path: str, tree: ast.Module) -> str:

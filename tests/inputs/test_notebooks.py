@@ -1,0 +1,95 @@
+"""A notebook is read as the code of its cells, each line where the file has it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mfsdp_lint.inputs.magics import as_python
+from mfsdp_lint.inputs.notebooks import NoNotebook, column_in_file, python_of
+
+
+def notebook(*cells: str, language: str = "python", indent: int | None = 1) -> str:
+    """As Jupyter writes it; a cell that begins with `#md` is text."""
+    made: list[dict[str, object]] = [
+        {
+            "cell_type": "markdown" if cell.startswith("#md") else "code",
+            "metadata": {},
+            "outputs": [{"output_type": "stream", "text": ["cfg = 1\n"]}],
+            "source": cell.splitlines(keepends=True),
+        }
+        for cell in cells
+    ]
+    whole = {"cells": made, "metadata": {"kernelspec": {"language": language}}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(whole, indent=indent)
+
+
+def test_every_line_of_code_is_on_the_line_that_holds_it() -> None:
+    text = notebook("#md Title\n", 'a = "x"\nb = 2', "", "c = 3\n")
+    lines = text.split("\n")
+    code = python_of(text).split("\n")
+    for said in ('a = "x"', "b = 2", "c = 3"):
+        assert json.dumps(said)[1:-1] in lines[code.index(said)]
+
+
+def test_cells_are_counted_with_those_that_hold_no_code() -> None:
+    code = python_of(notebook("#md Title\n", "a = 1\n", "", "b = 2\n"))
+    assert [line for line in code.split("\n")[1:] if line] == ["# %% [2]", "a = 1", "# %% [4]", "b = 2"]
+
+
+def test_another_language_is_no_python() -> None:
+    assert python_of(notebook("x <- 1\n", language="R")) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "no notebook with cells"),
+        ('{"worksheets": []}', "no notebook with cells"),
+        (notebook("a = 1\nb = 2\n", indent=None), "save it with Jupyter"),
+        (notebook("a = 1").replace("a = 1", "a = '\\ud800'"), "half of a character"),
+    ],
+    ids=["no JSON", "a list", "an old format", "all in one line", "no text"],
+)
+def test_what_cannot_be_read_is_said(text: str, says: str) -> None:
+    with pytest.raises(NoNotebook, match=says):
+        python_of(text)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("!pip install x", "pass"),
+        ("    !ls", "    pass"),
+        ("cfg?", "pass"),
+        ("%matplotlib inline", "pass"),
+        ("files = !ls", "files = get_ipython()"),
+        ("%time train(cfg)", "pass; train(cfg)"),
+        ("%run other.py", "exec(get_ipython())"),
+        ("%env NAME=1", "import os; os.environ['NAME'] = '1'"),
+        ("%env NAME=$other", "import os; os.environ['NAME'] = get_ipython()"),
+    ],
+)
+def test_a_magic_is_what_it_does_to_the_names(written: str, read: str) -> None:
+    before = "if True:" if written.startswith(" ") else "pass"
+    assert as_python([before, written])[1] == read
+
+
+def test_a_line_within_a_text_is_no_magic() -> None:
+    lines = ["!ls", 'said = """', "!ls", '"""']
+    assert as_python(lines) == ["pass", *lines[1:]]
+
+
+@pytest.mark.parametrize(
+    ("first", "rest"),
+    [("%%bash", ["pass", ""]), ("%%time", ["pass", "a = 1"]), ("%%unheard_of", ["exec(get_ipython())", ""])],
+)
+def test_a_magic_of_a_cell_decides_about_all_of_it(first: str, rest: list[str]) -> None:
+    assert as_python([first, "a = 1"]) == rest
+
+
+def test_a_column_counts_what_the_file_escapes() -> None:
+    line = '    "a = \\"x\\"; b = 1\\n",\n'
+    assert line[column_in_file(line, 'a = "x"; b'.index("b") + 1) - 1] == "b"
