@@ -143,7 +143,9 @@ class TestProblems:
 
     def test_a_named_file_of_another_kind_is_wrong_usage(self) -> None:
         make("run.bat")
-        kinds = ".py, .ipynb, .yaml, .yml, .sh, .bash, .sbatch, .slurm, .dockerfile, .Dockerfile, Dockerfile, Containerfile"
+        kinds = (
+            ".py, .ipynb, .yaml, .yml, .sh, .bash, .sbatch, .slurm, .dockerfile, .Dockerfile, Dockerfile, Containerfile"
+        )
         assert problems("run.bat") == [("run.bat", "usage", f"not a kind of file this tool reads ({kinds})")]
 
     def test_a_link_that_leads_nowhere_is_unreadable_named_or_found(self) -> None:
