@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mfsdp_lint.inputs.magics import as_python
 from mfsdp_lint.inputs.notebooks import NoNotebook, column_in_file, python_of
@@ -48,10 +51,20 @@ def test_another_language_is_no_python() -> None:
         ("{", "not valid JSON"),
         ("[]", "no notebook with cells"),
         ('{"worksheets": []}', "no notebook with cells"),
-        (notebook("a = 1\nb = 2\n", indent=None), "save it with Jupyter"),
+        (notebook("a = 1\nb = 2\n", indent=None), "a line of its own"),
+        (notebook("a = 1\u2028b = 2\n"), "a line of its own"),
+        (notebook("a = 1").replace("a = 1", r"a = 1\rb = 2"), "a line of its own"),
         (notebook("a = 1").replace("a = 1", "a = '\\ud800'"), "half of a character"),
     ],
-    ids=["no JSON", "a list", "an old format", "all in one line", "no text"],
+    ids=[
+        "no JSON",
+        "a list",
+        "an old format",
+        "all in one line",
+        "no line of Python",
+        "two lines in one",
+        "no text",
+    ],
 )
 def test_what_cannot_be_read_is_said(text: str, says: str) -> None:
     with pytest.raises(NoNotebook, match=says):
@@ -93,3 +106,26 @@ def test_a_magic_of_a_cell_decides_about_all_of_it(first: str, rest: list[str]) 
 def test_a_column_counts_what_the_file_escapes() -> None:
     line = '    "a = \\"x\\"; b = 1\\n",\n'
     assert line[column_in_file(line, 'a = "x"; b'.index("b") + 1) - 1] == "b"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.sampled_from(["source", "cells"]), inside),
+    max_leaves=6,
+)
+
+
+@given(st.lists(st.lists(st.text(st.sampled_from("a =%!?\\\"'(é😀\t"), max_size=8), max_size=4), max_size=4))
+def test_whatever_its_cells_say_lines_stay_where_they_are(cells: list[list[str]]) -> None:
+    text = notebook(*("\n".join(lines) for lines in cells))
+    code = python_of(text).split("\n")
+    assert len(code) == len(text.split("\n")) + 1
+    assert sum(line.startswith("# %% [") for line in code) == sum(any(lines) or len(lines) > 1 for lines in cells)
+
+
+@given(st.lists(JSON, max_size=3), JSON, st.text(max_size=20))
+def test_whatever_it_is_it_is_read_or_refused(cells: list[object], metadata: object, other: str) -> None:
+    whole = json.dumps({"cells": cells, "metadata": metadata}, indent=1)
+    for text in (whole, other, whole[:-3]):
+        with suppress(NoNotebook):
+            python_of(text)

@@ -109,11 +109,13 @@ def _next_like(source: Any, blocks: Iterator[tuple[int, list[str]]]) -> int:
     for start, strings in blocks:
         if strings == source and _are_lines(strings):
             return start
-    raise NoNotebook(1, "the lines of its cells have no lines of their own: save it with Jupyter, and it can be read")
+    raise NoNotebook(1, "not every line of its cells has a line of its own in the file, as Jupyter writes them")
 
 
 def _are_lines(strings: Sequence[str]) -> bool:
-    return all(each.endswith("\n") for each in strings[:-1]) and all("\n" not in each[:-1] for each in strings)
+    """Whether each is one line as Python counts them; Jupyter breaks lines at more characters."""
+    ends = all(each.endswith("\n") for each in strings[:-1])
+    return ends and not any(re.search(r"[\r\n]", each.rstrip("\r\n")) for each in strings)
 
 
 def _text(code: str) -> str:
