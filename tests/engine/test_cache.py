@@ -198,6 +198,13 @@ def test_a_file_that_was_merely_touched_is_the_same(here: Path, told: Told, anew
     assert len(anew) == 1
 
 
+def test_a_folder_of_no_project_is_kept_as_any_other(here: Path, told: Told, anew: list[int]) -> None:
+    (here / "pyproject.toml").unlink()
+    (here / "below").mkdir()
+    assert told(".") == told(".")
+    assert len(anew) == 1
+
+
 def _emptied(path: Path) -> None:
     path.write_bytes(b"")
 

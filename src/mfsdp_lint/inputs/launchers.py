@@ -55,8 +55,7 @@ def _text(path: str) -> str:
 def _scripts(root: str, type_: FileType) -> Iterable[str]:
     for number, (folder, folders, names) in enumerate(disk.walk(root)):
         if number and (number > MOST_FOLDERS or not is_project(root)):
-            disk.is_not_all()
-            return
+            return  # as it will another time: every folder up to here is looked at again
         if folder != root and "pyvenv.cfg" in names:
             folders.clear()
             continue
