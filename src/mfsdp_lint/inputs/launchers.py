@@ -40,7 +40,10 @@ def launchers(paths: Iterable[str], type_: FileType, recipe: re.Pattern[str]) ->
 def _names(path: str) -> Iterator[str]:
     """The words by which a launch may name a file, or a recipe in it."""
     stem, suffix = os.path.splitext(os.path.basename(path))
-    yield os.path.basename(os.path.dirname(disk.real(path))) if stem in ("__main__", "__init__") else stem
+    if stem == "__main__":
+        yield os.path.basename(os.path.dirname(disk.real(path)))
+    elif stem != "__init__":  # a package is not what is started
+        yield stem
     if suffix == ".py":
         yield from _DEFINED.findall(_text(path))
 
