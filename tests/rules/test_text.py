@@ -122,7 +122,7 @@ def rule(**changed: object) -> Rule:
     ("changed", "message"),
     [
         ({"finds": "("}, "finds: '(' is no pattern: missing ), unterminated subpattern at position 0"),
-        ({"files": ["ini"]}, "files: 'ini' is none of python, yaml"),
+        ({"files": ["ini"]}, "files: 'ini' is none of python"),
         ({"fix": {"replace": r"\g<y>", "safe": "always"}}, r"replace: '\\g<y>' is no replacement: unknown group"),
         ({"judges": "settings"}, "unknown field 'finds'"),
     ],
