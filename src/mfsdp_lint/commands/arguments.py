@@ -82,7 +82,7 @@ def parser_for(prog: str, summary: str, examples: Sequence[tuple[str, str]]) -> 
 
 def word_first(arguments: list[str]) -> list[str]:
     """The arguments of a command that is about a word, which may look like an option (`--ckpt-format`) and is none."""
-    own = ("-h", "--help", "-V", "--version", "--", "--all")
+    own = ("-h", "--help", "-V", "--version", "--front-end", "--", "--all")
     return ["--", *arguments] if arguments and arguments[0].startswith("-") and arguments[0] not in own else arguments
 
 
@@ -114,6 +114,7 @@ def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> 
     group.add_argument("--target-te", metavar="VERSION", help="the version of Transformer Engine")
     group.add_argument("--target-torch", metavar="VERSION", help="the version of PyTorch")
     group.add_argument("--target-gpu", metavar="NAME", help="the kind of GPU, as in h100")
+    group.add_argument("--front-end", metavar="NAME", help="the framework whose configurations the YAML files are")
     group.add_argument("--search-path", action="append", metavar="DIR", help="where imports are found; repeatable")
     if not launch:
         return

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.inputs.options import UsageError
 
 if TYPE_CHECKING:
@@ -28,11 +29,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "word", metavar="WORD", help="MFSDP101, 'a pasted error message', checkpoint.ckpt_format, --ckpt-format"
     )
+    parser.add_argument("--front-end", action="store_true", help="the word is the name of a framework")
     parser.add_argument("--all", action="store_true", help="of a rule also its conditions, error texts and examples")
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints what is known of it. Raises UsageError for a word that means nothing here."""
+    if arguments.front_end:
+        from mfsdp_lint.front_ends.load import profiles
+        from mfsdp_lint.reports.front_end import render
+
+        known = {each.front_end.name: each for each in profiles()}
+        if arguments.word not in known:
+            raise UsageError(f"there is no framework {arguments.word!r}{did_you_mean(arguments.word, known)}")
+        sys.stdout.write(render(known[arguments.word]))
+        return 0
     sys.stdout.write(explained(arguments.word, everything=arguments.all))
     return 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs import disk
@@ -31,6 +32,7 @@ class Question:
     `beside` are files that another question asks for: where they are imported they appear under these paths.
     `numbered` are single recipes of `files` (`launch.sh[2]`): of these files nothing else is looked at.
     `launchers` are files that nobody asked for: the runs that they make of the files are looked at, and nothing else.
+    `front_end` is the framework whose configurations the YAML files are, where that is said.
     `command_line` overrides settings of every recipe. `also` are the other versions of a range, of which `target` is
     the newest; `remarks` what is worth saying of them.
     """
@@ -46,6 +48,7 @@ class Question:
     beside: tuple[File, ...] = ()
     numbered: tuple[str, ...] = ()
     launchers: tuple[File, ...] = ()
+    front_end: str | None = None
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -106,8 +109,20 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
         asked.named,
         detected.remarks,
         numbered=asked.numbered,
+        front_end=_front_end(options.front_end),
     )
     return asking, asked.problems
+
+
+def _front_end(name: str | None) -> str | None:
+    """The name, if a front-end has it. Raises UsageError."""
+    if name is None:
+        return None
+    from mfsdp_lint.front_ends.load import every_front_end
+
+    if name not in every_front_end():
+        raise UsageError(f"--front-end: there is no {name!r}{did_you_mean(name, every_front_end())}")
+    return name
 
 
 def with_launchers(question: Question) -> Question:
@@ -177,6 +192,7 @@ def _of_kind(kind: str, question: Question, sources: Sources, tracing: bool) -> 
         [file.path for file in question.beside if file.kind == kind],
         [file.path for file in (*question.every_file, *question.beside)],
         [file.path for file in question.launchers if file.kind == kind],
+        question.front_end,
     )
 
 

@@ -47,6 +47,7 @@ KEYS = (
     Key("target-te", "text", "the version of Transformer Engine"),
     Key("target-torch", "text", "the version of PyTorch"),
     Key("target-gpu", "text", "the kind of GPU"),
+    Key("front-end", "text", "the framework whose configurations the YAML files are, whatever they look like"),
     Key("fix", "switch", "apply the safe fixes"),
     Key("fix-only", "switch", "apply them, and say nothing of what remains"),
     Key("show-fixes", "switch", "prove the fixes, and list those that are applied"),

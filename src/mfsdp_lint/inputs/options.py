@@ -45,6 +45,8 @@ class Options:
 
     `stdin` is the text of the one file that `paths` names, which need not be there.
 
+    `front_end` is the framework whose configurations the YAML files are, whatever they look like.
+
     `fix_only` fixes, and says nothing of what remains. `show_fixes` proves the fixes that there could be, and lists
     those that are made; None leaves the proofs to the format: only those that show edits need them.
     `diff` shows what `fix` would do and writes nothing, whatever `fix` says. `overrides` and `environment` are those of
@@ -76,6 +78,7 @@ class Options:
     target_te: str | None = None
     target_torch: str | None = None
     target_gpu: str | None = None
+    front_end: str | None = None
     target_from: str = AS_ASKED
     fix: bool = False
     fix_only: bool = False

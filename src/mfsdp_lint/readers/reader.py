@@ -26,7 +26,8 @@ class ToRead:
     """What a reader is asked to read, all files of its kind at once: `paths` whole, `addresses` as single functions.
     `beside` are files that another reading is asked for: where they are imported they appear under these paths.
     `every` are the files of all kinds, for who reads others on its way. `launchers` are files that nobody asked for: of
-    them those recipes are wanted that are launches of one of `every`.
+    them those recipes are wanted that are launches of one of `every`. `front_end` is the framework whose
+    configurations the files are, where somebody says it.
 
     `knowledge` loads what is known of the target's release; `search_path` are folders with source. With `tracing`,
     origins know the calls that led to them, which takes longer.
@@ -42,6 +43,7 @@ class ToRead:
     beside: Sequence[str] = ()
     every: Sequence[str] = ()
     launchers: Sequence[str] = ()
+    front_end: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,9 @@ class YamlFiles:
                 try:
                     text = asked.sources.text(path)
                     # A job may be called as a section of a configuration is.
-                    recipes += _of_scripts(path, text, asked) or read_yaml(path, text, asked.target, files)
+                    recipes += _of_scripts(path, text, asked) or read_yaml(
+                        path, text, asked.target, files, asked.front_end
+                    )
                 except Unreadable as error:
                     if error.about is None or may_be_one(error.about):
                         problems.append(error.problem)

@@ -51,9 +51,16 @@ def may_be_one(text: str) -> bool:
     return bool(mentioned) and not _TEMPLATE.search(text)
 
 
-def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET, files: Files | None = None) -> list[Recipe]:
+def read_yaml(
+    path: str,
+    text: str,
+    versions: Versions = DEFAULT_TARGET,
+    files: Files | None = None,
+    front_end: str | None = None,
+) -> list[Recipe]:
     """What a file comes to: the configuration of a framework, put together from `files`, or else what each of its
-    documents is by itself. Anything that has no known shape, a template included, gives no recipe.
+    documents is by itself. Anything that has no known shape, a template included, gives no recipe. With `front_end` it
+    is that framework's, whatever it looks like, and no other's.
 
     Lists are plain values. What nothing says, and foreign tags, are unknown. Of a document by itself mappings are known
     to be set (what they hold depends on what they are merged into) and all that they write is a setting of its own;
@@ -64,21 +71,25 @@ def read_yaml(path: str, text: str, versions: Versions = DEFAULT_TARGET, files: 
 
     Raises Unreadable (see `compose_documents`).
     """
-    if not may_be_one(text):
+    if _TEMPLATE.search(text) or not (front_end or may_be_one(text)):
         return []
     roots = compose_documents(path, text)
-    recipes = _of_a_framework(path, text, versions, files or Files(Sources({path: text}))) if len(roots) == 1 else None
+    files = files or Files(Sources({path: text}))
+    recipes = _of_a_framework(path, text, versions, files, front_end) if len(roots) == 1 else None
     return list(_by_itself(Document(path, Lines(text)), roots, versions)) if recipes is None else recipes
 
 
-def _of_a_framework(path: str, text: str, versions: Versions, files: Files) -> list[Recipe] | None:
+def _of_a_framework(
+    path: str, text: str, versions: Versions, files: Files, front_end: str | None
+) -> list[Recipe] | None:
     """The recipes of a framework's configuration; None where it is no framework's."""
     root = files.tree(path)
     found: list[Recipe] | None = None
     for profile in profiles() if root else ():
-        if root and not found and profile.mention.search(text):
+        named = front_end == profile.front_end.name
+        if root and not found and (named or (front_end is None and profile.mention.search(text))):
             whole = COMPOSE[profile.compose](path, root, files)
-            if any(whole.get(*key) for key in profile.known_by):
+            if named or any(whole.get(*key) for key in profile.known_by):
                 found = recipes_of(profile, path, whole, versions, files.evaluate)
     return found
 
