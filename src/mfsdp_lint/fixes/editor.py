@@ -83,6 +83,35 @@ class Editable(Protocol):
         """The same only for the callers of one side of a switch."""
 
 
+class WithoutCallers:
+    """A kind of text that nobody calls: no call is given arguments, and no side of a switch is edited for itself.
+
+    A name in it that is no setting may be for somebody else.
+    """
+
+    def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
+        """There are no calls."""
+        return None
+
+    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
+        """There are no callers."""
+        return None
+
+    def assign_after_where(
+        self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
+    ) -> list[Edit] | None:
+        """There are no callers."""
+        return None
+
+    def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+        """Whose name it is nobody knows."""
+        return None
+
+    def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
+        """There are no callers."""
+        return None
+
+
 class Editor(Protocol):
     """Opens texts for editing."""
 

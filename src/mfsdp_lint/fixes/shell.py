@@ -11,7 +11,7 @@ from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.fixes.editor import ABSENT, Absent, Assignments, Old, Switch
+from mfsdp_lint.fixes.editor import ABSENT, Absent, Assignments, Old, WithoutCallers
 from mfsdp_lint.fixes.edits import Text
 from mfsdp_lint.fixes.shell_words import bare, flags_for
 from mfsdp_lint.readers.shell.script import Script
@@ -34,7 +34,7 @@ def open_shell(path: str, text: str) -> ShellEdits | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ShellEdits:
+class ShellEdits(WithoutCallers):
     """The edits of one script (see `Editable`)."""
 
     document: Text
@@ -60,10 +60,6 @@ class ShellEdits:
         """The word that a variable holds."""
         return self._word(*self.document.range(source.span), value)
 
-    def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
-        """Flags stand behind the one that makes them necessary, and else at the end of the command."""
-        return None
-
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
         """Flags, or overrides, behind one; and variables on a line of their own around the statement."""
         start, end = self.document.range(anchor.span)
@@ -85,16 +81,6 @@ class ShellEdits:
             edits.append(line)
         return edits
 
-    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
-        """A branch of a script is written by whoever knows its condition."""
-        return None
-
-    def assign_after_where(
-        self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
-    ) -> list[Edit] | None:
-        """The same."""
-        return None
-
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """At the end of the command that starts the run."""
         command = self._command(scope.span)
@@ -103,10 +89,6 @@ class ShellEdits:
             return None
         end = self.script.bounds(command.children[-1])[1]
         return [self.document.edit(end, end, self._between(end) + words)]
-
-    def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
-        """A name that is no setting may be for somebody else."""
-        return None
 
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
         """A flag with its value, an override, or the assignment of a variable."""
@@ -128,10 +110,6 @@ class ShellEdits:
         if declared.parent is None or (declared.parent.type != "program" and declared.parent.named_child_count < 3):
             return None  # nothing may be left of the block
         return [self.document.edit(*self._with_line(*self.script.bounds(declared)), "")]
-
-    def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
-        """A branch of a script is written by whoever knows its condition."""
-        return None
 
     def _word(self, start: int, end: int, value: Plain) -> list[Edit] | None:
         text = self.document.text[start:end]

@@ -16,7 +16,7 @@ from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import items
-from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, Switch
+from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, WithoutCallers
 from mfsdp_lint.fixes.edits import Text
 from mfsdp_lint.fixes.yaml_words import bare, quoted, spell
 from mfsdp_lint.front_ends.naming import Naming, Unwritable, at_the_end_of, by_path, places_of
@@ -100,7 +100,7 @@ def open_yaml(path: str, text: str) -> YamlEdits | None:
 
 
 @dataclass(frozen=True, slots=True)
-class YamlEdits:
+class YamlEdits(WithoutCallers):
     """The edits of one YAML file (see `Editable`)."""
 
     file: YamlFile
@@ -115,39 +115,17 @@ class YamlEdits:
         """One scalar."""
         return replace_value(self.file, Origin(source.span, "assigned"), path, value)
 
-    def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
-        """There are no calls."""
-        return None
-
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
         """In the same document, beside the other settings of their sections."""
         return assign(self.file, anchor, setting, new)
-
-    def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
-        """There are no conditions."""
-        return None
-
-    def assign_after_where(
-        self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
-    ) -> list[Edit] | None:
-        """There are no conditions."""
-        return None
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """In the only document."""
         return assign(self.file, None, None, new)
 
-    def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
-        """A key that is no setting may be for somebody else."""
-        return None
-
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
         """The entry."""
         return delete_write(self.file, origin, path)
-
-    def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
-        """There are no conditions."""
-        return None
 
 
 def parse(path: str, text: str) -> YamlFile | None:
