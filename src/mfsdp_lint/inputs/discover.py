@@ -184,6 +184,19 @@ class _Walk:
         return matches(path, self.exclude)
 
 
+def written_folders(root: str) -> Iterator[tuple[str, list[str]]]:
+    """A project's folder and those below it that people write, each with the names of its regular files.
+
+    Hidden folders, those that nobody writes by hand, environments, and links are not entered.
+    """
+    for folder, folders, names in disk.walk(root):
+        if folder != root and "pyvenv.cfg" in names:
+            folders.clear()
+            continue
+        folders[:] = [each for each in folders if not is_skipped(each)]
+        yield folder, names
+
+
 def _nearest_name(path: str) -> str:
     """What the last part of a path that is not there may have meant, where its folder is."""
     from mfsdp_lint.core.nearest import nearest

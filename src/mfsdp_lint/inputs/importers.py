@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.discover import is_skipped
+from mfsdp_lint.inputs.discover import written_folders
 from mfsdp_lint.inputs.projects import repository_above, shown
 
 MOST_FILES = 20_000
@@ -64,11 +64,7 @@ def importers(paths: Collection[str]) -> list[str]:
 def _python_files(roots: Iterable[str]) -> Iterator[str]:
     number = size = 0
     for root in sorted(roots):
-        for folder, folders, names in disk.walk(root):
-            if folder != root and "pyvenv.cfg" in names:
-                folders.clear()
-                continue
-            folders[:] = [each for each in folders if not is_skipped(each)]
+        for folder, names in written_folders(root):
             for name in names:
                 path = os.path.join(folder, name)
                 if name.endswith(".py") and not name.startswith(".") and (bytes_ := _bytes(path)) is not None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.discover import is_skipped
+from mfsdp_lint.inputs.discover import written_folders
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.projects import is_project, repository_above, shown
 
@@ -56,12 +56,8 @@ def _text(path: str) -> str:
 
 
 def _scripts(root: str, type_: FileType) -> Iterable[str]:
-    for number, (folder, folders, names) in enumerate(disk.walk(root)):
+    for number, (folder, names) in enumerate(written_folders(root)):
         if number and (number > MOST_FOLDERS or not is_project(root)):
             return  # as it will another time: every folder up to here is looked at again
-        if folder != root and "pyvenv.cfg" in names:
-            folders.clear()
-            continue
-        folders[:] = [each for each in folders if not is_skipped(each)]
         paths = (os.path.join(folder, name) for name in names if not name.startswith("."))
         yield from (path for path in paths if type_.is_named(path))
