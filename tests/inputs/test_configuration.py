@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,22 +12,7 @@ from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.keys import EVERY_KEY
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.tools.configuration_schema import schema
-
-Write = Callable[[str, str], Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """Writes a file below the current directory."""
-    monkeypatch.chdir(tmp_path)
-
-    def write(path: str, text: str) -> Path:
-        file = tmp_path / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        return file
-
-    return write
+from tests.inputs.conftest import Write
 
 
 def test_a_file_of_its_own_has_no_table(write: Write) -> None:

@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import Options, UsageError, merge
-
-Write = Callable[[str, str], Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """Writes a file below the current directory."""
-    monkeypatch.chdir(tmp_path)
-
-    def write(path: str, text: str) -> Path:
-        file = tmp_path / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        return file
-
-    return write
+from tests.inputs.conftest import Write
 
 
 def test_every_setting_can_be_configured(write: Write) -> None:

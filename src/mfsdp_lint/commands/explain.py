@@ -10,6 +10,7 @@ from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.inputs.options import UsageError
 
 if TYPE_CHECKING:
+    from mfsdp_lint.front_ends.profile import Profile
     from mfsdp_lint.vocabulary.find import Found
 
 SUMMARY = (
@@ -35,16 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Prints what is known of it. Raises UsageError for a word that means nothing here."""
-    if arguments.front_end:
-        from mfsdp_lint.front_ends.load import profiles
-        from mfsdp_lint.reports.front_end import render
-
-        known = {each.front_end.name: each for each in profiles()}
-        if arguments.word not in known:
-            raise UsageError(f"there is no framework {arguments.word!r}{did_you_mean(arguments.word, known)}")
-        sys.stdout.write(render(known[arguments.word]))
-        return 0
-    sys.stdout.write(explained(arguments.word, everything=arguments.all))
+    word = arguments.word
+    sys.stdout.write(_named(word) if arguments.front_end else explained(word, everything=arguments.all))
     return 0
 
 
@@ -54,16 +47,35 @@ def explained(word: str, *, everything: bool = False) -> str:
     The name of a setting stands in many error texts, so that settings come first. Of a rule it is what fits a screen,
     unless `everything` is asked for. Raises UsageError.
     """
-    from mfsdp_lint.front_ends.load import profiles
-    from mfsdp_lint.reports.front_end import render
     from mfsdp_lint.vocabulary import table
     from mfsdp_lint.vocabulary.find import find
 
     found = find(word, table())
     if found:
         return _settings(word, found)
-    framework = next((each for each in profiles() if each.front_end.name == word.lower()), None)
-    return render(framework) if framework else _rules(word, everything)
+    framework = _frameworks().get(word.lower())
+    return _rules(word, everything) if framework is None else _framework(framework)
+
+
+def _named(word: str) -> str:
+    """What there is to say about the framework of that name. Raises UsageError."""
+    known = _frameworks()
+    if word not in known:
+        raise UsageError(f"there is no framework {word!r}{did_you_mean(word, known)}")
+    return _framework(known[word])
+
+
+def _framework(profile: Profile) -> str:
+    from mfsdp_lint.reports.front_end import render
+
+    return render(profile)
+
+
+def _frameworks() -> dict[str, Profile]:
+    """Every framework by its name."""
+    from mfsdp_lint.front_ends.load import profiles
+
+    return {each.front_end.name: each for each in profiles()}
 
 
 def _settings(word: str, found: Found) -> str:

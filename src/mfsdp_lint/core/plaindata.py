@@ -19,8 +19,3 @@ def read_yaml(path: Path) -> Any:
 def read_json(path: Path) -> Any:
     """What a JSON file holds. Raises OSError, and ValueError for a file that is none."""
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def write_json(path: Path, data: Any) -> None:
-    """Write plain data on one line."""
-    path.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
