@@ -1,0 +1,45 @@
+"""The browser that the pages are tried in: the system's Chromium, driven by Playwright, without a network.
+
+Where Chromium is not installed, these tests are skipped, unless MFSDP_LINT_BROWSER=required (as in CI) says that it must be.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+QUIET = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser a file of tests: its driver has an event loop, which the tests of other folders would meet."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        assert os.environ.get("MFSDP_LINT_BROWSER") != "required", "chromium is not installed"
+        pytest.skip("chromium is not installed")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A fresh page. What it writes to the console as an error, or throws, fails the test."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900}, offline=True)
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    yield page
+    context.close()
+    assert not faults
