@@ -1,6 +1,6 @@
 """The browser that the pages are tried in: the system's Chromium, driven by Playwright, without a network.
 
-Where Chromium is not installed, these tests are skipped, unless MFSDP_LINT_BROWSER=required (as in CI) says that it must be.
+Where Chromium is not installed, these tests are skipped, unless MFSDP_LINT_BROWSER=required says that it must be, as in CI.
 """
 
 import os
@@ -27,7 +27,9 @@ def browser() -> Iterator[Browser]:
         assert os.environ.get("MFSDP_LINT_BROWSER") != "required", "chromium is not installed"
         pytest.skip("chromium is not installed")
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=QUIET)
+        browser = driver.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", *(f"--disable-{one}" for one in NOTHING_ELSE)]
+        )
         yield browser
         browser.close()
 
