@@ -112,6 +112,7 @@ def test_a_clean_recipe_imports_these_packages_and_no_others(tmp_path: Path) -> 
     stages = {"conditions", "core", "detect", "engine", "inputs", "readers", "rules", "startup", "versions"}
     known = {"snapshots", "vocabulary"}  # vocabulary: which settings decide, and nothing that is read from a file
     shown = {"cli", "commands", "process", "progress", "reports", "results"}
-    assert packages == stages | known | shown | {"fixes"}
+    assert packages == stages | known | shown | {"fixes", "checkpoints"}
     assert {each for each in modules if each.startswith("mfsdp_lint.fixes.")} == {"mfsdp_lint.fixes.edits"}
+    assert {each for each in modules if each.startswith("mfsdp_lint.checkpoints.")} == {"mfsdp_lint.checkpoints.facts"}
     assert "mfsdp_lint.vocabulary.tables" not in modules

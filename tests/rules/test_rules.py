@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mfsdp_lint.checkpoints.facts import FOLDER
 from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.front_ends import BRIDGE, FRONT_ENDS, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
@@ -119,8 +120,8 @@ def test_a_rule_shows_itself_in_python_and_in_yaml(rule: Rule) -> None:
     if not any(SITES[name].front_end == BRIDGE for name in where(rule)):
         assert all(any(e.severity for e in rule.examples if bool(e.severity) is wanted) for wanted in (True,))
         return
-    if WORLD_SIZE in rule.applies.at(SITES[where(rule)[0]]).paths():
-        return  # only a launch says how many ranks there are
+    if {WORLD_SIZE, FOLDER} & rule.applies.at(SITES[where(rule)[0]]).paths():
+        return  # only a launch says how many ranks there are, and only the disk what is saved there
     for wanted in (True, False):
         chosen = [example for example in rule.examples if (example.severity is not None) is wanted]
         assert any(example.python for example in chosen)

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from mfsdp_lint.checkpoints.found import Found, Trouble
+from mfsdp_lint.checkpoints.found import Found, State, Trouble
 from mfsdp_lint.checkpoints.iteration import is_iteration, iteration
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs import disk
@@ -30,6 +30,7 @@ _GLANCE = 20_000
 _ITERATION = re.compile(r"iter_(\d+)")
 _MOST_TRACKER = 100
 _MOST_INDEX = 64 * 2**20
+_FAILS = "a run that loads it fails"
 _RANDOM = "a run that loads it finds no checkpoint, and starts from random weights unless it is told to exit"
 
 
@@ -37,8 +38,8 @@ class NoFolder(ValueError):
     """A path that leads to no folder."""
 
 
-def checkpoint(path: str) -> Found:
-    """What a folder holds. Raises NoFolder."""
+def checkpoint(path: str, latest: int = LATEST) -> Found:
+    """What a folder holds; the `latest` iterations are looked at whole. Raises NoFolder."""
     if not disk.is_folder(path):
         what = "is a file: a checkpoint is a folder" if disk.exists(path) else "does not exist"
         raise NoFolder(f"{path}: {what}")
@@ -50,7 +51,7 @@ def checkpoint(path: str) -> Found:
     folders = [entry.name for entry in entries if entry.kind == "folder"]
     iterations = sorted(name for name in folders if _ITERATION.fullmatch(name) or name == RELEASE)
     if iterations or {TRACKER, TRAIN_STATE} & names:
-        return _run(path, names, iterations)
+        return _run(path, names, iterations, latest)
     if is_iteration(names):
         return _single(path)
     if "config.json" in names and any(name.endswith((".safetensors", ".bin", ".index.json")) for name in names):
@@ -60,9 +61,10 @@ def checkpoint(path: str) -> Found:
     return Found(path, "nothing", troubles=tuple(_nothing(path, folders)))
 
 
-def _run(path: str, names: Collection[str], iterations: Sequence[str]) -> Found:
+def _run(path: str, names: Collection[str], iterations: Sequence[str], whole: int) -> Found:
     places = [os.path.join(path, name) for name in iterations[-MOST_ITERATIONS:]]
-    found = [*(iteration(each, _GLANCE) for each in places[:-LATEST]), *map(iteration, places[-LATEST:])]
+    first = len(places) - whole
+    found = [iteration(each, *([] if at >= first else [_GLANCE])) for at, each in enumerate(places)]
     latest, troubles = _tracked(path, names, iterations)
     formats = {each.format for each in found if each.format is not None}
     if len(formats) > 1:
@@ -80,16 +82,19 @@ def _tracked(path: str, names: Collection[str], iterations: Sequence[str]) -> tu
     if TRACKER not in names:
         if TRAIN_STATE in names:
             return None, []
-        return None, [Trouble("error", path, f"{TRACKER} is missing", _RANDOM)]
+        return None, [Trouble("error", path, f"{TRACKER} is missing", _RANDOM, "no tracker")]
     try:
         text = disk.read(place, _MOST_TRACKER).decode("ascii").strip()
     except (OSError, ValueError):
         text = ""
     if text != RELEASE and not (text.isdecimal() and len(text) < 20):
-        return None, [Trouble("error", place, "holds neither a number nor `release`", "a run that loads it fails")]
+        return None, [Trouble("error", place, "holds neither a number nor `release`", _FAILS)]
     named = name_of(text)
     if named not in iterations:
-        return text, [Trouble("error", place, f"names {named}, which is not there", "a run that loads it fails")]
+        met: State | None = (
+            None if TRAIN_STATE in names else "no such iteration"
+        )  # Megatron-Bridge reads that one first
+        return text, [Trouble("error", place, f"names {named}, which is not there", _FAILS, met)]
     return text, []
 
 
@@ -105,14 +110,13 @@ def _single(path: str) -> Found:
     name = os.path.basename(os.path.abspath(path))
     if _ITERATION.fullmatch(name) or name == RELEASE:
         told = f"is one iteration: `checkpoint.load` takes the folder above it ({os.path.basename(above) or above})"
-        return Found(path, "iteration", (replace(found, name=name),), None, (Trouble("info", path, told, _RANDOM),))
-    return Found(path, "iteration", (found,), None, (Trouble("info", path, *_OUTSIDE),))
+        found = replace(found, name=name)
+    else:
+        told = "is one iteration outside of a run's folder: it wants a folder iter_NNNNNNN, and a tracker beside that"
+    return Found(path, "iteration", (found,), None, (Trouble("info", path, told, _BEFORE, "iteration"),))
 
 
-_OUTSIDE = (
-    "is one iteration outside of a run's folder: it wants a folder iter_0000000 of its number, a tracker beside that",
-    _RANDOM,
-)
+_BEFORE = "Megatron-LM, and Megatron-Bridge before 0.4, find no checkpoint there and start from random weights"
 
 
 def _missing_pieces(path: str, names: Collection[str]) -> Iterator[Trouble]:
@@ -133,6 +137,6 @@ def _nothing(path: str, folders: Sequence[str]) -> Iterator[Trouble]:
     for name in sorted(folders)[:MOST_ITERATIONS]:
         inner = os.path.join(path, name)
         if any(disk.exists(os.path.join(inner, each)) for each in (TRACKER, TRAIN_STATE)):
-            yield Trouble("error", path, f"holds no checkpoint; {name} below it does", _RANDOM)
+            yield Trouble("error", path, f"holds no checkpoint; {name} below it does", _RANDOM, "folder above")
             return
     yield Trouble("error", path, "holds no checkpoint", _RANDOM)

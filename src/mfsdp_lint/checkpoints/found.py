@@ -11,15 +11,20 @@ Format = Literal["torch_dist", "fsdp_dtensor", "torch_dcp", "torch", "zarr", "dc
 
 Weight = Literal["error", "warning", "info"]
 
+State = Literal["run", "no tracker", "no such iteration", "iteration", "hugging face", "folder above"]
+"""What a run meets at `checkpoint.load`: a run's folder, from which it loads; one without a tracker, or whose tracker
+names what is not there; an iteration instead of the run's folder; a published model; the folder above a run's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something that is wrong with a folder, where, and what comes of it."""
+    """Something that is wrong with a folder, where, and what comes of it. `state` is what a run meets that loads it."""
 
     weight: Weight
     path: str
     message: str
     consequence: str = ""
+    state: State | None = None
 
 
 @dataclass(frozen=True, slots=True)

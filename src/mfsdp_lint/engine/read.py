@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from mfsdp_lint.checkpoints import facts
 from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, field, replace
@@ -173,7 +174,9 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
             remarks += found.remarks
             unfollowed += found.unfollowed
     remarks += command_line_overrides.misspelt(recipes, question.command_line.overrides)
-    recipes = [override(recipe, question.command_line.overrides) for recipe in recipes if question.asks_for(recipe)]
+    found_at = facts.finder()
+    overridden = (override(recipe, question.command_line.overrides) for recipe in recipes if question.asks_for(recipe))
+    recipes = [found_at(recipe) for recipe in overridden]
     first = tuple(unfollowed) if before is None else before.unfollowed
     return Read(tuple(recipes), tuple(problems), tuple(remarks), memories, first)
 

@@ -1,0 +1,84 @@
+"""What lies at a recipe's `checkpoint.load`, as settings that rules can ask for.
+
+    found.checkpoint            what is wrong with the folder, or "run" where a run finds its checkpoint in it
+    found.checkpoint_format     the format of what it loads there, as `checkpoint.ckpt_format` spells it
+
+Both are unknown where the folder is not at hand, which is how it is on most machines that lint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.settings import With
+from mfsdp_lint.core.values import Known
+from mfsdp_lint.inputs import disk
+
+if TYPE_CHECKING:
+    from mfsdp_lint.checkpoints.found import Found, State
+
+FOLDER, FORMAT = "found.checkpoint", "found.checkpoint_format"
+_LOAD = "checkpoint.load"
+
+
+def finder() -> Callable[[Recipe], Recipe]:
+    """What puts to recipes what lies at their `checkpoint.load`; each folder is looked at once."""
+    look = cache(_look)
+    return lambda recipe: _beside(recipe, look)
+
+
+def _beside(recipe: Recipe, look: Callable[[str], Found | None]) -> Recipe:
+    variants, exposed = (tuple(_with(each, look) for each in some) for some in (recipe.variants, recipe.exposed))
+    before = (*recipe.variants, *recipe.exposed)
+    if all(now is then for now, then in zip((*variants, *exposed), before, strict=True)):
+        return recipe
+    return replace(recipe, variants=variants, exposed=exposed)
+
+
+def _with(variant: Variant, look: Callable[[str], Found | None]) -> Variant:
+    load = variant.value(_LOAD)
+    if not isinstance(load, Known) or not isinstance(load.value, str) or not load.value:
+        return variant
+    found = look(load.value)
+    state = None if found is None else _state(found)
+    if found is None or state is None:
+        return variant
+    origin = variant.origin(_LOAD)
+    settings = With(variant.settings, _fact(FOLDER, state, origin))
+    format_ = _format(found) if state == "run" else None
+    if format_ is not None:
+        settings = With(settings, _fact(FORMAT, format_, origin))
+    return replace(variant, settings=settings)
+
+
+def _look(path: str) -> Found | None:
+    if not disk.is_folder(path):
+        return None
+    from mfsdp_lint.checkpoints.folder import NoFolder, checkpoint  # few recipes load what is at hand
+
+    try:
+        return checkpoint(path, latest=0)
+    except NoFolder:  # it cannot be read
+        return None
+
+
+def _fact(path: str, value: str, origin: Origin | None) -> Setting:
+    return Setting(path, Known(value), origin)
+
+
+def _state(found: Found) -> State | None:
+    """What a run meets there; None where nothing can be said of it, as where a run has yet to save."""
+    if found.level == "hugging face":
+        return "hugging face"
+    met = next((trouble.state for trouble in found.troubles if trouble.state is not None), None)
+    return "run" if met is None and found.level == "run" else met
+
+
+def _format(found: Found) -> str | None:
+    """The format of whichever iteration is loaded: `checkpoint.ckpt_step` may name another one than the tracker."""
+    formats = {iteration.format for iteration in found.iterations}
+    return None if len(formats) != 1 or formats & {None, "dcp"} else formats.pop()
