@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from mfsdp_lint.checkpoints.found import Format, Iteration, Trouble
-from mfsdp_lint.checkpoints.metadata import Metadata, metadata
+from mfsdp_lint.checkpoints.metadata import Metadata, has_optimizer, metadata
 from mfsdp_lint.checkpoints.pickled import MOST_STEPS, Damaged
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs import disk
@@ -78,7 +78,7 @@ def _distributed(found: Iteration, names: Collection[str], most: int) -> Iterati
     if backend is not None and backend.name is None:
         return _with(found, Trouble("error", os.path.join(found.path, CONFIGURATION), backend.problem))
     if backend is not None and backend.name == "zarr":
-        return replace(found, format="zarr", evidence=f"{CONFIGURATION} says so")
+        return replace(found, format="zarr", evidence=f"{CONFIGURATION} says so", **_of_zarr(found.path, names))
     if METADATA not in names:
         cut = Trouble("error", found.path, f"{METADATA} is missing: it was not saved to the end", _HALF)
         return _with(found, cut, format="torch_dist", evidence=f"{CONFIGURATION} says so", complete=False)
@@ -107,6 +107,13 @@ def _distributed(found: Iteration, names: Collection[str], most: int) -> Iterati
         complete=not missing,
         troubles=(*found.troubles, *missing),
     )
+
+
+def _of_zarr(path: str, names: Collection[str]) -> dict[str, Any]:
+    """A folder for every tensor, by its name. Pieces that hold nothing but zeros need no file, so that nothing tells
+    whether all are there."""
+    tensors = [name for name in names if disk.is_file(os.path.join(path, name, ".zarray"))]
+    return {"tensors": len(tensors), "optimizer": has_optimizer(tensors)}
 
 
 @dataclass(frozen=True, slots=True)

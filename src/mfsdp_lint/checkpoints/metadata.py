@@ -6,7 +6,7 @@ The form is that of torch 2.13.0, torch/distributed/checkpoint/metadata.py and f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from mfsdp_lint.checkpoints import pickled
 from mfsdp_lint.checkpoints.found import Format
@@ -34,7 +34,7 @@ class Metadata:
     @property
     def has_optimizer(self) -> bool:
         """Whether any of it is the optimizer's."""
-        return any(map(_OPTIMIZER.match, self.names))
+        return has_optimizer(self.names)
 
     @property
     def format(self) -> Format:
@@ -44,6 +44,11 @@ class Metadata:
         if megatron == torch:
             return "dcp"  # nobody's names, or those of both
         return "fsdp_dtensor" if megatron else "torch_dcp"
+
+
+def has_optimizer(names: Iterable[str]) -> bool:
+    """Whether any of these tensors is the optimizer's."""
+    return any(map(_OPTIMIZER.match, names))
 
 
 def metadata(data: bytes, most: int = pickled.MOST_STEPS) -> Metadata:
