@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from . import measure
 from .calls import call
 
 Answer = dict[str, Any]
@@ -13,7 +14,7 @@ new ones."""
 
 
 class Trainer:
-    """The wrapped model with its optimizer, and made-up data."""
+    """The wrapped model with its optimizer, and made-up data; `gradients` are the bytes of them that a step found."""
 
     def __init__(self, config: Any, groups: Any) -> None:
         from megatron.bridge.training.optim import setup_optimizer
@@ -21,6 +22,7 @@ class Trainer:
         from megatron.core.num_microbatches_calculator import init_num_microbatches_calculator
 
         self.config, self.groups = config, groups
+        self.gradients = 0
         self.model = call(
             config.model.provide_distributed_model,
             ddp_config=config.ddp,
@@ -87,6 +89,7 @@ class Trainer:
                 micro_batch_size=self.config.train.micro_batch_size,
                 forward_only=False,
             )
+            self.gradients = measure.gradients(self.model)
             _, norm, _ = self.optimizer.step()
             self.scheduler.step(increment=self.config.train.global_batch_size)
             if losses:  # only the last pipeline stage has one

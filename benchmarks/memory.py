@@ -1,0 +1,180 @@
+"""What `audit --memory` says of a small model, beside what a rank really holds of it (docs/memory.md has the table).
+
+    python benchmarks/memory.py --python .venv-dryrun/bin/python
+
+PYTHON has torch, megatron-core and megatron-bridge. The ranks are those of the dry run: two processes without a GPU, four for
+hybrid sharding, that wrap the model with the real megatron-core and train it four steps. The table goes to standard output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+
+from mfsdp_lint.core.recipe import Recipe, Variant  # noqa: E402
+from mfsdp_lint.core.settings import WrittenSettings  # noqa: E402
+from mfsdp_lint.core.values import Known  # noqa: E402
+from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings  # noqa: E402
+from mfsdp_lint.dryrun.proxy_settings import BASE  # noqa: E402
+from mfsdp_lint.dryrun.ranks import RunRequest, launched  # noqa: E402
+from mfsdp_lint.memory.estimate import memory  # noqa: E402
+from mfsdp_lint.memory.result import Footprint  # noqa: E402
+from mfsdp_lint.memory.wrappings import Wrapping, wrappings  # noqa: E402
+from mfsdp_lint.versions.target import resolve_target  # noqa: E402
+
+TOLERANCE = 0.05
+RANKS, RANKS_OF_HYBRID = 2, 4
+
+MODEL: PlainSettings = {
+    "model.__class__": "megatron.bridge.models.gpt_provider.GPTModelProvider",
+    "model.transformer_layer_spec": "<function megatron.bridge.models.gpt_provider.default_layer_spec>",
+    "model.num_layers": 4,
+    "model.hidden_size": 128,
+    "model.ffn_hidden_size": 512,
+    "model.num_attention_heads": 8,
+    "model.num_query_groups": 4,
+    "model.vocab_size": 2048,
+    "model.gated_linear_unit": True,
+    "model.normalization": "RMSNorm",
+    "model.add_bias_linear": False,
+    "model.bf16": True,
+    "model.params_dtype": "torch.bfloat16",
+    "model.pipeline_dtype": "torch.bfloat16",
+    "optimizer.bf16": True,
+    "optimizer.params_dtype": "torch.bfloat16",
+    "ddp.grad_reduce_in_fp32": True,
+}
+"""A dense model in bf16, large enough that what pads its buffers does not matter."""
+
+EXPERTS: PlainSettings = {
+    **MODEL,
+    "model.num_moe_experts": 4,
+    "model.moe_ffn_hidden_size": 256,
+    "model.moe_router_topk": 2,
+    "model.expert_model_parallel_size": 2,
+    "model.moe_token_dispatcher_type": "alltoall",
+}
+
+ASSUMED: PlainSettings = {
+    "mixed_precision": None,
+    "comm_overlap": None,
+    "peft": None,
+    "model.tensor_model_parallel_size": 1,
+    "model.pipeline_model_parallel_size": 1,
+    "model.context_parallel_size": 1,
+    "model.expert_model_parallel_size": 1,
+    "model.expert_tensor_parallel_size": None,
+    "model.kv_channels": None,
+    "model.num_moe_experts": None,
+    "model.multi_latent_attention": False,
+    "model.should_pad_vocab": False,
+    "model.add_qkv_bias": False,
+    "model.qk_layernorm": False,
+    "model.moe_shared_expert_intermediate_size": None,
+    "model.fp16": False,
+    "optimizer.optimizer": "adam",
+    "optimizer.fp16": False,
+    "optimizer.optimizer_cpu_offload": False,
+    "ddp.preserve_fp32_weights": True,
+    "ddp.fp8_param_gather": False,
+}
+"""The defaults of megatron-bridge 0.3.1 that the estimate asks for."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One part of the model state of one way of wrapping, in bytes on the fullest rank."""
+
+    wrapping: Wrapping
+    ranks: int
+    part: str
+    estimated: int | None
+    measured: int | None
+    why: str = ""
+
+    @property
+    def off(self) -> float | None:
+        if self.estimated is None or self.measured is None:
+            return None
+        return (self.estimated - self.measured) / max(self.measured, 1)
+
+
+def estimate(settings: PlainSettings, wrapping: Wrapping, ranks: int) -> Footprint:
+    """What the tool says, of settings as they are wrapped so."""
+    known = {**ASSUMED, **BASE, **settings, **wrapping.settings()}
+    variant = Variant(WrittenSettings.of({path: Known(value) for path, value in known.items()}))
+    recipe = Recipe("proxy", "proxy", "proxy", 1, "configuration", (variant,))
+    found = memory(recipe, resolve_target(bridge="0.3.1"), ranks)
+    if found.own is None:
+        raise SystemExit(f"{wrapping.label}: {found.why or 'none of the ways is its own'}")
+    return found.own
+
+
+def rows(settings: PlainSettings, wrapping: Wrapping, ranks: int, outcome: Outcome) -> Iterator[Row]:
+    """The estimate beside what the fullest rank holds."""
+    failure = outcome.failure
+    names = {"parameters": "weights", "gradients": "gradients", "main parameters": "main", "optimizer states": "moments"}
+    for part, amount in estimate(settings, wrapping, ranks).amounts:
+        held = [rank.bytes[names[part]] for rank in outcome.ranks if rank.bytes]
+        measured = max(held) if held and failure is None else None
+        yield Row(wrapping, ranks, part, amount.bytes, measured, str(failure.message) if failure else amount.why)
+
+
+def compare(python: str, settings: PlainSettings, tried: Sequence[Wrapping], timeout: float = 120) -> list[Row]:
+    """Wraps the model in these ways, with the ranks that each takes."""
+    by = launched(python, timeout=timeout)
+    found = []
+    for ranks in (RANKS, RANKS_OF_HYBRID):
+        these = [each for each in tried if (each.instances > 1) == (ranks == RANKS_OF_HYBRID)]
+        if not these:
+            continue
+        questions = [RunRequest(each.key.replace(":", "-"), _trained(settings, each, ranks), BASE) for each in these]
+        outcomes, _ = by(questions, ranks, lambda name: print(f"  {name}", file=sys.stderr))
+        for each, question in zip(these, questions, strict=True):
+            found += rows(settings, each, ranks, outcomes[question.name])
+    return found
+
+
+def _trained(settings: PlainSettings, wrapping: Wrapping, ranks: int) -> PlainSettings:
+    """What the ranks are given: with the batch that they need, and the formats that go with the wrapping."""
+    fsdp = {"checkpoint.ckpt_format": "fsdp_dtensor"} if wrapping.kind == "megatron_fsdp" else {}
+    late = {} if wrapping.kind in ("megatron_fsdp", "distributed_optimizer") else {"ddp.overlap_param_gather": False}
+    batch = {"train.global_batch_size": 2 * ranks}
+    return {**settings, **wrapping.settings(), **fsdp, **late, **batch}
+
+
+def table(found: Sequence[Row]) -> str:
+    """Markdown."""
+    lines = [
+        "| wrapped as | ranks | part | estimated, bytes | measured, bytes | off |",
+        "|---|---:|---|---:|---:|---:|",
+    ]
+    for row in found:
+        estimated = "?" if row.estimated is None else f"{row.estimated:,}"
+        measured = "–" if row.measured is None else f"{row.measured:,}"
+        off = row.why if row.off is None else f"{row.off:+.2%}"
+        lines.append(f"| {row.wrapping.label} | {row.ranks} | {row.part} | {estimated} | {measured} | {off} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Prints both tables. Exit code 1 where an estimate is off by more than the tolerance."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--python", default=".venv-dryrun/bin/python")
+    arguments = parser.parse_args()
+    found = []
+    for name, settings in (("A dense model", MODEL), ("A model with experts, EP 2", EXPERTS)):
+        these = compare(str(Path(arguments.python).absolute()), settings, wrappings(2))
+        print(f"{name}\n\n{table(these)}\n")
+        found += these
+    return int(any(row.off is not None and abs(row.off) > TOLERANCE for row in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
