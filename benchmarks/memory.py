@@ -9,6 +9,7 @@ hybrid sharding, that wrap the model with the real megatron-core and train it fo
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,12 +21,15 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from mfsdp_lint.core.recipe import Recipe, Variant  # noqa: E402
 from mfsdp_lint.core.settings import WrittenSettings  # noqa: E402
 from mfsdp_lint.core.values import Known  # noqa: E402
+from mfsdp_lint.dryrun.containment import contained  # noqa: E402
+from mfsdp_lint.dryrun.device import CPU  # noqa: E402
+from mfsdp_lint.dryrun.launchers import AGENT  # noqa: E402
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings  # noqa: E402
 from mfsdp_lint.dryrun.proxy_settings import BASE  # noqa: E402
-from mfsdp_lint.dryrun.ranks import RunRequest, launched  # noqa: E402
+from mfsdp_lint.dryrun.ranks import Answers, By, RunRequest, Tell, job, launched, limit, read  # noqa: E402
 from mfsdp_lint.memory.estimate import memory  # noqa: E402
 from mfsdp_lint.memory.result import Footprint  # noqa: E402
-from mfsdp_lint.memory.wrappings import Wrapping, wrappings  # noqa: E402
+from mfsdp_lint.memory.wrappings import TORCH, Wrapping, wrappings  # noqa: E402
 from mfsdp_lint.versions.target import resolve_target  # noqa: E402
 
 TOLERANCE = 0.05
@@ -49,6 +53,9 @@ MODEL: PlainSettings = {
     "optimizer.bf16": True,
     "optimizer.params_dtype": "torch.bfloat16",
     "ddp.grad_reduce_in_fp32": True,
+    "optimizer.weight_decay": 0.0,
+    "scheduler.start_weight_decay": 0.0,
+    "scheduler.end_weight_decay": 0.0,
 }
 """A dense model in bf16, large enough that what pads its buffers does not matter."""
 
@@ -119,26 +126,57 @@ def estimate(settings: PlainSettings, wrapping: Wrapping, ranks: int) -> Footpri
 def rows(settings: PlainSettings, wrapping: Wrapping, ranks: int, outcome: Outcome) -> Iterator[Row]:
     """The estimate beside what the fullest rank holds."""
     failure = outcome.failure
-    names = {"parameters": "weights", "gradients": "gradients", "main parameters": "main", "optimizer states": "moments"}
+    why = failure.message.splitlines()[0][:100] if failure and failure.message else ""
+    names = {
+        "parameters": "weights",
+        "gradients": "gradients",
+        "main parameters": "main",
+        "optimizer states": "moments",
+    }
     for part, amount in estimate(settings, wrapping, ranks).amounts:
         held = [rank.bytes[names[part]] for rank in outcome.ranks if rank.bytes]
-        measured = max(held) if held and failure is None else None
-        yield Row(wrapping, ranks, part, amount.bytes, measured, str(failure.message) if failure else amount.why)
+        # A step that fails has no states; what was there before it counts.
+        measured = max(held) if held and (failure is None or part != "optimizer states") else None
+        yield Row(wrapping, ranks, part, amount.bytes, measured, why or amount.why)
 
 
 def compare(python: str, settings: PlainSettings, tried: Sequence[Wrapping], timeout: float = 120) -> list[Row]:
     """Wraps the model in these ways, with the ranks that each takes."""
-    by = launched(python, timeout=timeout)
     found = []
-    for ranks in (RANKS, RANKS_OF_HYBRID):
-        these = [each for each in tried if (each.instances > 1) == (ranks == RANKS_OF_HYBRID)]
-        if not these:
+    for by, ranks, which in (
+        (launched(python, timeout=timeout), RANKS, lambda each: each.instances == 1 and each.kind != TORCH),
+        (_with_fsdp2(python, timeout), RANKS, lambda each: each.kind == TORCH),
+        (launched(python, timeout=timeout), RANKS_OF_HYBRID, lambda each: each.instances > 1),
+    ):
+        if not (these := [each for each in tried if which(each)]):
             continue
         questions = [RunRequest(each.key.replace(":", "-"), _trained(settings, each, ranks), BASE) for each in these]
         outcomes, _ = by(questions, ranks, lambda name: print(f"  {name}", file=sys.stderr))
         for each, question in zip(these, questions, strict=True):
             found += rows(settings, each, ranks, outcomes[question.name])
     return found
+
+
+def _with_fsdp2(python: str, timeout: float) -> By:
+    """Launches in which torch FSDP2 can be wrapped (see memory_fsdp2.py)."""
+
+    def by(questions: Sequence[RunRequest], ranks: int, tell: Tell) -> Answers:
+        with contained(python) as launch:
+            document = job(questions, ranks, timeout, CPU, str(launch.directory / "tmp"))
+            (launch.directory / "job.json").write_text(json.dumps(document), encoding="utf-8")
+            answers = launch.directory / "answers"
+            line = [
+                *("--local-addr", "127.0.0.1", "--nproc-per-node", str(ranks)),
+                *(str(ROOT / "benchmarks" / "memory_fsdp2.py"), str(launch.directory / "job.json"), str(answers)),
+            ]
+            process = launch.start(launch.command("agent", *AGENT, *line), output="launcher.log")
+            try:
+                process.wait(limit(questions, timeout, CPU))
+            finally:
+                process.kill()
+            return read(answers, [question.name for question in questions], ranks)
+
+    return by
 
 
 def _trained(settings: PlainSettings, wrapping: Wrapping, ranks: int) -> PlainSettings:

@@ -10,9 +10,9 @@ from mfsdp_lint.memory.facts import Facts, NotKnown
 from mfsdp_lint.memory.formulas import Case, Ranks
 from mfsdp_lint.memory.layout import Layout, layout_of
 from mfsdp_lint.memory.precision import Precision
-from mfsdp_lint.memory.result import Amount, Count, Footprint, Memory
+from mfsdp_lint.memory.result import Amount, Count, Footprint, Given, Memory
 from mfsdp_lint.memory.sources import LEFT_OUT, sources_of
-from mfsdp_lint.memory.stages import Given, counted, given
+from mfsdp_lint.memory.stages import counted, given
 from mfsdp_lint.memory.wrappings import Wrapped, Wrapping, wrapping_of, wrappings
 from mfsdp_lint.startup.resolve import WORLD_SIZE, resolve
 from mfsdp_lint.versions.target import Target

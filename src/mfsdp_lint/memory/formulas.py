@@ -13,7 +13,8 @@ from mfsdp_lint.memory.wrappings import DISTRIBUTED, MEGATRON, TORCH, Wrapping
 from mfsdp_lint.versions.ranges import parse_range
 
 _NO_EXPERTS_IN_HYBRID = parse_range("<0.17")
-"""Cores whose adapter makes no group of experts where sharding is hybrid."""
+"""Cores whose adapter makes no group of experts where sharding is hybrid (0.16.1, mcore_fsdp_adapter.py:240-268): they
+are sharded like dense weights, over ranks that may have other experts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +93,20 @@ class Case:
             raise NotKnown(f"{ranks} ranks do not divide among {instances} instances")
         return ranks if self.wrapping.outer and part == "optimizer" else ranks // instances
 
+    @property
+    def _spreads(self) -> bool:
+        """Whether experts are split in another way than dense weights."""
+        layout = self.ranks.layout
+        return layout.expert > 1 or layout.expert_tensor != layout.tensor
+
     def _need_modelled(self) -> None:
         wrapping, hybrid = self.wrapping, self.wrapping.instances > 1
         if not self.count.experts:
             return
-        if wrapping.kind == MEGATRON and hybrid and self.precision.core in _NO_EXPERTS_IN_HYBRID:
-            raise NotKnown("this megatron-core makes no group that would shard experts with HSDP")
-        if wrapping.kind == TORCH and self.ranks.layout.expert > 1:
-            raise NotKnown("torch FSDP2 shards spread experts over ranks that have other ones: not modelled")
+        if wrapping.kind == MEGATRON and hybrid and self.precision.core in _NO_EXPERTS_IN_HYBRID and self._spreads:
+            raise NotKnown("with HSDP this megatron-core shards experts over ranks that have other experts")
+        if wrapping.kind == TORCH and self._spreads:
+            raise NotKnown("torch FSDP2 shards experts over ranks that have other experts")
         if wrapping.kind == DISTRIBUTED and hybrid and self.ranks.experts() % wrapping.instances:
             raise NotKnown(f"experts do not divide among {wrapping.instances} instances")
 

@@ -54,6 +54,14 @@ class Footprint:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """Parameters that somebody counted: of the whole model, and of those the ones in its experts, if that is known."""
+
+    total: int
+    experts: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Count:
     """How many parameters there are: in the whole model, and on the rank that has most of them.
 

@@ -7,21 +7,12 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain, pairwise
 
 from mfsdp_lint.core.recipe import Settings
-from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.memory.facts import Facts, NotKnown
 from mfsdp_lint.memory.families import family_of
 from mfsdp_lint.memory.layers import UNMODELLED, Shape, Split, Tensor
 from mfsdp_lint.memory.layout import Layout
-from mfsdp_lint.memory.result import Count
+from mfsdp_lint.memory.result import Count, Given
 from mfsdp_lint.versions.target import Target
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """Parameters that somebody counted: of the whole model, and of those the ones in its experts, if that is known."""
-
-    total: int
-    experts: int | None = None
 
 
 def given(parameters: Given, facts: Facts, layout: Layout) -> Count:

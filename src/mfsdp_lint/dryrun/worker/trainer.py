@@ -14,7 +14,7 @@ new ones."""
 
 
 class Trainer:
-    """The wrapped model with its optimizer, and made-up data; `gradients` are the bytes of them that a step found."""
+    """The wrapped model with its optimizer, and made-up data."""
 
     def __init__(self, config: Any, groups: Any) -> None:
         from megatron.bridge.training.optim import setup_optimizer
@@ -22,7 +22,6 @@ class Trainer:
         from megatron.core.num_microbatches_calculator import init_num_microbatches_calculator
 
         self.config, self.groups = config, groups
-        self.gradients = 0
         self.model = call(
             config.model.provide_distributed_model,
             ddp_config=config.ddp,
@@ -69,7 +68,7 @@ class Trainer:
         )
 
     def train(self, first: int, count: int, answer: Answer) -> None:
-        """Some steps; the loss and the norm of the gradients of each go into `answer`."""
+        """Some steps; loss and norm of the gradients of each go into `answer`, and the bytes held before the last."""
         import torch
         from megatron.core import parallel_state
         from megatron.core.num_microbatches_calculator import get_num_microbatches
@@ -89,7 +88,9 @@ class Trainer:
                 micro_batch_size=self.config.train.micro_batch_size,
                 forward_only=False,
             )
-            self.gradients = measure.gradients(self.model)
+            # Here, for the optimizer takes the gradients of some wrappers away, and may raise.
+            held = {**measure.sizes(self.model, self.optimizer), "gradients": measure.gradients(self.model)}
+            answer["bytes"] = held
             _, norm, _ = self.optimizer.step()
             self.scheduler.step(increment=self.config.train.global_batch_size)
             if losses:  # only the last pipeline stage has one
