@@ -2,8 +2,8 @@
 
     python benchmarks/memory.py --python .venv-dryrun/bin/python
 
-PYTHON has torch, megatron-core and megatron-bridge. The ranks are those of the dry run: two processes without a GPU, four for
-hybrid sharding, that wrap the model with the real megatron-core and train it four steps. The table goes to standard output.
+PYTHON has torch, megatron-core and megatron-bridge. The ranks are those of the dry run: two processes without a GPU, four
+for hybrid sharding, that wrap the model with the real megatron-core and train it four steps. Tables go to standard output.
 """
 
 from __future__ import annotations

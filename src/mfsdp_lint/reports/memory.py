@@ -100,7 +100,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def document(memory: Memory) -> dict[str, Any]:
-    """As JSON has it, without what holds for all: bytes are None where they are not known, and `why` says what they depend on."""
+    """As JSON has it, without what holds for all: bytes are None where they are not known, and `why` says why."""
     return {
         "ranks": memory.ranks,
         "shards": memory.shards,
