@@ -2,8 +2,9 @@
 
     python benchmarks/memory.py --python .venv-dryrun/bin/python
 
-PYTHON has torch, megatron-core and megatron-bridge. The ranks are those of the dry run: two processes without a GPU, four
-for hybrid sharding, that wrap the model with the real megatron-core and train it four steps. Tables go to standard output.
+PYTHON has torch, megatron-core and megatron-bridge. The ranks are those of the dry run: two processes without a GPU,
+four for hybrid sharding, that wrap the model with the real megatron-core and train it four steps. Tables go to
+standard output.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,7 +31,7 @@ from mfsdp_lint.dryrun.proxy_settings import BASE  # noqa: E402
 from mfsdp_lint.dryrun.ranks import Answers, By, RunRequest, Tell, job, launched, limit, read  # noqa: E402
 from mfsdp_lint.memory.estimate import memory  # noqa: E402
 from mfsdp_lint.memory.result import Footprint  # noqa: E402
-from mfsdp_lint.memory.wrappings import TORCH, Wrapping, wrappings  # noqa: E402
+from mfsdp_lint.memory.wrappings import DDP, DISTRIBUTED, MEGATRON, TORCH, Wrapping, wrappings  # noqa: E402
 from mfsdp_lint.versions.target import resolve_target  # noqa: E402
 
 TOLERANCE = 0.05
@@ -59,6 +61,10 @@ MODEL: PlainSettings = {
 }
 """A dense model in bf16, large enough that what pads its buffers does not matter."""
 
+FP32: PlainSettings = dict.fromkeys(
+    ("model.params_dtype", "model.pipeline_dtype", "optimizer.params_dtype"), "torch.float32"
+)
+
 EXPERTS: PlainSettings = {
     **MODEL,
     "model.num_moe_experts": 4,
@@ -67,6 +73,18 @@ EXPERTS: PlainSettings = {
     "model.expert_model_parallel_size": 2,
     "model.moe_token_dispatcher_type": "alltoall",
 }
+
+SOME = (Wrapping(DDP), Wrapping(DISTRIBUTED), Wrapping(MEGATRON, "optim_grads_params"))
+
+CASES = (
+    ("A dense model", MODEL, wrappings(2)),
+    ("A model with experts, EP 2", EXPERTS, wrappings(2)),
+    ("A dense model, TP 2", {**MODEL, "model.tensor_model_parallel_size": 2}, SOME[:2]),
+    ("A dense model, PP 2", {**MODEL, "model.pipeline_model_parallel_size": 2}, SOME[:2]),
+    ("A dense model, gradients in bf16", {**MODEL, "ddp.grad_reduce_in_fp32": False}, SOME),
+    ("A dense model in fp32", {**MODEL, **dict.fromkeys(("model.bf16", "optimizer.bf16"), False), **FP32}, SOME),
+)
+"""Models, and the ways in which each is wrapped."""
 
 ASSUMED: PlainSettings = {
     "mixed_precision": None,
@@ -77,6 +95,12 @@ ASSUMED: PlainSettings = {
     "model.context_parallel_size": 1,
     "model.expert_model_parallel_size": 1,
     "model.expert_tensor_parallel_size": None,
+    "model.pipeline_model_parallel_layout": None,
+    "model.virtual_pipeline_model_parallel_size": None,
+    "model.num_layers_in_first_pipeline_stage": None,
+    "model.num_layers_in_last_pipeline_stage": None,
+    "model.account_for_embedding_in_pipeline_split": False,
+    "model.account_for_loss_in_pipeline_split": False,
     "model.kv_channels": None,
     "model.num_moe_experts": None,
     "model.multi_latent_attention": False,
@@ -188,17 +212,23 @@ def _trained(settings: PlainSettings, wrapping: Wrapping, ranks: int) -> PlainSe
 
 
 def table(found: Sequence[Row]) -> str:
-    """Markdown."""
-    lines = [
-        "| wrapped as | ranks | part | estimated, bytes | measured, bytes | off |",
-        "|---|---:|---|---:|---:|---:|",
-    ]
-    for row in found:
-        estimated = "?" if row.estimated is None else f"{row.estimated:,}"
-        measured = "–" if row.measured is None else f"{row.measured:,}"
-        off = row.why if row.off is None else f"{row.off:+.2%}"
-        lines.append(f"| {row.wrapping.label} | {row.ranks} | {row.part} | {estimated} | {measured} | {off} |")
-    return "\n".join(lines)
+    """Markdown: a way of wrapping a line, `estimated / measured` a cell; what failed, or is not known, stands below."""
+    parts = list(dict.fromkeys(row.part for row in found))
+    lines = [f"| wrapped as | ranks | {' | '.join(parts)} | off by |", f"|---|---:|{'---:|' * len(parts)}---:|"]
+    notes: dict[str, list[str]] = {}
+    for (wrapping, ranks), group in groupby(found, key=lambda row: (row.wrapping, row.ranks)):
+        rows = list(group)
+        off = max((abs(row.off) for row in rows if row.off is not None), default=None)
+        cells = [f"{_spelled(row.estimated)} / {_spelled(row.measured)}" for row in rows]
+        shown = "" if off is None else f"{off:.2%}"
+        lines.append(f"| {wrapping.label} | {ranks} | {' | '.join(cells)} | {shown} |")
+        for why in dict.fromkeys(row.why for row in rows if row.why):
+            notes.setdefault(why, []).append(wrapping.label)
+    return "\n".join([*lines, "", *(f"- {'; '.join(labels)}: {why}" for why, labels in notes.items())])
+
+
+def _spelled(size: int | None) -> str:
+    return "?" if size is None else f"{size:,}"
 
 
 def main() -> int:
@@ -207,8 +237,8 @@ def main() -> int:
     parser.add_argument("--python", default=".venv-dryrun/bin/python")
     arguments = parser.parse_args()
     found = []
-    for name, settings in (("A dense model", MODEL), ("A model with experts, EP 2", EXPERTS)):
-        these = compare(str(Path(arguments.python).absolute()), settings, wrappings(2))
+    for name, settings, tried in CASES:
+        these = compare(str(Path(arguments.python).absolute()), settings, tried)
         print(f"{name}\n\n{table(these)}\n")
         found += these
     return int(any(row.off is not None and abs(row.off) > TOLERANCE for row in found))

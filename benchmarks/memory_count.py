@@ -80,7 +80,7 @@ def _block(worker: Any, config: Any) -> Any:
 
 
 def _predict_with_own_layers() -> None:
-    """Has layers that predict further tokens be of megatron-core's own modules too, which the provider does not offer."""
+    """Has layers that predict further tokens be of megatron-core's own modules too: the provider offers no choice."""
     from megatron.core.models.gpt import gpt_layer_specs as specs
 
     real = specs.get_gpt_mtp_block_spec
