@@ -166,14 +166,14 @@ def rows(settings: PlainSettings, wrapping: Wrapping, ranks: int, outcome: Outco
 
 def compare(python: str, settings: PlainSettings, tried: Sequence[Wrapping], timeout: float = 120) -> list[Row]:
     """Wraps the model in these ways, with the ranks that each takes."""
-    found = []
-    for by, ranks, which in (
-        (launched(python, timeout=timeout), RANKS, lambda each: each.instances == 1 and each.kind != TORCH),
-        (_with_fsdp2(python, timeout), RANKS, lambda each: each.kind == TORCH),
-        (launched(python, timeout=timeout), RANKS_OF_HYBRID, lambda each: each.instances > 1),
-    ):
-        if not (these := [each for each in tried if which(each)]):
+    found: list[Row] = []
+    fsdp2 = [each for each in tried if each.kind == TORCH]
+    hybrid = [each for each in tried if each.instances > 1]
+    rest = [each for each in tried if each not in (*fsdp2, *hybrid)]
+    for these, ranks in ((rest, RANKS), (fsdp2, RANKS), (hybrid, RANKS_OF_HYBRID)):
+        if not these:
             continue
+        by = _with_fsdp2(python, timeout) if these is fsdp2 else launched(python, timeout=timeout)
         questions = [RunRequest(each.key.replace(":", "-"), _trained(settings, each, ranks), BASE) for each in these]
         outcomes, _ = by(questions, ranks, lambda name: print(f"  {name}", file=sys.stderr))
         for each, question in zip(these, questions, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mfsdp_lint.core.front_ends import FrontEnd
-from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.recipe import Recipe, Settings, Variant
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.memory.facts import Facts, NotKnown
@@ -40,7 +40,7 @@ def _of(variant: Variant, front_end: FrontEnd, target: Target, ranks: int | None
     sources = sources_of(target)
     try:
         layout = layout_of(facts)
-        count = given(parameters, facts, layout) if parameters else counted(facts, settings, layout, target)
+        count = _count(parameters, facts, settings, layout, target)
     except NotKnown as reason:
         return Memory(ranks, None, None, None, str(reason), (), sources, LEFT_OUT)
     own = _own(facts)
@@ -50,6 +50,13 @@ def _of(variant: Variant, front_end: FrontEnd, target: Target, ranks: int | None
         for each in wrappings(instances)
     )
     return Memory(ranks, *_shards(layout, ranks), count, "", footprints, sources, LEFT_OUT)
+
+
+def _count(parameters: Given | None, facts: Facts, settings: Settings, layout: Layout, target: Target) -> Count:
+    try:
+        return given(parameters, facts, layout) if parameters else counted(facts, settings, layout, target)
+    except NotKnown as reason:
+        raise NotKnown(f"parameters: {reason}{'' if parameters else ' (--parameters)'}") from None
 
 
 def _footprint(

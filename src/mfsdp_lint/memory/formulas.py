@@ -9,7 +9,7 @@ from mfsdp_lint.memory.facts import NotKnown
 from mfsdp_lint.memory.layout import Layout
 from mfsdp_lint.memory.precision import Precision
 from mfsdp_lint.memory.result import Amount, Count, Footprint
-from mfsdp_lint.memory.wrappings import DISTRIBUTED, MEGATRON, TORCH, Wrapping
+from mfsdp_lint.memory.wrappings import DISTRIBUTED, MEGATRON, TORCH, Wrapping, need_first_version
 from mfsdp_lint.versions.ranges import parse_range
 
 _NO_EXPERTS_IN_HYBRID = parse_range("<0.17")
@@ -101,6 +101,8 @@ class Case:
 
     def _need_modelled(self) -> None:
         wrapping, hybrid = self.wrapping, self.wrapping.instances > 1
+        if wrapping.kind == MEGATRON:
+            need_first_version(self.precision.facts)
         if not self.count.experts:
             return
         if wrapping.kind == MEGATRON and hybrid and self.precision.core in _NO_EXPERTS_IN_HYBRID and self._spreads:

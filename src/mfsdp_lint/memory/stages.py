@@ -22,7 +22,7 @@ def given(parameters: Given, facts: Facts, layout: Layout) -> Count:
         # Where experts are split like the rest, it makes no difference.
         same = layout.expert == 1 and layout.expert_tensor == layout.tensor
         if not same and facts.get("model.num_moe_experts") is not None:
-            raise NotKnown("how many parameters are in experts is not known (--parameters TOTAL,EXPERTS)")
+            raise NotKnown("how many are in experts is not known (--parameters TOTAL,EXPERTS)")
         experts = 0
     dense = parameters.total - experts
     by, among = layout.tensor * layout.pipeline, layout.expert_tensor * layout.expert * layout.pipeline

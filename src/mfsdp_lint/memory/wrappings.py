@@ -114,10 +114,15 @@ def wrapping_of(facts: Facts) -> Wrapping:
     return Wrapping(DISTRIBUTED, instances=instances) if distributed else Wrapping(DDP)
 
 
-def _megatron(facts: Facts, instances: int) -> Wrapping:
+def need_first_version(facts: Facts) -> None:
+    """Raises NotKnown where Megatron-FSDP is the second one, which head has beside the first."""
     version = facts.if_any("ddp.megatron_fsdp_version")
     if version not in (None, 1):
         raise NotKnown(f"ddp.megatron_fsdp_version is {version}, which is not modelled")
+
+
+def _megatron(facts: Facts, instances: int) -> Wrapping:
+    need_first_version(facts)
     strategy = facts.get(_STRATEGY)
     if strategy not in STRATEGIES:
         raise NotKnown(f"{_STRATEGY} is {strategy!r}, which Megatron does not have")

@@ -22,13 +22,15 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def spelled(size: int | None) -> str:
-    """`14.96 GiB`; `?` for what is not known."""
+    """`7.48 GiB`, `14.9 GiB`, `957 MiB`; `?` for what is not known."""
     if size is None:
         return NOT_KNOWN
     value, unit = float(size), 0
-    while value >= 1024 and unit + 1 < len(_UNITS):
+    while value >= 1000 and unit + 1 < len(_UNITS):
         value, unit = value / 1024, unit + 1
-    return f"{value:.2f} {_UNITS[unit]}" if unit else f"{size} B"
+    if not unit:
+        return f"{size} B"
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {_UNITS[unit]}"
 
 
 def cells(footprint: Footprint) -> tuple[str, ...]:
@@ -40,7 +42,7 @@ def whole(memory: Memory) -> Iterator[str]:
     """All that is known of one recipe: every way of wrapping, the formulas of its own, the sources."""
     yield from _said(memory)
     if not memory.footprints:
-        yield f"not known: {printable(memory.why)}"
+        yield printable(memory.why)
         return
     yield ""
     yield from _aligned(

@@ -73,7 +73,7 @@ LATENT = {
     "model.rope_type": "rope",
 }
 
-SHAPES = {
+SHAPES: dict[str, dict[str, Any]] = {
     "dense": {},
     "query groups": {"model.num_query_groups": 2},
     "heads of a width of their own": {"model.kv_channels": 24, "model.num_query_groups": 4},
