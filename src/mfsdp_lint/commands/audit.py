@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import math
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell, tell_unfollowed
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.engine.read import question, read
+from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.memory.result import Given, Memory
 from mfsdp_lint.versions.target import Target
 
 SUMMARY = "Shows what every recipe really configures, defaults and helpers included."
@@ -19,6 +22,11 @@ SUMMARY = "Shows what every recipe really configures, defaults and helpers inclu
 EXAMPLES = (
     ("mfsdp-lint audit recipes/ --settings ddp", "one section of every recipe"),
     ("mfsdp-lint audit recipes/llama.py::pretrain --output-format json", "one recipe, for programs"),
+    ("mfsdp-lint audit recipes/llama.py::pretrain --memory --world-size 64", "bytes of model state on each rank"),
+    (
+        "mfsdp-lint audit recipes/ --memory --world-size 64 --parameters 8.03B",
+        "with a model that its recipe does not size",
+    ),
 )
 
 FORMATS = ("table", "json", "csv")
@@ -40,6 +48,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--recipe", action="append", metavar="NAME", help="only recipes of this name or glob; repeatable"
     )
     shown.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
+    memory = parser.add_argument_group("memory")
+    memory.add_argument(
+        "--memory",
+        action="store_true",
+        help="bytes of parameters, gradients, main parameters and optimizer states on each rank",
+    )
+    memory.add_argument("--world-size", type=_ranks, metavar="N", help="the number of ranks, with --memory")
+    memory.add_argument(
+        "--parameters",
+        type=_parameters,
+        metavar="N[,EXPERTS]",
+        help="how many the model has (8.03B), and of these in its experts; default: by the model's settings",
+    )
     add_what_is_read(parser.add_argument_group("what is read"))
     add_output(parser, FORMATS)
 
@@ -47,16 +68,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Prints the table or document. Exit code 0, 1 where a file cannot be read, 2 where one is not there."""
     given = vars(arguments)
+    if not arguments.memory and (arguments.world_size or arguments.parameters):
+        raise UsageError("--world-size and --parameters are about --memory")
     options = options_from({**given, "output_format": None})
     asked, not_there = question(options)
     found = read(asked, Sources(asked.command_line.texts))
     recipes = [recipe for recipe in found.recipes if _wanted(recipe, arguments.recipe)]
     globs = arguments.settings or ()
     output_format = arguments.output_format or FORMATS[0]
-    sys.stdout.writelines(_rendered(output_format, recipes, asked.target, globs, found.unfollowed))
+    memory_of = _memory_of(asked.target, arguments) if arguments.memory else None
+    sys.stdout.writelines(_rendered(output_format, recipes, asked.target, globs, found.unfollowed, memory_of))
     if output_format == "table":
         tell_unfollowed(found.unfollowed, every=bool(arguments.show_unfollowed))
     return tell(found.remarks, (*not_there, *found.problems))
+
+
+def _memory_of(target: Target, arguments: argparse.Namespace) -> Callable[[Recipe], Memory]:
+    from mfsdp_lint.memory.estimate import memory
+
+    return lambda recipe: memory(recipe, target, arguments.world_size, arguments.parameters)
+
+
+_MULTIPLES = {"M": 10**6, "B": 10**9, "T": 10**12}
+
+
+def _parameters(text: str) -> Given:
+    """`8030261248`, `8.03e9`, `46.7B,45.1B`."""
+    total, _, experts = text.partition(",")
+    found = Given(_number(total), _number(experts) if experts else None)
+    if found.experts is not None and found.experts > found.total:
+        raise argparse.ArgumentTypeError(f"{experts} in experts, of {total}")
+    return found
+
+
+def _number(text: str) -> int:
+    text = text.strip().upper()
+    multiple = _MULTIPLES.get(text[-1:], 1)
+    try:
+        number = float(text[:-1] if multiple > 1 else text) * multiple
+    except ValueError:
+        number = math.nan
+    if not 1 <= number < _MOST:
+        raise argparse.ArgumentTypeError(f"expected a number of parameters such as 8.03B or 8030261248, not {text!r}")
+    return round(number)
+
+
+_MOST = 10**18
+
+
+def _ranks(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < _MOST:
+        raise argparse.ArgumentTypeError(f"expected a number of ranks, not {text!r}")
+    return int(text)
 
 
 def _wanted(recipe: Recipe, names: Sequence[str] | None) -> bool:
@@ -71,12 +134,17 @@ def _rendered(
     target: Target,
     globs: Sequence[str],
     unfollowed: Sequence[Unfollowed],
+    memory_of: Callable[[Recipe], Memory] | None,
 ) -> Iterable[str]:
-    match output_format:
-        case "json":
-            from mfsdp_lint.reports.audit import json
+    if output_format == "json":
+        from mfsdp_lint.reports.audit import json
 
-            return json.render(recipes, target, globs, unfollowed)
+        return json.render(recipes, target, globs, unfollowed, memory_of)
+    if memory_of is not None:
+        from mfsdp_lint.reports.audit import memory
+
+        return memory.csv(recipes, memory_of) if output_format == "csv" else [memory.table(recipes, target, memory_of)]
+    match output_format:
         case "csv":
             from mfsdp_lint.reports.audit import csv
 

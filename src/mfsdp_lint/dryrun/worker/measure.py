@@ -11,32 +11,70 @@ def local(tensor: Any) -> Any:
 
 
 def sizes(model: Any, optimizer: Any) -> dict[str, int]:
-    """Bytes for weights to compute with, main weights, gradients, and the optimizer's moments.
+    """Bytes for weights to compute with, main weights, and the optimizer's moments.
 
     Buffers are counted where there are any, for parameters are swapped between whole and sharded.
     """
-    found = {"weights": 0, "main": 0, "gradients": 0}
+    return {
+        "weights": sum(map(_weights, model)),
+        "main": sum(map(_main_in_buffers, model)) + sum(map(_main, _parts(optimizer))),
+        "moments": sum(_size(local(value)) for _, state in _states(optimizer) for value in _moments(state)),
+    }
+
+
+def gradients(model: Any) -> int:
+    """Bytes of the gradients, after they were added up and before the optimizer takes them."""
+    found = 0
     for chunk in model:
-        buffers = getattr(chunk, "param_and_grad_buffer", None)
-        if buffers is not None:
-            for group in buffers.parameter_groups:
-                found["weights"] += _bytes(group, "model_weight_buffer")
-                found["main"] += _bytes(group, "main_weight_buffer")
-                found["gradients"] += _bytes(group, "main_grad_buffer")
-        elif isinstance(getattr(chunk, "buffers", None), list):
-            for buffer in (*chunk.buffers, *chunk.expert_parallel_buffers):
-                found["gradients"] += _size(buffer.grad_data)
-                found["weights"] += _size(buffer.param_data)
-            if not found["weights"]:
-                found["weights"] = sum(_size(parameter) for parameter in chunk.parameters())
+        if buffers := _fsdp(chunk):
+            found += sum(_first(group, "hsdp_gbuf", "hfsdp_helper_gbuf", "main_grad_buffer") for group in buffers)
+        elif buffers := _ddp(chunk):
+            found += sum(_size(buffer.grad_data) for buffer in buffers)
         else:
-            found["weights"] += sum(_size(local(parameter)) for parameter in chunk.parameters())
-    found["moments"] = sum(_size(local(value)) for _, state in _states(optimizer) for value in _moments(state))
+            found += sum(_size(local(parameter.grad)) for parameter in chunk.parameters())
     return found
 
 
-def _bytes(group: Any, name: str) -> int:
-    return _size(getattr(getattr(group, name, None), "data", None))
+def _weights(chunk: Any) -> int:
+    if buffers := _fsdp(chunk):
+        return sum(_weights_of(group) for group in buffers)
+    whole = sum(_size(buffer.param_data) for buffer in _ddp(chunk))
+    return whole or sum(_size(local(parameter)) for parameter in chunk.parameters())
+
+
+def _weights_of(group: Any) -> int:
+    """Those of a group of Megatron-FSDP: its buffer, where it shards; with HSDP that of the instance has it in it."""
+    buffer = _first(group, "hsdp_wbuf", "hfsdp_helper_wbuf", "model_weight_buffer")
+    return buffer or sum(_size(local(parameter)) for parameter in group.params)
+
+
+def _main_in_buffers(chunk: Any) -> int:
+    return sum(_first(group, "main_weight_buffer") for group in _fsdp(chunk))
+
+
+def _main(part: Any) -> int:
+    """The copies that a mixed-precision optimizer of Megatron's keeps: of whole weights, or of this rank's part."""
+    names = ("fp32_from_float16_groups", "shard_fp32_from_float16_groups")
+    groups = (group for name in names for group in getattr(part, name, None) or ())
+    return sum(_size(local(parameter)) for group in groups for parameter in group if parameter is not None)
+
+
+def _fsdp(chunk: Any) -> list[Any]:
+    """The groups of parameters that Megatron-FSDP keeps in buffers; none with anything else."""
+    buffers = getattr(chunk, "param_and_grad_buffer", None)
+    return [] if buffers is None else list(buffers.parameter_groups)
+
+
+def _ddp(chunk: Any) -> list[Any]:
+    """The buffers of Megatron's DDP; none with anything else."""
+    buffers = getattr(chunk, "buffers", None)
+    return [*buffers, *chunk.expert_parallel_buffers] if isinstance(buffers, list) else []
+
+
+def _first(group: Any, *names: str) -> int:
+    """Bytes of the first of these buffers that there is."""
+    data = (getattr(getattr(group, name, None), "data", None) for name in names)
+    return next((_size(each) for each in data if each is not None), 0)
 
 
 def _size(tensor: Any) -> int:
@@ -90,10 +128,14 @@ def fill_moments(optimizer: Any) -> None:
 
 
 def _inner(optimizer: Any) -> Iterator[Any]:
-    for part in getattr(optimizer, "chained_optimizers", [optimizer]):
+    for part in _parts(optimizer):
         inner = getattr(part, "optimizer", None)
         if inner is not None:
             yield inner
+
+
+def _parts(optimizer: Any) -> list[Any]:
+    return list(getattr(optimizer, "chained_optimizers", [optimizer]))
 
 
 def _states(optimizer: Any) -> Iterator[tuple[Any, Any]]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from . import measure
 from .calls import call
 
 Answer = dict[str, Any]
@@ -67,7 +68,7 @@ class Trainer:
         )
 
     def train(self, first: int, count: int, answer: Answer) -> None:
-        """Some steps; the loss and the norm of the gradients of each go into `answer`."""
+        """Some steps; loss and norm of the gradients of each go into `answer`, and the bytes held before the last."""
         import torch
         from megatron.core import parallel_state
         from megatron.core.num_microbatches_calculator import get_num_microbatches
@@ -87,6 +88,9 @@ class Trainer:
                 micro_batch_size=self.config.train.micro_batch_size,
                 forward_only=False,
             )
+            # Here, for the optimizer takes the gradients of some wrappers away, and may raise.
+            held = {**measure.sizes(self.model, self.optimizer), "gradients": measure.gradients(self.model)}
+            answer["bytes"] = held
             _, norm, _ = self.optimizer.step()
             self.scheduler.step(increment=self.config.train.global_batch_size)
             if losses:  # only the last pipeline stage has one

@@ -68,7 +68,8 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
     else:
         _train(trainer, question.get("save"), steps, answer, at)
     trainer.settle()
-    answer |= {"bytes": measure.sizes(trainer.model, trainer.optimizer), "sum": measure.total(trainer.optimizer)}
+    answer["bytes"] = {**answer["bytes"], **measure.sizes(trainer.model, trainer.optimizer)}
+    answer["sum"] = measure.total(trainer.optimizer)
     if torch.cuda.is_available():
         answer["peak"] = torch.cuda.max_memory_allocated()
     answer["seen"] = observer.report()

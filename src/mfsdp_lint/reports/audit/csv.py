@@ -20,13 +20,14 @@ DEFAULT = tuple(dict.fromkeys(path for column in COLUMNS for path in column.sett
 def render(recipes: Sequence[Recipe], globs: Sequence[str] = ()) -> Iterator[str]:
     """Rows as text, the header first. One of several is `a|b`, not known is `?`, None is empty."""
     paths = sorted({path for recipe in recipes for path in chosen(recipe, globs)}) if globs else DEFAULT
-    yield _row(["recipe", "path", "line", "kind", *paths])
+    yield row(["recipe", "path", "line", "kind", *paths])
     for recipe in recipes:
         values = [_text(recipe.setting(path).value) for path in paths]
-        yield _row([recipe.label, recipe.path, str(recipe.line), recipe.kind, *values])
+        yield row([recipe.label, recipe.path, str(recipe.line), recipe.kind, *values])
 
 
-def _row(cells: Sequence[str]) -> str:
+def row(cells: Sequence[str]) -> str:
+    """A line of cells, none of which a spreadsheet runs."""
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(map(_inert, cells))
     return line.getvalue()

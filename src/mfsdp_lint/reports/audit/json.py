@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Unfollowed, Variant
 from mfsdp_lint.core.values import UNKNOWN
+from mfsdp_lint.memory.result import Memory
+from mfsdp_lint.reports.memory import about
+from mfsdp_lint.reports.memory import document as memory_document
 from mfsdp_lint.reports.settings import (
     chosen,
     origin_document,
@@ -25,7 +28,11 @@ _INLINE = ("path", "line", "end_line")
 
 
 def render(
-    recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (), unfollowed: Sequence[Unfollowed] = ()
+    recipes: Sequence[Recipe],
+    target: Target,
+    globs: Sequence[str] = (),
+    unfollowed: Sequence[Unfollowed] = (),
+    memory_of: Callable[[Recipe], Memory] | None = None,
 ) -> Iterator[str]:
     """The document in pieces, a recipe a line: the settings of a large tree are many megabytes.
 
@@ -34,16 +41,24 @@ def render(
     declared default. `will_run` are those of the settings that start-up is known to give another value, with the line
     of upstream's that does it, and what that line is about. `variants`, where a recipe has several execution paths,
     holds the conditions of each and what is different there. An origin's `ref` is the place in `origins` of what else
-    is known of it: how it was written, columns, function, release, sources.
+    is known of it: how it was written, columns, function, release, sources. `memory`, if it is asked for, has the
+    bytes of model state on each rank, for every way of wrapping the model.
     """
     yield f'{{"version": 2, "target": {_encode(target_document(target))}, "recipes": ['
     tables = _Tables()
     for number, recipe in enumerate(recipes):
-        yield f"{',' if number else ''}\n{_encode(_recipe(recipe, target, globs, tables))}"
+        document = _recipe(recipe, target, globs, tables)
+        if memory_of is not None:
+            document["memory"] = memory_document(memory_of(recipe))
+        yield f"{',' if number else ''}\n{_encode(document)}"
     for name, table in (("values", tables.values), ("origins", tables.origins)):
         yield f'\n], "{name}": ['
         yield ",".join(f"\n{each}" for each in table)
-    yield f'\n], "unfollowed": {_encode([unfollowed_document(each) for each in unfollowed])}}}\n'
+    if memory_of is not None:
+        yield f'\n], "memory": {_encode(about(target))}, "unfollowed": ['
+    else:
+        yield '\n], "unfollowed": ['
+    yield f"{_encode([unfollowed_document(each) for each in unfollowed])[1:]}}}\n"
 
 
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
