@@ -20,6 +20,7 @@ from mfsdp_lint.readers.shell import megatron_lm, overrides
 from mfsdp_lint.readers.shell.command import command_of
 from mfsdp_lint.readers.shell.files import path_of
 from mfsdp_lint.readers.shell.held import Held
+from mfsdp_lint.readers.shell.noticed.conversions import Conversion, Loading, conversions, loadings_of, told_of
 from mfsdp_lint.readers.shell.noticed.notices import noticed
 from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.programs import given_by, program_of
@@ -43,11 +44,14 @@ _SWITCHES = (*SWITCHES, "ddp.use_custom_fsdp")
 
 @dataclass(frozen=True, slots=True)
 class ShellRead:
-    """The recipes of a script, and what is worth saying of it."""
+    """The recipes of a script, and what is worth saying of it. `loadings` are its recipes with what they load, and
+    `converted` the checkpoints that it converts."""
 
     recipes: list[Recipe]
     problems: list[Problem]
     unfollowed: list[Unfollowed] = field(default_factory=list)
+    loadings: list[Loading] = field(default_factory=list)
+    converted: list[Conversion] = field(default_factory=list)
 
 
 def read_shell(
@@ -75,11 +79,14 @@ def read_shell(
     if recipes:
         notices = tuple(noticed(path, runner, [launch for launch, _ in kinds], recipes, versions))
         recipes = [replace(recipe, notices=notices) for recipe in recipes]
+    converted = list(conversions(path, runner))
+    loadings = list(loadings_of(recipes, [launch for launch, _ in kinds], runner))
+    recipes = told_of(loadings, converted, versions.core)
     if runner.lost is not None and (runner.stopped or not recipes):
         at = runner.lost
         said = "the shell syntax cannot be followed here; what is launched behind it may be missing"
         problems.append(Problem(at.path, at.line, at.column, said, "foreign"))
-    return ShellRead(recipes, problems, unfollowed)
+    return ShellRead(recipes, problems, unfollowed, loadings, converted)
 
 
 @dataclass(frozen=True, slots=True)
