@@ -55,7 +55,7 @@ _RELEVANT = re.compile(
     r"|torchrun|torch\.distributed|--recipe\b",
     re.IGNORECASE,
 )
-_STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^\s*\.\s", re.MULTILINE)
+_STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^\s*\.\s|\bmegatron\s", re.MULTILINE)
 
 
 def _may_be_one(text: str) -> bool:

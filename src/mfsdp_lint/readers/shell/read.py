@@ -6,6 +6,7 @@ import math
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
@@ -16,7 +17,7 @@ from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
 from mfsdp_lint.front_ends.load import profiles
 from mfsdp_lint.front_ends.pinned import Pinned
 from mfsdp_lint.inputs.sources import Problem, Sources
-from mfsdp_lint.readers.shell import megatron_lm, overrides
+from mfsdp_lint.readers.shell import megatron_lm, overrides, profiled
 from mfsdp_lint.readers.shell.command import command_of
 from mfsdp_lint.readers.shell.files import path_of
 from mfsdp_lint.readers.shell.held import Held
@@ -180,8 +181,19 @@ def _started(path: str, launch: Launch, sources: Sources, programs: Programs) ->
 
 def _shape(launch: Launch) -> Shape | None:
     """How a command configures a run; what it was meant to get tells as well."""
+    if launch.started.command:
+        return _shape_of(launch.started.command)
     words = (*launch.started.arguments, *launch.cut_off)
     return next((shape for shape in SHAPES if shape.takes(words)), None)
+
+
+@cache
+def _shape_of(command: str) -> Shape | None:
+    """How a framework's own command does."""
+    profile = profiled.profile_of(command)
+    if profile is None:
+        return None
+    return Shape("arguments", profile.front_end, lambda _: True, partial(profiled.settings_of, profile))
 
 
 def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> Iterator[Recipe]:
