@@ -34,6 +34,7 @@ def _noticed(
         yield from variables.misspelt(script)
     whole = next(iter(runner.scripts.values()))
     yield from variables.late(whole, path, launches)
+    yield from variables.of_jobs(launches)
     for recipe in recipes:
         if not recipe.front_end.is_a(str(MEGATRON_LM)):
             continue
