@@ -167,9 +167,13 @@ def test_what_has_no_strategy_for_megatron_is_not_ours(text: str) -> None:
 
 
 def test_what_writes_somewhere_into_a_task_makes_that_unknown_and_nothing_else() -> None:
-    script = f"""{SCRIPT}
-    data = run.Config(llm.PreTrainingDataModule, seed=1)
-    setattr(data, input(), 2)
+    text = f"""{IMPORTS}
+data = run.Config(llm.PreTrainingDataModule, seed=1)
+strategy = run.Config(nl.MegatronStrategy, fsdp="megatron")
+task = run.Partial(llm.pretrain, data=data, trainer=run.Config(nl.Trainer, strategy=strategy))
+del strategy
+for name in input().split():
+    setattr(data, name, 1)
 """
-    (recipe,) = recipes(script)
+    (recipe,) = recipes(text)
     assert recipe.setting("ddp.use_megatron_fsdp").value == Known(True)
