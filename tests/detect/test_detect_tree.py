@@ -43,6 +43,18 @@ def test_the_code_counts_where_the_file_is_wrong_and_that_is_said(tmp_path: Path
     assert looked.remarks == [f"{path} says 0.17.0rc0, but the code is that of megatron-core 0.19"]
 
 
+@pytest.mark.parametrize("minor", [2, 9, 11])
+def test_one_that_is_older_than_all_that_are_known_is_judged_as_the_oldest(tmp_path: Path, minor: int) -> None:
+    (tmp_path / "megatron/core").mkdir(parents=True)
+    path = tmp_path / "megatron/core/package_info.py"
+    path.write_text(SAYS.format(minor, 0, "rc0"), encoding="utf-8")
+    looked = Places((str(tmp_path),))
+    (found,) = in_tree(looked)
+    assert found.core == "0.12"
+    (said,) = looked.remarks
+    assert said == f"{path} says 0.{minor}.0rc0, of which nothing is known; it is judged as megatron-core 0.12"
+
+
 def test_a_checkout_of_megatron_bridge_brings_the_core_of_its_submodule(tmp_path: Path) -> None:
     for path, minor in (("src/megatron/bridge", 4), ("3rdparty/Megatron-LM/megatron/core", 17)):
         (tmp_path / path).mkdir(parents=True)

@@ -164,3 +164,16 @@ def test_what_is_made_a_task_by_a_decorator_is_not_called() -> None:
 )
 def test_what_has_no_strategy_for_megatron_is_not_ours(text: str) -> None:
     assert [each for each in recipes(IMPORTS + text) if str(each.front_end) == "nemo"] == []
+
+
+def test_what_writes_somewhere_into_a_task_makes_that_unknown_and_nothing_else() -> None:
+    text = f"""{IMPORTS}
+data = run.Config(llm.PreTrainingDataModule, seed=1)
+strategy = run.Config(nl.MegatronStrategy, fsdp="megatron")
+task = run.Partial(llm.pretrain, data=data, trainer=run.Config(nl.Trainer, strategy=strategy))
+del strategy
+for name in input().split():
+    setattr(data, name, 1)
+"""
+    (recipe,) = recipes(text)
+    assert recipe.setting("ddp.use_megatron_fsdp").value == Known(True)

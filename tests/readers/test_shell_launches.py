@@ -153,6 +153,14 @@ def test_a_flag_of_a_framework_says_that_it_is_the_reader() -> None:
     assert (recipe.front_end.name, recipe.front_end.core) == ("mindspeed-mm", "0.12.1")
 
 
-def test_a_framework_that_is_only_started_by_scripts() -> None:
-    recipe = only_recipe("torchrun train.py --training-phase sft --tensor-model-parallel-size 1\n")
-    assert (recipe.front_end.name, recipe.front_end.core) == ("loongforge", "0.15.0")
+@pytest.mark.parametrize(
+    ("flag", "framework", "core"),
+    [
+        ("--training-phase sft", "loongforge", "0.15.0"),
+        ("--npu-deterministic", "mindspeed", "0.12.1"),
+        ("--npu-deterministic --mm-model m.json", "mindspeed-mm", "0.12.1"),
+    ],
+)
+def test_a_framework_that_is_only_started_by_scripts(flag: str, framework: str, core: str) -> None:
+    recipe = only_recipe(f"torchrun train.py {flag} --tensor-model-parallel-size 1\n")
+    assert (recipe.front_end.name, recipe.front_end.core) == (framework, core)

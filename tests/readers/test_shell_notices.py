@@ -51,6 +51,11 @@ def notices(script: str, files: dict[str, str] | None = None) -> list[tuple[str,
         pytest.param(
             f"{HEAD}\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\n", [("late-variable", 2, 8)], id="behind the launch"
         ),
+        pytest.param(
+            f"ray start --head\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\nray job submit -- python{HEAD[8:]}\n",
+            [("late-variable", 2, 8)],
+            id="behind the start of a cluster that the job runs on",
+        ),
         pytest.param(f"unset CUDA_DEVICES_MAX_CONNECTIONS\n{HEAD}\n", [("misspelt-variable", 1, 7)], id="a slip"),
         pytest.param(f"{HEAD} --chkpt-format torch\n", [("no-such-flag", 1, 57)], id="a slip in a flag"),
     ],
@@ -75,6 +80,19 @@ def test_what_is_noticed(script: str, found: list[tuple[str, int, int]]) -> None
         pytest.param(f"{HEAD} --seed 1 --seed 1\n", id="twice the same"),
         pytest.param(f"{HEAD} --my-own-flag 1 --chkpt-format torch\n", id="a program with flags of its own"),
         pytest.param(f"{HEAD}\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\n{HEAD}\n", id="between two launches"),
+        pytest.param(
+            f"export CUDA_DEVICE_MAX_CONNECTIONS=1\nray start --head\nray job submit -- python{HEAD[8:]}\n",
+            id="in front of the start of a cluster",
+        ),
+        pytest.param(
+            "ray start --head\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\nray job submit "
+            f'--runtime-env-json=\'{{"env_vars": {{"CUDA_DEVICE_MAX_CONNECTIONS": "1"}}}}\' -- python{HEAD[8:]}\n',
+            id="what the job is given beside",
+        ),
+        pytest.param(
+            f"ray start --address=$HEAD\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\nray job submit -- python{HEAD[8:]}\n",
+            id="a node that is not the first one of the cluster",
+        ),
         pytest.param(
             f"go() {{ {HEAD}; }}\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\ngo\n",
             id="behind a function that is called later",

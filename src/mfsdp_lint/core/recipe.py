@@ -219,6 +219,8 @@ Seen = Literal[
     "misspelt-variable",
     "conversion-without-swiglu",
     "conversion-without-tracker",
+    "conversion-without-map",
+    "conversion-option",
 ]
 """What a reader of scripts may notice: see `readers/shell/noticed`."""
 

@@ -59,17 +59,26 @@ def in_tree(places: Places) -> Iterator[Found]:
 
 
 def core_at(places: Places, path: str) -> Found | None:
-    """The megatron-core whose package_info.py this is, as its own features tell where they and the file disagree."""
+    """The megatron-core whose package_info.py this is, as its own features tell where they and the file disagree. One
+    that is older than all that are known is most like the oldest of them."""
     says = declared(places.text(path))
     if says is None:
         return None
     line, fits = numbers(says)[:2], _lines(places, os.path.dirname(path))
+    if line < LINES[0] and (not fits or LINES[0] in fits):
+        oldest = _named(LINES[0])
+        places.remarks.append(f"{path} says {says}, of which nothing is known; it is judged as megatron-core {oldest}")
+        return Found(path, core=oldest)
     if not fits or line in fits:
         return Found(path, core=says)
     nearest = min(fits, key=lambda each: (abs(each[1] - line[1]), each))
-    version = ".".join(str(part) for part in nearest)
+    version = _named(nearest)
     places.remarks.append(f"{path} says {says}, but the code is that of megatron-core {version}")
     return Found(path, core=version)
+
+
+def _named(line: tuple[int, int]) -> str:
+    return ".".join(str(part) for part in line)
 
 
 def declared(text: str) -> str | None:

@@ -54,8 +54,9 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Jud
 
 
 def _files(recipe: Recipe) -> set[str]:
-    """The files that a recipe is written in."""
-    return {recipe.path, *(path for path, _, _ in recipe.pieces)}
+    """The files that a recipe is written in, and those with something in them that is said of it."""
+    noticed = (notice.span.path for notice in recipe.notices)
+    return {recipe.path, *(path for path, _, _ in recipe.pieces), *noticed}
 
 
 def _components(broken: Iterable[Violation]) -> set[Component]:

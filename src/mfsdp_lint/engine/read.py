@@ -13,7 +13,7 @@ from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.addresses import Address, Asked, ask
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.globs import is_excluded
-from mfsdp_lint.inputs.launchers import launchers
+from mfsdp_lint.inputs.launchers import launchers, loading
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers import command_line_overrides, registry
@@ -127,13 +127,19 @@ def _front_end(name: str | None) -> str | None:
 
 
 def with_launchers(question: Question) -> Question:
-    """The question with the launch scripts of the same projects that may start what it asks for."""
+    """The question with the launch scripts of the same projects that may start what it asks for, or load what that
+    converts."""
     started = {reader.type.name for reader in registry.READERS if not reader.type.launches}
     paths = [file.path for file in question.every_file if file.kind in started]
     types = [reader.type for reader in registry.READERS if reader.type.launches]
     asked = {disk.real(file.path) for file in question.every_file}
     found = [File(path, type_.name) for type_ in types for path in launchers(paths, type_, RECIPE)]
-    return replace(question, launchers=tuple(file for file in found if disk.real(file.path) not in asked))
+    for type_ in types:
+        scripts = [file.path for file in question.every_file if file.kind == type_.name]
+        found += [File(path, type_.name) for path in loading(scripts, type_)]
+    return replace(
+        question, launchers=tuple(dict.fromkeys(file for file in found if disk.real(file.path) not in asked))
+    )
 
 
 def _paths(options: Options) -> tuple[str, ...]:

@@ -23,6 +23,12 @@ def profiles() -> tuple[Profile, ...]:
 
 
 @cache
+def commands() -> frozenset[str]:
+    """The commands that start a framework: a program with its first word."""
+    return frozenset(command for raw in raw_profiles() for command in raw.get("commands", ()))
+
+
+@cache
 def pins() -> Mapping[str, Mapping[str, str]]:
     """Commits between releases that frameworks are tied to: the releases around each, by component."""
     return {commit: versions for raw in raw_profiles() for commit, versions in raw.get("pins", {}).items()}

@@ -9,6 +9,7 @@ starts_up: true
 mention: '(?m)^modules:'           a pattern of the texts that may be its files; all others are not even parsed
                                    (without one it has no YAML files)
 flags: [--mm-model]                flags that only its own command line has
+commands: [megatron sft]           commands that start it; their options are the keys of its files
 compose: primus                    how its files are put together (readers/yaml/compose)
 recipes:
   - at: modules.*trainer*          where the settings of a run are; `*` stands for any part of a name
@@ -148,7 +149,8 @@ class Place:
 class Profile:
     """One front-end: `mention` finds texts that may be its files, `known_by` are the keys of which they have one.
 
-    `flags` are those of its own command line, by which a launch of it is told from one of what it runs. `compose` names
+    `flags` are those of its own command line, by which a launch of it is told from one of what it runs; `commands` are
+    its own commands, each a program with its first word. `compose` names
     how files are put together, `reasons` say of rules why it is spared them, or enforces them.
     """
 
@@ -160,6 +162,7 @@ class Profile:
     places: tuple[Place, ...]
     reasons: tuple[tuple[str, str], ...] = ()
     flags: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
 
 
 def read_profile(data: Mapping[str, Any]) -> Profile:
@@ -176,6 +179,7 @@ def read_profile(data: Mapping[str, Any]) -> Profile:
             tuple(_place(each) for each in fields.pop("recipes", ())),
             tuple(reasons),
             tuple(fields.pop("flags", ())),
+            tuple(fields.pop("commands", ())),
         )
     except (KeyError, TypeError, AttributeError, re.error, ConditionError) as error:
         raise ProfileError(f"{data.get('name')}: {error}") from None

@@ -23,6 +23,9 @@ MOST_BYTES = 256 * 1024
 _DEFINED = re.compile(r"^def (\w+)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
+_CONVERTS = "convert-torch-dist-to-fsdp-dtensor"
+_LOADS = re.compile(r"--load\b")
+
 
 def launchers(paths: Iterable[str], type_: FileType, recipe: re.Pattern[str]) -> list[str]:
     """The scripts of this type, in the projects of these files, that have the name of one of them or of a function in
@@ -35,6 +38,14 @@ def launchers(paths: Iterable[str], type_: FileType, recipe: re.Pattern[str]) ->
     roots = {repository_above(os.path.dirname(path)) for path in known}
     found = (path for root in sorted(roots) for path in _scripts(root, type_) if path not in known)
     return sorted({shown(path) for path in found if not names.isdisjoint(_WORD.findall(_text(path)))})
+
+
+def loading(paths: Iterable[str], type_: FileType) -> list[str]:
+    """The scripts of this type, in the projects of these files, that may load what one of them converts. Sorted."""
+    converting = {disk.real(path) for path in paths if _CONVERTS in _text(path)}
+    roots = {repository_above(os.path.dirname(path)) for path in converting}
+    found = (path for root in sorted(roots) for path in _scripts(root, type_) if path not in converting)
+    return sorted({shown(path) for path in found if _LOADS.search(_text(path))})
 
 
 def _names(path: str) -> Iterator[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
@@ -19,6 +20,7 @@ from mfsdp_lint.readers.reader import Reading, ToRead
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.started import Programs
+    from mfsdp_lint.readers.shell.noticed.conversions import Conversion, Loading
 
 
 class ShellFiles:
@@ -37,9 +39,9 @@ class ShellFiles:
         reading = _Reading(asked)
         recipes = [recipe for path in asked.paths for recipe in reading.recipes(path)]
         unfollowed = tuple(reading.unfollowed)
-        launches = list(reading.launches())
+        recipes += reading.launches()
         problems = [*reading.problems, *reading.faults.problems]
-        return Reading([*recipes, *launches], problems, unfollowed=unfollowed)
+        return Reading(reading.told_of_others(recipes), problems, unfollowed=unfollowed)
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Every comment."""
@@ -53,7 +55,7 @@ _RELEVANT = re.compile(
     r"|torchrun|torch\.distributed|--recipe\b",
     re.IGNORECASE,
 )
-_STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^\s*\.\s", re.MULTILINE)
+_STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^\s*\.\s|\bmegatron\s", re.MULTILINE)
 
 
 def _may_be_one(text: str) -> bool:
@@ -75,6 +77,8 @@ class _Reading:
         self.unfollowed: list[Unfollowed] = []
         self.faults = Faults()
         self.programs: Programs | None = None
+        self.loadings: dict[str, Loading] = {}
+        self.converted: dict[str, list[Conversion]] = {}
 
     def recipes(self, path: str) -> list[Recipe]:
         """The recipes of a script."""
@@ -94,19 +98,38 @@ class _Reading:
                 found = read_shell(path, text, self.asked.target, self.asked.sources, self.programs)
                 self.problems += found.problems
                 self.unfollowed += found.unfollowed
+                self.loadings |= {each.recipe.qualified_name: each for each in found.loadings}
+                if found.converted:
+                    self.converted[path] = found.converted
                 return found.recipes
         return []
 
-    def launches(self) -> Iterator[Recipe]:
-        """The launches of files that were asked for, by scripts that were not."""
+    def launches(self) -> list[Recipe]:
+        """What scripts that were not asked for start of files that were, or load of what these convert."""
         told = list(self.problems)
         known = {os.path.abspath(path) for path in self.asked.every}
+        converted = [each for every in self.converted.values() for each in every]
+        found: list[Recipe] = []
         for path in self.asked.launchers:
             for recipe in self.recipes(path):
-                if not known.isdisjoint(os.path.abspath(piece[0]) for piece in recipe.pieces):
-                    yield recipe
+                starts = not known.isdisjoint(os.path.abspath(piece[0]) for piece in recipe.pieces)
+                if starts or any(map(self.loadings[recipe.qualified_name].loads, converted)):
+                    found.append(recipe)
         # What is wrong with a script is told where that is asked for.
         self.problems[:] = told
+        return found
+
+    def told_of_others(self, recipes: Sequence[Recipe]) -> list[Recipe]:
+        """The recipes, with what other scripts convert for them, and how."""
+        told = list(recipes)
+        for path, converted in self.converted.items():
+            from mfsdp_lint.readers.shell.noticed.conversions import told_of
+
+            others = [number for number, recipe in enumerate(told) if recipe.path != path]
+            loadings = [replace(self.loadings[told[number].qualified_name], recipe=told[number]) for number in others]
+            for number, recipe in zip(others, told_of(loadings, converted, self.asked.target.core), strict=True):
+                told[number] = recipe
+        return told
 
 
 _PROGRAM = re.compile(r"[\w./-]*\w\.py\b|(?<=\s-m)\s+[\w.]+")

@@ -141,3 +141,16 @@ def sliced(text: Sequence[Piece], start: int, end: int) -> Iterator[Piece]:
         if here < end and start < after:
             yield piece.cut(max(start - here, 0), min(end, after) - here)
         at = after
+
+
+def output_of(lines: Iterable[Text]) -> Text:
+    """What a program has written line by line, as a substitution gives it: without the newlines at its end."""
+    text = tuple(piece for number, line in enumerate(lines) for piece in (*_line_end(number, line), *line))
+    while text and (kept := text[-1].text.rstrip("\n")) != text[-1].text:
+        text = (*text[:-1], text[-1].cut(0, len(kept))) if kept else text[:-1]
+    return text
+
+
+def _line_end(number: int, line: Text) -> Iterator[Piece]:
+    if number and line:
+        yield replace(line[0], text="\n", end=line[0].start)

@@ -6,6 +6,7 @@ import math
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
@@ -16,10 +17,11 @@ from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
 from mfsdp_lint.front_ends.load import profiles
 from mfsdp_lint.front_ends.pinned import Pinned
 from mfsdp_lint.inputs.sources import Problem, Sources
-from mfsdp_lint.readers.shell import megatron_lm, overrides
+from mfsdp_lint.readers.shell import megatron_lm, overrides, profiled
 from mfsdp_lint.readers.shell.command import command_of
 from mfsdp_lint.readers.shell.files import path_of
 from mfsdp_lint.readers.shell.held import Held
+from mfsdp_lint.readers.shell.noticed.conversions import Conversion, Loading, conversions, loadings_of, told_of
 from mfsdp_lint.readers.shell.noticed.notices import noticed
 from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.programs import given_by, program_of
@@ -43,11 +45,14 @@ _SWITCHES = (*SWITCHES, "ddp.use_custom_fsdp")
 
 @dataclass(frozen=True, slots=True)
 class ShellRead:
-    """The recipes of a script, and what is worth saying of it."""
+    """The recipes of a script, and what is worth saying of it. `loadings` are its recipes with what they load, and
+    `converted` the checkpoints that it converts."""
 
     recipes: list[Recipe]
     problems: list[Problem]
     unfollowed: list[Unfollowed] = field(default_factory=list)
+    loadings: list[Loading] = field(default_factory=list)
+    converted: list[Conversion] = field(default_factory=list)
 
 
 def read_shell(
@@ -75,11 +80,14 @@ def read_shell(
     if recipes:
         notices = tuple(noticed(path, runner, [launch for launch, _ in kinds], recipes, versions))
         recipes = [replace(recipe, notices=notices) for recipe in recipes]
+    converted = list(conversions(path, runner))
+    loadings = list(loadings_of(recipes, [launch for launch, _ in kinds], runner))
+    recipes = told_of(loadings, converted, versions.core)
     if runner.lost is not None and (runner.stopped or not recipes):
         at = runner.lost
         said = "the shell syntax cannot be followed here; what is launched behind it may be missing"
         problems.append(Problem(at.path, at.line, at.column, said, "foreign"))
-    return ShellRead(recipes, problems, unfollowed)
+    return ShellRead(recipes, problems, unfollowed, loadings, converted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +181,19 @@ def _started(path: str, launch: Launch, sources: Sources, programs: Programs) ->
 
 def _shape(launch: Launch) -> Shape | None:
     """How a command configures a run; what it was meant to get tells as well."""
+    if launch.started.command:
+        return _shape_of(launch.started.command)
     words = (*launch.started.arguments, *launch.cut_off)
     return next((shape for shape in SHAPES if shape.takes(words)), None)
+
+
+@cache
+def _shape_of(command: str) -> Shape | None:
+    """How a framework's own command does."""
+    profile = profiled.profile_of(command)
+    if profile is None:
+        return None
+    return Shape("arguments", profile.front_end, lambda _: True, partial(profiled.settings_of, profile))
 
 
 def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> Iterator[Recipe]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from tree_sitter import Node
 
@@ -11,6 +11,7 @@ from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.shell import ray
 from mfsdp_lint.readers.shell.assigning import assign, declare, names_assigned, unset
 from mfsdp_lint.readers.shell.branching import (
     case_statement,
@@ -26,7 +27,7 @@ from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.held import Held
 from mfsdp_lint.readers.shell.heredocs import heredoc, written_to
 from mfsdp_lint.readers.shell.noticed.continuations import cut_off
-from mfsdp_lint.readers.shell.pieces import Piece, Text, known, plain
+from mfsdp_lint.readers.shell.pieces import Text, known, output_of, plain
 from mfsdp_lint.readers.shell.script import Script, shown
 from mfsdp_lint.readers.shell.starting import Inner, Started, started
 from mfsdp_lint.readers.shell.state import State, Variable
@@ -49,7 +50,8 @@ class Launch:
 
     `environment` has the variables that were surely set (words) or taken away (None). `given` are the variables that
     who starts the script has to set for this way. `cut_off` are the words on lines of options behind it that it does
-    not get, as the backslash in front of them is lost.
+    not get, as the backslash in front of them is lost. `late` are variables that the script exports for it, and that it
+    does not see: it is a job of a cluster that was started before.
     """
 
     started: Started
@@ -59,6 +61,7 @@ class Launch:
     given: tuple[str, ...]
     folder: str | None
     cut_off: tuple[Text, ...] = ()
+    late: tuple[tuple[str, Span], ...] = ()
 
 
 class Runner:
@@ -243,15 +246,23 @@ class Runner:
     def start(self, words: list[Text], state: State, body: Text | None = None) -> list[Ended]:
         """A program: it is followed where it is a shell with a script, and else kept if it launches something."""
         found = started(words, body)
+        seen = state
+        if ray.starts_cluster(words):
+            state.cluster = state.environment()
+        elif ray.submits_job(words):
+            seen = state.fork()
+            seen.variables = dict(state.cluster or {})
         if isinstance(found, Inner):
-            self._inner(found, state)
+            self._inner(found, seen)
         elif found is not None and self.at is not None:
             script, node = self.at
-            environment = {} if found.fresh else dict(_environment(state))
+            environment = {} if found.fresh else seen.environment()
             for name, text in found.environment.items():
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
             behind = tuple(cut_off(script, node))
-            self._launched(Launch(found, script.span(node), environment, state.when, state.given, state.folder, behind))
+            late = () if seen is state else ray.late(state, environment)
+            span = script.span(node)
+            self._launched(Launch(found, span, environment, state.when, state.given, state.folder, behind, late))
         return [Ended(state)]
 
     def _launched(self, launch: Launch) -> None:
@@ -309,10 +320,7 @@ class Runner:
         outputs = [each.state.output for each in ended]
         if len(outputs) != 1 or not outputs[0] or None in outputs[0]:
             return None
-        lines = [text for text in outputs[0] if text is not None]
-        return _without_end(
-            tuple(piece for number, text in enumerate(lines) for piece in (*_line_end(number, text), *text))
-        )
+        return output_of([text for text in outputs[0] if text is not None])
 
     # Redirections, pipelines, lists
 
@@ -392,22 +400,3 @@ def _negated(way: Ended) -> Ended:
 def _define(script: Script, node: Node, state: State) -> None:
     name = next((script.source(child) for child in node.named_children if child.type == "word"), "")
     state.functions[name] = (script, node.named_children[-1])
-
-
-def _without_end(text: Text) -> Text:
-    """A text without the newlines at its end, as a substitution gives it."""
-    while text and (kept := text[-1].text.rstrip("\n")) != text[-1].text:
-        text = (*text[:-1], text[-1].cut(0, len(kept))) if kept else text[:-1]
-    return text
-
-
-def _line_end(number: int, text: Text) -> Iterator[Piece]:
-    if number and text:
-        yield replace(text[0], text="\n", end=text[0].start)
-
-
-def _environment(state: State) -> Iterator[tuple[str, Variable]]:
-    """What a program sees of the variables, as far as it is known."""
-    for name, variable in state.variables.items():
-        if variable.unset or variable.exported:
-            yield name, variable

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.front_ends.load import commands
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.pieces import Piece, Text, known, plain
 
@@ -105,7 +107,8 @@ Environment = dict[str, "Text | None"]
 class Started:
     """A Python program as it is started.
 
-    `program` is the word that names it, `is_module` whether as a module. `environment` is what the wrappers set (None:
+    `program` is the word that names it, `is_module` whether as a module; of a framework's own command (`megatron sft`)
+    `command` has the words. `environment` is what the wrappers set (None:
     take away); with `fresh` nothing else is passed on. `nodes` and `per_node` are what torch's launcher is told.
     """
 
@@ -117,6 +120,7 @@ class Started:
     nodes: Text | None = None
     per_node: Text | None = None
     ranked: bool = False
+    command: str = ""
 
 
 @dataclass(slots=True)
@@ -156,6 +160,9 @@ def started(words: Sequence[Text], body: Text | None = None) -> Started | Inner 
             return Started(words[at + 1], True, list(words[at + 2 :]), environment, fresh, nodes, per_node, ranked)
         if _PYTHON_FILE.fullmatch(text) and not text.startswith("-"):
             return Started(words[at], False, list(words[at + 1 :]), environment, fresh, nodes, per_node, ranked)
+        command = f"{name} {known(words[at + 1]) or ''}" if at + 1 < len(words) else ""
+        if command in commands():
+            return Started(words[at], False, list(words[at + 2 :]), environment, fresh, command=command)
         ranked = ranked or name in _RANK_LAUNCHERS
         fresh = fresh or name in _CONTAINERS
         _read_environment(words, at, environment)
@@ -169,9 +176,14 @@ def started(words: Sequence[Text], body: Text | None = None) -> Started | Inner 
 
 def _may_start(name: str | None) -> bool:
     """Whether a command may start another one; one whose name is not known may."""
-    if name is None or name in _SHELLS or name in _WRAPPERS:
+    if name is None or name in _SHELLS or name in _WRAPPERS or name in _first_words():
         return True
     return any(kind.fullmatch(name) for kind in (_PYTHON, _PYTHON_FILE, _SCRIPT))
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    return frozenset(each.partition(" ")[0] for each in commands())
 
 
 def _may_run(before: Sequence[Text]) -> bool:

@@ -59,7 +59,8 @@ class State:
     any. `arguments` are the positional parameters; None at the top, where nobody is known to give any. `decided` are
     the conditions that this way has taken a side of, as long as their variables stay; `when` tells all of them.
     `files` are texts that the script itself has written. `hidden` are, within a function, the variables that its local
-    ones stand in front of (None: there was none).
+    ones stand in front of (None: there was none). `cluster` is what `ray start` has seen of the variables: jobs of the
+    cluster have these, and not those of the shell that submits them.
     """
 
     variables: dict[str, Variable] = field(default_factory=dict)
@@ -75,6 +76,7 @@ class State:
     exports_all: bool = False
     hidden: dict[str, Variable | None] | None = None
     output: list[Text | None] | None = None
+    cluster: dict[str, Variable] | None = None
 
     def fork(self) -> State:
         """The same, to go another way."""
@@ -87,6 +89,10 @@ class State:
             hidden=None if self.hidden is None else dict(self.hidden),
             output=None if self.output is None else list(self.output),
         )
+
+    def environment(self) -> dict[str, Variable]:
+        """What a program sees of the variables, as far as it is known."""
+        return {name: each for name, each in self.variables.items() if each.unset or each.exported}
 
     def set(self, name: str, variable: Variable) -> None:
         """Write a variable. What was decided about it no longer holds."""

@@ -31,11 +31,18 @@ _PARAMETERS = ("model", "data", "trainer", "log", "resume", "optim")
 """Those of `train` (nemo/collections/llm/api.py:74 at 8cfedd72), which the others begin with as well."""
 
 
+def held_by(value: Object) -> tuple[Object, ...]:
+    """What a task holds: a function or a class, what is given to it in order, and whether it is to be called at once.
+    Nothing for what is no task, and where several sides of a condition have made different ones."""
+    found = value.fields.get(TASK) if isinstance(value, Unknown) else None
+    return found if isinstance(found, tuple) else ()
+
+
 def class_of(value: Object) -> str:
     """The name of the class that a task is to make, or of what an object is; "" where that is not known."""
     made: Any = value
     if isinstance(value, Unknown) and TASK in value.fields:
-        made = value.fields[TASK][0]
+        made = next(iter(held_by(value)), None)
     elif isinstance(value, Instance):
         made = value.cls
     if isinstance(made, External):

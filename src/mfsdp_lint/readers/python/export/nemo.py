@@ -7,7 +7,7 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.readers.python.eval.nemo import STRATEGY, TRAINER, class_of, strategy_of
+from mfsdp_lint.readers.python.eval.nemo import STRATEGY, TRAINER, class_of, held_by, strategy_of
 from mfsdp_lint.readers.python.export.origins import Spans, origin
 from mfsdp_lint.readers.python.export.plain import plain_value
 from mfsdp_lint.readers.python.state.calling import call
@@ -97,7 +97,7 @@ def _defaults(spans: Spans, owner: Object) -> dict[str, Object]:
     """What a class gives to the fields that a task for it leaves out."""
     if not isinstance(owner, Unknown) or not _is_closed(owner):
         return {}
-    cls = owner.fields[TASK][0]
+    cls = next(iter(held_by(owner)), None)
     if not isinstance(cls, ClassObject) or cls.module.name.startswith("nemo."):
         return {}
     machine = spans.machine

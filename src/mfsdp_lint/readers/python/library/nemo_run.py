@@ -10,13 +10,12 @@ from typing import Any
 
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.launching import launch
-from mfsdp_lint.readers.python.eval.nemo import configures_run, task
+from mfsdp_lint.readers.python.eval.nemo import configures_run, held_by, task
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import TASK
 from mfsdp_lint.readers.python.values.objects import Function, Native, Object, Unknown
 
 
@@ -30,13 +29,13 @@ def _task(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 def _built(machine: Machine, value: Object, node: Any, frame: Frame) -> Object:
     """A `Config` as what it makes; anything else as it is."""
-    if isinstance(value, Unknown) and TASK in value.fields and value.fields[TASK][-1]:
+    if isinstance(value, Unknown) and (held := held_by(value)) and held[-1]:
         return _done(machine, value, node, frame)
     return value
 
 
 def _done(machine: Machine, held: Unknown, node: Any, frame: Frame) -> Object:
-    function, *given, _ = held.fields[TASK]
+    function, *given, _ = held_by(held)
     keywords = {name: value for name, value in held.fields.items() if isinstance(name, str)}
     given = [_built(machine, value, node, frame) for value in given]
     keywords = {name: _built(machine, value, node, frame) for name, value in keywords.items()}
@@ -48,7 +47,7 @@ def _run(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
     given = arguments[0] if arguments else keywords.get("fn_or_script")
     if configures_run(given):
         return launch(machine, "nemo_run.run", [given], {}, node, frame)
-    if isinstance(given, Unknown) and TASK in given.fields:
+    if isinstance(given, Unknown) and held_by(given):
         return _done(machine, given, node, frame)
     return unfollowed(machine, "nemo_run.run", arguments, keywords, node, frame)
 

@@ -1,64 +1,187 @@
-"""Checkpoints that a script converts, for a run that it starts then."""
+"""Checkpoints that a script converts for Megatron-FSDP, and what the runs that load them need of that."""
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from mfsdp_lint.core.recipe import Notice, Recipe
+from mfsdp_lint.core.recipe import Notice, Recipe, Span
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import is_known_as
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.pieces import Text, around, known, plain
-from mfsdp_lint.readers.shell.run import Launch
+from mfsdp_lint.readers.shell.run import Launch, Runner
+from mfsdp_lint.readers.shell.starting import behind
+from mfsdp_lint.versions.ranges import VersionRange, parse_range
 
-_CONVERTS = "convert-torch-dist-to-fsdp-dtensor"
-_SPLITS = ("--swiglu", "--swiglu-modules")
-_ALONE = ("--swiglu", "--rename-mtp-keys", "--oom-traceback", "--enable-msc")
-"""Options of it that take no value."""
+CONVERTS = "convert-torch-dist-to-fsdp-dtensor"
+"""The command of tools/checkpoint/checkpoint_inspector.py."""
 
 _TRACKER = "latest_checkpointed_iteration.txt"
+_MAP = "--param-to-param-group-map-json"
+_SPLITS = ("--swiglu", "--swiglu-modules")
+_ALONE = ("--swiglu", "--rename-mtp-keys", "--oom-traceback", "--enable-msc")
+"""Options of the converter that take no value."""
+
+_SOME_VERSIONS = {
+    _MAP: parse_range(">=0.16"),
+    "--swiglu-modules": parse_range(">=0.18"),
+    "--rename-mtp-keys": parse_range(">=0.18"),
+    "--distributed-timeout-minutes": parse_range("<0.16"),
+}
+"""Options that not every version of the converter has."""
+
+_OPENS_THE_MAP: VersionRange = parse_range(">=0.16,<0.18")
+"""The versions that open the map whether one is given or not (checkpoint_inspector.py:749 in 0.16.1)."""
 
 
-def conversions(launches: Sequence[Launch], recipes: Sequence[Recipe], text: str) -> Iterator[Notice]:
-    """Conversions that do not split what the run has split, or of which the run will not see that there is anything.
-
-    `text` is the whole script.
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A checkpoint that is converted: the word that says so, the options with their places, and the folder that is
+    written. `tracked` is whether the script writes the tracker file of some checkpoint.
     """
-    for launch in launches:
+
+    path: str
+    span: Span
+    options: tuple[tuple[str, Span], ...]
+    into: str | None
+    tracked: bool
+
+    def has(self, *options: str) -> bool:
+        """Whether it is given one of these."""
+        return any(name in options for name, _ in self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """A run, the folders that it loads from, and whether its script writes the tracker file of some checkpoint."""
+
+    recipe: Recipe
+    folders: tuple[str, ...]
+    tracked: bool
+
+    def loads(self, conversion: Conversion) -> bool:
+        """Whether it surely loads what is converted: the folder that is written, or the one around it.
+
+        Two scripts mean the same folder where its whole path is known; within one it may be any text.
+        """
+        into = conversion.into
+        if into is None or (self.recipe.path != conversion.path and not _is_anywhere(into)):
+            return False
+        return any(f"{into}/".startswith(f"{folder}/") for folder in self.folders)
+
+    def is_about(self, conversion: Conversion) -> bool:
+        """Whether it is to be told what is wrong with a conversion: one of its own script, or one that it loads."""
+        return self.recipe.path == conversion.path or self.loads(conversion)
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether it has Megatron-FSDP on in some way."""
+        return any(is_known_as(each.value("ddp.use_megatron_fsdp"), True) for each in self.recipe.variants)
+
+    def surely(self, path: str) -> bool:
+        """Whether a setting is on wherever Megatron-FSDP is."""
+        return self.is_sharded and all(
+            is_known_as(each.value(path), True)
+            for each in self.recipe.variants
+            if is_known_as(each.value("ddp.use_megatron_fsdp"), True)
+        )
+
+
+def conversions(path: str, runner: Runner) -> Iterator[Conversion]:
+    """What a script converts, as far as it is known."""
+    for launch in runner.launches:
         words = launch.started.arguments
-        converts = next((word for word in words if known(word) == _CONVERTS), None)
-        if converts is None or any(known(word) is None for word in words if plain(word).startswith("-")):
+        at = next((number for number, word in enumerate(words) if known(word) == CONVERTS), None)
+        given = words[at + 1 :] if at is not None else []
+        if at is None or any(map(_may_be_options, given)):
             continue
-        if not any(plain(word).partition("=")[0] in _SPLITS for word in words) and _surely(recipes, "args.swiglu"):
-            yield Notice("conversion-without-swiglu", around(converts))
-        if _TRACKER not in text and _loads(words, launches):
-            yield Notice("conversion-without-tracker", around(converts))
+        options = tuple((plain(word).partition("=")[0], around(word)) for word in given if _is_option(word))
+        folders = list(_folders(given))
+        into = folders[1] if len(folders) == 2 else None
+        yield Conversion(path, around(words[at]), options, into, _tracks(runner))
 
 
-def _surely(recipes: Sequence[Recipe], path: str) -> bool:
-    """Whether every run with Megatron-FSDP has a setting on, and there is one."""
-    variants = [each for recipe in recipes for each in recipe.variants]
-    sharded = [each for each in variants if is_known_as(each.value("ddp.use_megatron_fsdp"), True)]
-    return bool(sharded) and all(is_known_as(each.value(path), True) for each in sharded)
+def loadings_of(recipes: Sequence[Recipe], launches: Sequence[Launch], runner: Runner) -> Iterator[Loading]:
+    """The runs of a script with the folders that they load from."""
+    for recipe in recipes:
+        here = (launch for launch in launches if launch.span.line == recipe.line)
+        folders = tuple(dict.fromkeys(folder for launch in here for folder in _loaded(launch)))
+        yield Loading(recipe, folders, _tracks(runner))
 
 
-def _loads(words: Sequence[Text], launches: Sequence[Launch]) -> bool:
-    """Whether a run loads the folder that a conversion writes, or the one around it."""
-    folders = list(_folders(words))
-    if len(folders) < 2:
-        return False
-    for launch in launches:
-        given = [known(word) for word in launch.started.arguments]
-        for flag, folder in pairwise(given):
-            if flag == "--load" and folder and f"{folders[1]}/".startswith(f"{folder.rstrip('/')}/"):
-                return True
-    return False
+def _tracks(runner: Runner) -> bool:
+    return any(_TRACKER in script.text for script in runner.scripts.values())
+
+
+def _loaded(launch: Launch) -> Iterator[str]:
+    """The folder that a launch of Megatron-LM loads from, if any; of two the last one counts."""
+    words = launch.started.arguments
+    found = [value for flag, value in pairwise(words) if known(flag) == "--load"]
+    found += [behind(word, len("--load=")) for word in words if plain(word).startswith("--load=")]
+    yield from (_written(word) for word in found[-1:] if plain(word))
+
+
+def told_of(loadings: Sequence[Loading], converted: Sequence[Conversion], core: str) -> list[Recipe]:
+    """The recipes of runs, with what conversions lack for them, or are given that this version does not have."""
+    found: dict[int, list[Notice]] = {}
+    for conversion in converted:
+        about = [number for number, each in enumerate(loadings) if each.is_about(conversion)]
+        notices = list(_lacking(conversion, [loadings[number] for number in about], core)) if about else []
+        for number in about:
+            found.setdefault(number, []).extend(notices)
+    return [_with(each.recipe, found.get(number, [])) for number, each in enumerate(loadings)]
+
+
+def _with(recipe: Recipe, notices: Sequence[Notice]) -> Recipe:
+    return replace(recipe, notices=(*recipe.notices, *notices)) if notices else recipe
+
+
+def _lacking(conversion: Conversion, about: Sequence[Loading], core: str) -> Iterator[Notice]:
+    loading = [each for each in about if each.is_sharded and each.loads(conversion)]
+    other = next((each.recipe.path for each in loading if each.recipe.path != conversion.path), None)
+    if loading and not conversion.has(*_SPLITS) and all(each.surely("args.swiglu") for each in loading):
+        yield Notice("conversion-without-swiglu", conversion.span, {"run": other})
+    if loading and not conversion.tracked and not any(each.tracked for each in loading):
+        yield Notice("conversion-without-tracker", conversion.span, {"run": other})
+    if core in _OPENS_THE_MAP and not conversion.has(_MAP):
+        yield Notice("conversion-without-map", conversion.span)
+    for name, span in conversion.options:
+        if name in _SOME_VERSIONS and core not in _SOME_VERSIONS[name]:
+            yield Notice("conversion-option", span, {"option": name, "versions": _SOME_VERSIONS[name].text})
+
+
+def _may_be_options(word: Text) -> bool:
+    """Whether a word may hold options of which nothing is known."""
+    said = plain(word)
+    if said.strip(HOLE):
+        return said.startswith("-") and known(word) is None
+    return any(piece.splits and not piece.option for piece in word)
+
+
+def _is_option(word: Text) -> bool:
+    return plain(word).startswith("--")
 
 
 def _folders(words: Sequence[Text]) -> Iterator[str]:
-    """What is converted, and into what: the words of a conversion that belong to no option."""
-    texts = [known(word) or "" for word in words]
-    behind = texts[texts.index(_CONVERTS) + 1 :]
-    for before, text in zip(["", *behind], behind, strict=False):
-        takes = before.startswith("--") and before not in _ALONE and "=" not in before
-        if text and not text.startswith("-") and not takes:
-            yield text.rstrip("/")
+    """What is converted, and into what: the words that belong to no option."""
+    takes_value = False
+    for word in words:
+        if _is_option(word):
+            takes_value = "=" not in plain(word) and plain(word) not in _ALONE
+        elif takes_value:
+            takes_value = False
+        else:
+            yield _written(word)
+
+
+def _written(text: Text) -> str:
+    """A folder; what is not known of it is the place where it comes from, which is the same wherever that is used."""
+    parts = (f"<{each.path}:{each.start}>" if HOLE in each.text else each.text for each in text)
+    return "".join(parts).rstrip("/")
+
+
+def _is_anywhere(folder: str) -> bool:
+    """Whether a path is whole and known, so that every script means the same by it."""
+    return "<" not in folder and (posixpath.isabs(folder) or "://" in folder)

@@ -8,7 +8,7 @@ from functools import partial
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Notice, Recipe
 from mfsdp_lint.readers.shell.files import path_of
-from mfsdp_lint.readers.shell.noticed import comments, continuations, conversions, flags, variables
+from mfsdp_lint.readers.shell.noticed import comments, continuations, flags, variables
 from mfsdp_lint.readers.shell.pieces import located
 from mfsdp_lint.readers.shell.run import Launch, Runner
 from mfsdp_lint.vocabulary.entry import Versions
@@ -34,7 +34,7 @@ def _noticed(
         yield from variables.misspelt(script)
     whole = next(iter(runner.scripts.values()))
     yield from variables.late(whole, path, launches)
-    yield from conversions.conversions(runner.launches, recipes, whole.text)
+    yield from variables.of_jobs(launches)
     for recipe in recipes:
         if not recipe.front_end.is_a(str(MEGATRON_LM)):
             continue

@@ -42,6 +42,14 @@ def misspelt(script: Script) -> Iterator[Notice]:
                     yield Notice("misspelt-variable", script.span(child), {"name": name, "meant": meant})
 
 
+def of_jobs(launches: Sequence[Launch]) -> Iterator[Notice]:
+    """`export` of a variable for a job of a cluster that has been started by then."""
+    for launch in launches:
+        for name, span in launch.late:
+            if name in _read():
+                yield Notice("late-variable", span, {"name": name, "process": "ray start"})
+
+
 def late(script: Script, path: str, launches: Sequence[Launch]) -> Iterator[Notice]:
     """`export` of a variable behind the last launch, none of which has it."""
     spans = [launch.span for launch in launches if launch.span.path == path]
@@ -52,7 +60,7 @@ def late(script: Script, path: str, launches: Sequence[Launch]) -> Iterator[Noti
     for name, node in _exports(script):
         span = script.span(node)
         if name in _read() and name not in known and (span.line, span.column) >= last:
-            yield Notice("late-variable", span, {"name": name})
+            yield Notice("late-variable", span, {"name": name, "process": None})
 
 
 def _exports(script: Script) -> Iterator[tuple[str, Node]]:
