@@ -46,6 +46,21 @@ def test_the_format_that_lies_there_is_not_the_one_that_is_loaded(run: Path, tmp
     ]
 
 
+def test_a_relative_path_is_looked_for_where_the_linter_is_started(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The recipes of a release save and load below the folder that they are started in."""
+    (tmp_path / "nemo_experiments" / "default").mkdir(parents=True)
+    run.rename(tmp_path / "nemo_experiments" / "default" / "checkpoints")
+    monkeypatch.chdir(tmp_path)
+    assert len(told(tmp_path, "nemo_experiments/default/checkpoints", "fsdp_dtensor")) == 1
+    recipe = (tmp_path / "recipe.py").read_text()
+    as_released = "".join(line for line in recipe.splitlines(keepends=True) if "checkpoint.load" not in line)
+    (tmp_path / "recipe.py").write_text(as_released)
+    (finding,) = mfsdp_lint.check(["recipe.py"], target_bridge="0.6.0", select=["MFSDP172"]).findings
+    assert finding.message.startswith('the checkpoint at "<CWD>/nemo_experiments/default/checkpoints" is "torch_dist"')
+
+
 def test_of_iterations_in_two_formats_nothing_is_said(run: Path, tmp_path: Path) -> None:
     shutil.copytree(WRITTEN / "fsdp_dtensor" / "iter_0000005", run / "iter_0000010")
     assert told(tmp_path, run, "fsdp_dtensor") == []

@@ -8,6 +8,7 @@ Both are unknown where the folder is not at hand, which is how it is on most mac
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.settings import With
-from mfsdp_lint.core.values import Known
+from mfsdp_lint.core.values import CWD, Known
 from mfsdp_lint.inputs import disk
 
 if TYPE_CHECKING:
@@ -56,12 +57,13 @@ def _with(variant: Variant, look: Callable[[str], Found | None]) -> Variant:
 
 
 def _look(path: str) -> Found | None:
-    if not disk.is_folder(path):
+    place = path.replace(CWD, os.curdir, 1)  # a run is started where it is linted, as far as anybody knows
+    if not disk.is_folder(place):
         return None
     from mfsdp_lint.checkpoints.folder import NoFolder, checkpoint  # few recipes load what is at hand
 
     try:
-        return checkpoint(path, latest=0)
+        return checkpoint(place, latest=0)
     except NoFolder:  # it cannot be read
         return None
 

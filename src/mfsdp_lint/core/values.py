@@ -15,6 +15,9 @@ Scalar = None | bool | int | float | str
 Plain = Scalar | list["Plain"] | dict[str, "Plain"]
 """A value as JSON has it: lists and dictionaries of scalars included."""
 
+CWD = "<CWD>"
+"""What stands in a text for the folder that a program is started in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Known:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any
 
+from mfsdp_lint.core.values import CWD
 from mfsdp_lint.readers.python.state.folders import folder_of, normal, overwrite, parent
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.objects import CWD, MISSING, SYMBOLS, Native, Object, PathObject
+from mfsdp_lint.readers.python.values.objects import MISSING, SYMBOLS, Native, Object, PathObject
 
 MOST_PARENTS = 16
 

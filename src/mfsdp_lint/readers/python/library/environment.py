@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.core.values import CWD
 from mfsdp_lint.readers.python.eval.containers import set_entry
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
@@ -19,7 +20,6 @@ from mfsdp_lint.readers.python.state.variables import is_set, variable
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
-    CWD,
     MISSING,
     SYMBOLS,
     DictObject,

@@ -11,12 +11,12 @@ import os
 import posixpath
 import re
 
+from mfsdp_lint.core.values import CWD
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import MARKERS
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.objects import CWD
 
 _FOLDER = re.compile(r"<DIR:(\d+)>")
 

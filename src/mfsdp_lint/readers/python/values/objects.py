@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar
 
+from mfsdp_lint.core.values import CWD
 from mfsdp_lint.readers.python.values.markers import LOADED
 
 if TYPE_CHECKING:
@@ -427,8 +428,6 @@ def all_are(values: Sequence[Object], kind: type[Kind]) -> TypeGuard[Sequence[Ki
     return all(isinstance(value, kind) for value in values)
 
 
-CWD = "<CWD>"
-"""What stands in a text for the folder that a program is started in."""
 SYMBOLS = (CWD, "<DIR:")
 """How the symbols in a text begin; `<DIR:3>` stands for a folder of the tree that is read (see state/folders.py)."""
 
