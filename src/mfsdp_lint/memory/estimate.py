@@ -6,13 +6,13 @@ from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Settings, Variant
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known
+from mfsdp_lint.memory.counting import counted, given
 from mfsdp_lint.memory.facts import Facts, NotKnown
 from mfsdp_lint.memory.formulas import Case, Ranks
 from mfsdp_lint.memory.layout import Layout, layout_of
 from mfsdp_lint.memory.precision import Precision
 from mfsdp_lint.memory.result import Amount, Count, Footprint, Given, Memory
 from mfsdp_lint.memory.sources import LEFT_OUT, sources_of
-from mfsdp_lint.memory.stages import counted, given
 from mfsdp_lint.memory.wrappings import Wrapped, Wrapping, wrapping_of, wrappings
 from mfsdp_lint.startup.resolve import WORLD_SIZE, resolve
 from mfsdp_lint.versions.target import Target

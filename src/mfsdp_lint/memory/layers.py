@@ -37,9 +37,10 @@ UNMODELLED = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a layer is made of. Every method raises NotKnown."""
+    """What a model is made of, with `latent` attention or the usual one. Every method raises NotKnown."""
 
     facts: Facts
+    latent: bool
 
     @property
     def hidden(self) -> int:
@@ -75,19 +76,17 @@ class Shape:
         multiple *= self.facts.size("model.tensor_model_parallel_size")
         return -(-words // multiple) * multiple
 
-    def layer(self, experts: bool, latent: bool) -> Iterator[Tensor]:
-        """A transformer layer, with `experts` or a plain MLP, with `latent` attention or the usual one."""
+    def layer(self, experts: bool) -> Iterator[Tensor]:
+        """A transformer layer, with `experts` or a plain MLP."""
         yield self.norm(self.hidden), "whole"
-        yield from self._latent_attention() if latent else self._attention()
+        yield from self._latent_attention() if self.latent else self._attention()
         yield self.norm(self.hidden), "whole"
         yield from self._experts() if experts else self._mlp(self.feed_forward(), self.hidden)
 
-    def prediction(self, experts: bool, latent: bool) -> Iterator[Tensor]:
-        """A layer that predicts one more token: two norms, what joins both inputs, a layer, a norm."""
-        yield 2 * self.norm(self.hidden), "whole"
+    def prediction(self) -> Iterator[Tensor]:
+        """What predicts one more token, beside its layer: a norm for each input, what joins these, one at the end."""
+        yield 3 * self.norm(self.hidden), "whole"
         yield 2 * self.hidden * self.hidden, "tensor"
-        yield from self.layer(experts, latent)
-        yield self.norm(self.hidden), "whole"
 
     def norm(self, width: int) -> int:
         kind = self.facts.get("model.normalization")

@@ -1,0 +1,169 @@
+"""Parameters by the model's settings: published models, stages of a pipeline, and settings that make no sense.
+
+tests/dryrun/real/test_memory.py counts those of models that are really built.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mfsdp_lint.core.settings import WrittenSettings
+from mfsdp_lint.core.values import UNKNOWN, Known, OneOf
+from mfsdp_lint.memory.counting import counted
+from mfsdp_lint.memory.estimate import memory
+from mfsdp_lint.memory.facts import Facts, NotKnown
+from mfsdp_lint.memory.layout import layout_of
+from mfsdp_lint.memory.result import Count
+from mfsdp_lint.versions.target import resolve_target
+from tests.memory.test_estimate import BF16, MILLION, recipe
+
+MODEL: dict[str, Any] = {
+    "model.__class__": "megatron.bridge.models.gpt_provider.GPTModelProvider",
+    "model.transformer_layer_spec": "<function megatron.core.models.gpt.gpt_layer_specs.get_gpt_decoder_block_spec>",
+    "model.kv_channels": None,
+    "model.should_pad_vocab": False,
+    "model.gated_linear_unit": True,
+    "model.normalization": "RMSNorm",
+    "model.add_bias_linear": False,
+    "model.add_qkv_bias": False,
+    "model.qk_layernorm": False,
+    "model.position_embedding_type": "rope",
+    "model.share_embeddings_and_output_weights": False,
+    "model.multi_latent_attention": False,
+    "model.num_moe_experts": None,
+    "model.moe_layer_freq": 1,
+    "model.moe_shared_expert_intermediate_size": None,
+    "model.num_query_groups": None,
+    "model.tensor_model_parallel_size": 1,
+    "model.pipeline_model_parallel_size": 1,
+    "model.virtual_pipeline_model_parallel_size": None,
+    "model.pipeline_model_parallel_layout": None,
+    "model.num_layers_in_first_pipeline_stage": None,
+    "model.num_layers_in_last_pipeline_stage": None,
+    "model.account_for_embedding_in_pipeline_split": False,
+    "model.account_for_loss_in_pipeline_split": False,
+    "model.context_parallel_size": 1,
+    "model.expert_model_parallel_size": 1,
+    "model.expert_tensor_parallel_size": None,
+}
+
+LLAMA_3_8B = {
+    "model.num_layers": 32,
+    "model.hidden_size": 4096,
+    "model.ffn_hidden_size": 14336,
+    "model.num_attention_heads": 32,
+    "model.num_query_groups": 8,
+    "model.vocab_size": 128256,
+}
+QWEN_3_30B_A3B = {
+    "model.num_layers": 48,
+    "model.hidden_size": 2048,
+    "model.ffn_hidden_size": 6144,
+    "model.num_attention_heads": 32,
+    "model.num_query_groups": 4,
+    "model.kv_channels": 128,
+    "model.qk_layernorm": True,
+    "model.num_moe_experts": 128,
+    "model.moe_ffn_hidden_size": 768,
+    "model.vocab_size": 151936,
+}
+SMALL = {
+    "model.num_layers": 6,
+    "model.hidden_size": 8,
+    "model.ffn_hidden_size": 16,
+    "model.num_attention_heads": 2,
+    "model.vocab_size": 100,
+}
+
+
+def count(*changes: dict[str, Any]) -> Count:
+    values = dict(MODEL)
+    for each in changes:
+        values |= each
+    known = WrittenSettings.of({path: Known(value) for path, value in values.items()})
+    facts = Facts(known)
+    return counted(facts, known, layout_of(facts), resolve_target("0.3.1"))
+
+
+def test_published_models_have_as_many_parameters_as_is_published() -> None:
+    assert count(LLAMA_3_8B).total == 8_030_261_248
+    assert count(QWEN_3_30B_A3B).total == 30_532_122_624
+
+
+def test_tensor_parallelism_splits_all_but_norms() -> None:
+    whole, half = count(LLAMA_3_8B), count(LLAMA_3_8B, {"model.tensor_model_parallel_size": 2})
+    norms = (2 * 32 + 1) * 4096
+    assert half.dense == (whole.dense - norms) // 2 + norms
+
+
+def test_expert_parallelism_splits_experts_alone() -> None:
+    whole, spread = count(QWEN_3_30B_A3B), count(QWEN_3_30B_A3B, {"model.expert_model_parallel_size": 8})
+    assert (spread.dense, spread.experts) == (whole.dense, whole.experts // 8)
+    assert spread.formula[1] == "5,164,972,032 on a rank, 3,623,878,656 of them in experts (EP 8)"
+
+
+LAYER = 8 * 24 + 8 * 8 + 3 * 8 * 16 + 2 * 8
+EMBEDDING = 800
+
+
+@pytest.mark.parametrize(
+    ("changes", "fullest", "told"),
+    [
+        ({}, 3 * LAYER + EMBEDDING + 8, "stage 2 of 2"),
+        ({"model.share_embeddings_and_output_weights": True}, 3 * LAYER + EMBEDDING + 8, "stage 2 of 2"),
+        ({"model.num_layers_in_first_pipeline_stage": 5}, 5 * LAYER + EMBEDDING, "stage 1 of 2"),
+        ({"model.num_layers_in_last_pipeline_stage": 4}, 4 * LAYER + EMBEDDING + 8, "stage 2 of 2"),
+        (
+            {"model.num_layers": 7, "model.account_for_loss_in_pipeline_split": True},
+            4 * LAYER + EMBEDDING,
+            "stage 1 of 2",
+        ),
+    ],
+)
+def test_of_pipeline_stages_it_is_the_fullest(changes: dict[str, Any], fullest: int, told: str) -> None:
+    found = count(SMALL, {"model.pipeline_model_parallel_size": 2}, changes)
+    assert found.dense == fullest
+    assert told in found.formula[1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"model.vocab_size": None}, "model.vocab_size is None: the tokenizer says it"),
+        ({"model.pipeline_model_parallel_size": 4}, "6 layers do not divide among 4 pipeline stages"),
+        ({"model.pipeline_model_parallel_size": 10**9}, "6 layers do not divide among 1000000000 pipeline stages"),
+        ({"model.num_layers": 10**9}, "model.num_layers is 1000000000, which is no number of layers"),
+        ({"model.num_layers": "six"}, "model.num_layers is 'six', which is no number of anything"),
+        ({"model.normalization": "none"}, "model.normalization is 'none', which is not modelled"),
+        ({"model.multi_latent_attention": True}, "model.kv_lora_rank is not known"),
+        ({"model.experimental_attention_variant": "dsa"}, "model.experimental_attention_variant is 'dsa'"),
+        ({"model.transformer_layer_spec": "<function project.layers.ours>"}, "are not modelled (project.layers.ours)"),
+    ],
+)
+def test_what_is_not_understood_is_named(changes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(NotKnown) as raised:
+        count(SMALL, changes)
+    assert reason in str(raised.value)
+
+
+ODD = st.sampled_from(
+    [
+        *map(Known, (None, True, False, 0, 1, 2, 3, 7, -1, 10**12, 0.5, "", "torch.float32", "optim", [], [0, 1], {})),
+        UNKNOWN,
+        OneOf((1, 2)),
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(st.sampled_from(sorted({**MODEL, **SMALL, **BF16})), ODD, max_size=8), st.booleans())
+def test_no_settings_break_it(odd: dict[str, Any], is_counted: bool) -> None:
+    found = memory(recipe({**MODEL, **SMALL, **odd}), resolve_target("0.3.1"), 8, None if is_counted else MILLION)
+    assert found.count is not None or found.why
+    for footprint in found.footprints:
+        for _, amount in footprint.amounts:
+            assert (amount.bytes is None) == bool(amount.why)
