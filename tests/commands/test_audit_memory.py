@@ -92,10 +92,9 @@ def test_several_recipes_have_a_line_each_as_they_are_wrapped(ask: Ask) -> None:
           recipe  wrapped as                        parameters  gradients      main  optimizer     total
         runs.py
           sized   Megatron-FSDP optim_grads_params     957 MiB   1.87 GiB  1.87 GiB   3.74 GiB  8.41 GiB
-          hub     ?                                          ?          ?         ?          ?         ?
+          hub     ? parameters: model.num_layers is not known (--parameters)
 
-        ? is not known; asked for alone (PATH::RECIPE), a recipe says why
-        asked for alone, a recipe shows every way of wrapping it, with formulas and their sources
+        asked for alone (PATH::RECIPE), a recipe shows every way of wrapping it, with formulas and their sources
         """
     )
 
@@ -146,6 +145,7 @@ def test_csv_has_a_row_for_each_wrapping(ask: Ask) -> None:
     ("arguments", "said"),
     [
         (("--world-size", "8"), "--world-size and --parameters are about --memory"),
+        (("--memory", "--settings", "ddp"), "--memory and --settings go together in JSON alone"),
         (("--memory", "--world-size", "0"), "expected a number of ranks, not '0'"),
         (("--memory", "--parameters", "many"), "expected a number of parameters such as 8.03B"),
         (("--memory", "--parameters", "1B,2B"), "2B in experts, of 1B"),

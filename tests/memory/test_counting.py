@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mfsdp_lint.core.settings import WrittenSettings
-from mfsdp_lint.core.values import UNKNOWN, Known, OneOf
+from mfsdp_lint.core.values import UNKNOWN, Known, OneOf, Plain
 from mfsdp_lint.memory.counting import counted
 from mfsdp_lint.memory.estimate import memory
 from mfsdp_lint.memory.facts import Facts, NotKnown
@@ -150,9 +150,13 @@ def test_what_is_not_understood_is_named(changes: dict[str, Any], reason: str) -
     assert reason in str(raised.value)
 
 
+ODD_VALUES: tuple[Plain, ...] = (
+    *(None, True, False, 0, 1, 2, 3, 7, -1, 10**12, 0.5),
+    *("", "torch.float32", "optim", [], [0, 1], {}),
+)
 ODD = st.sampled_from(
     [
-        *map(Known, (None, True, False, 0, 1, 2, 3, 7, -1, 10**12, 0.5, "", "torch.float32", "optim", [], [0, 1], {})),
+        *(Known(each) for each in ODD_VALUES),
         UNKNOWN,
         OneOf((1, 2)),
     ]

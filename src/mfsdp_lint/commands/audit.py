@@ -70,6 +70,8 @@ def main(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
     if not arguments.memory and (arguments.world_size or arguments.parameters):
         raise UsageError("--world-size and --parameters are about --memory")
+    if arguments.memory and arguments.settings and arguments.output_format != "json":
+        raise UsageError("--memory and --settings go together in JSON alone (--output-format json)")
     options = options_from({**given, "output_format": None})
     asked, not_there = question(options)
     found = read(asked, Sources(asked.command_line.texts))

@@ -32,28 +32,31 @@ def table(recipes: Sequence[Recipe], target: Target, memory_of: MemoryOf) -> str
 def _lines(recipes: Sequence[Recipe], memories: Sequence[Memory]) -> Iterator[str]:
     table: list[tuple[str, ...]] = [("recipe", "wrapped as", *COLUMNS)]
     table += [(printable(recipe.label), *_own(memory)) for recipe, memory in zip(recipes, memories, strict=True)]
-    aligned = iter(list(_aligned(table)))
-    yield f"  {next(aligned)}"
-    for path, group in groupby(zip(recipes, memories, strict=True), key=lambda each: each[0].path):
+    head, *aligned = _aligned(table)
+    yield f"  {head}".rstrip()
+    for path, group in groupby(zip(recipes, aligned, strict=True), key=lambda each: each[0].path):
         yield printable(path)
-        for _ in group:
-            yield f"  {next(aligned)}"
+        for _, line in group:
+            yield f"  {line}".rstrip()
     yield ""
-    if any(NOT_KNOWN in row[1:] for row in table):
-        yield f"{NOT_KNOWN} is not known; asked for alone (PATH::RECIPE), a recipe says why"
-    yield "asked for alone, a recipe shows every way of wrapping it, with formulas and their sources"
+    yield "asked for alone (PATH::RECIPE), a recipe shows every way of wrapping it, with formulas and their sources"
 
 
 def _own(memory: Memory) -> tuple[str, ...]:
-    own = memory.own
-    return (NOT_KNOWN, *[NOT_KNOWN] * len(COLUMNS)) if own is None else (own.label, *cells(own))
+    """The cells of a recipe as it is wrapped itself; one cell where that, or how large it is, is not known."""
+    if memory.own is None:
+        return (f"{NOT_KNOWN} {printable(memory.why or 'how it is wrapped is not known')}",)
+    return (memory.own.label, *cells(memory.own))
 
 
 def _aligned(table: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(map(width, column)) for column in zip(*table, strict=True)]
-    for first, second, *numbers in table:
-        left = [text + " " * (wide - width(text)) for text, wide in zip((first, second), widths[:2], strict=True)]
-        yield "  ".join([*left, *(text.rjust(wide) for text, wide in zip(numbers, widths[2:], strict=True))])
+    """Columns: text to the left, numbers to the right. A row that ends early may be wider than its column."""
+    full = [each for each in table if len(each) == len(table[0])]
+    first = max(width(each[0]) for each in table)
+    widths = [first, *(max(map(width, column)) for column in zip(*(each[1:] for each in full), strict=True))]
+    for each in table:
+        left = [text + " " * (wide - width(text)) for text, wide in zip(each[:2], widths, strict=False)]
+        yield "  ".join([*left, *(text.rjust(wide) for text, wide in zip(each[2:], widths[2:], strict=False))])
 
 
 def csv(recipes: Sequence[Recipe], memory_of: MemoryOf) -> Iterator[str]:
