@@ -280,9 +280,15 @@ def test_a_megatron_core_that_shards_experts_over_ranks_with_other_ones_is_told(
 
 def test_the_second_megatron_fsdp_is_not_modelled() -> None:
     found = estimated({**FSDP, "ddp.megatron_fsdp_version": 2}, bridge="head")
-    assert found.own is None
+    assert (found.own, found.own_why) == (None, "ddp.megatron_fsdp_version is 2, which is not modelled")
     assert why(found, "megatron_fsdp:optim", "parameters") == "ddp.megatron_fsdp_version is 2, which is not modelled"
     assert bytes_of(found, "ddp")[0] == 2_000_000
+
+
+def test_a_recipe_whose_paths_are_wrapped_differently_has_no_footprint_of_its_own() -> None:
+    found = memory(recipe(FSDP, {}), resolve_target("0.3.1"), 8, MILLION)
+    assert (found.own, found.own_why) == (None, "the paths through the recipe differ in it")
+    assert bytes_of(found, "ddp") == BY_WRAPPING["ddp"]
 
 
 def test_paths_through_a_recipe_that_differ_agree_on_what_is_the_same_in_both() -> None:

@@ -43,13 +43,13 @@ def _of(variant: Variant, front_end: FrontEnd, target: Target, ranks: int | None
         count = _count(parameters, facts, settings, layout, target)
     except NotKnown as reason:
         return Memory(ranks, None, None, None, str(reason), (), sources, LEFT_OUT)
-    own = _own(facts)
+    own, own_why = _own(facts)
     instances = own.instances if own and own.instances > 1 else _HYBRID
     footprints = tuple(
         _footprint(variant, front_end, target, Ranks(ranks, layout), count, each, each == own)
         for each in wrappings(instances)
     )
-    return Memory(ranks, *_shards(layout, ranks), count, "", footprints, sources, LEFT_OUT)
+    return Memory(ranks, *_shards(layout, ranks), count, "", footprints, sources, LEFT_OUT, own_why)
 
 
 def _count(parameters: Given | None, facts: Facts, settings: Settings, layout: Layout, target: Target) -> Count:
@@ -75,11 +75,12 @@ def _footprint(
     return Case(wrapping, count, ranks, precision).footprint(runs)
 
 
-def _own(facts: Facts) -> Wrapping | None:
+def _own(facts: Facts) -> tuple[Wrapping | None, str]:
+    """How the recipe itself is wrapped, or why that is not known."""
     try:
-        return wrapping_of(facts)
-    except NotKnown:
-        return None
+        return wrapping_of(facts), ""
+    except NotKnown as reason:
+        return None, str(reason)
 
 
 def _shards(layout: Layout, ranks: int | None) -> tuple[int | None, int | None]:
@@ -106,7 +107,9 @@ def _joined(found: list[Memory]) -> Memory:
     if any([each.key for each in other.footprints] != [each.key for each in first.footprints] for other in others):
         return replace(first, footprints=(), why="how the model is wrapped: " + _DIFFERS)
     rows = zip(*(each.footprints for each in found), strict=True)
-    return replace(first, footprints=tuple(_same(row) for row in rows))
+    footprints = tuple(_same(row) for row in rows)
+    own_why = "" if any(each.runs for each in footprints) else first.own_why or _DIFFERS
+    return replace(first, footprints=footprints, own_why=own_why)
 
 
 def _same(row: tuple[Footprint, ...]) -> Footprint:

@@ -89,6 +89,7 @@ class Memory:
 
     `ranks` is the number of ranks, None where nobody said it. `shards` and `expert_shards` are how many ranks share
     what is sharded. `count` is None where the parameters are not known, and `why` then says what they depend on.
+    `own_why` says why no footprint is the recipe's own, where none is.
     `left_out` is what else takes memory and is not estimated.
     """
 
@@ -100,6 +101,7 @@ class Memory:
     footprints: tuple[Footprint, ...]
     sources: tuple[Source, ...]
     left_out: tuple[str, ...]
+    own_why: str = ""
 
     @property
     def own(self) -> Footprint | None:

@@ -127,6 +127,9 @@ def _megatron(facts: Facts, instances: int) -> Wrapping:
     if strategy not in STRATEGIES:
         raise NotKnown(f"{_STRATEGY} is {strategy!r}, which Megatron does not have")
     outer = instances > 1 and facts.if_any(_OUTER) not in (None, "no_shard")
+    if outer and strategy != STRATEGIES[-1]:
+        # megatron-core 0.16.1 raises: the buffer of an instance is sharded, and what is to be a part of it is not.
+        raise NotKnown(f"{_OUTER} is set and {_STRATEGY} is {strategy!r}, which is not modelled")
     return Wrapping(MEGATRON, str(strategy), instances, outer)
 
 

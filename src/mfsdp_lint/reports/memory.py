@@ -51,7 +51,9 @@ def whole(memory: Memory) -> Iterator[str]:
     yield from _not_known(memory.footprints)
     shown = memory.own or memory.footprints[0]
     yield ""
-    yield f"{shown.label}, bytes on a rank{'' if shown.runs else ' (how the recipe itself is wrapped is not known)'}"
+    if memory.own_why:
+        yield f"how the recipe itself is wrapped is not known: {printable(memory.own_why)}"
+    yield f"{shown.label}, bytes on a rank"
     yield from _aligned([("", name, _formula(amount)) for name, amount in shown.amounts])
     yield ""
     yield "read in"
@@ -116,6 +118,7 @@ def document(memory: Memory) -> dict[str, Any]:
             "formula": list(memory.count.formula),
         },
         "why": memory.why,
+        "own_why": memory.own_why,
         "wrapped": [_footprint(each) for each in memory.footprints],
     }
 

@@ -45,7 +45,7 @@ def _lines(recipes: Sequence[Recipe], memories: Sequence[Memory]) -> Iterator[st
 def _own(memory: Memory) -> tuple[str, ...]:
     """The cells of a recipe as it is wrapped itself; one cell where that, or how large it is, is not known."""
     if memory.own is None:
-        return (f"{NOT_KNOWN} {printable(memory.why or 'how it is wrapped is not known')}",)
+        return (f"{NOT_KNOWN} {printable(memory.why or memory.own_why)}",)
     return (memory.own.label, *cells(memory.own))
 
 
