@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mfsdp_lint.cli import main
 from mfsdp_lint.detect.images import in_images
 from mfsdp_lint.detect.places import Places, places
 from mfsdp_lint.detect.tree import PROBES, declared, in_tree
@@ -44,15 +45,30 @@ def test_the_code_counts_where_the_file_is_wrong_and_that_is_said(tmp_path: Path
 
 
 @pytest.mark.parametrize("minor", [2, 9, 11])
-def test_one_that_is_older_than_all_that_are_known_is_judged_as_the_oldest(tmp_path: Path, minor: int) -> None:
-    (tmp_path / "megatron/core").mkdir(parents=True)
-    path = tmp_path / "megatron/core/package_info.py"
-    path.write_text(SAYS.format(minor, 0, "rc0"), encoding="utf-8")
-    looked = Places((str(tmp_path),))
+def test_of_one_that_is_older_than_all_that_are_known_nothing_is_known(tmp_path: Path, minor: int) -> None:
+    looked = older(tmp_path, minor)
     (found,) = in_tree(looked)
-    assert found.core == "0.12"
-    (said,) = looked.remarks
-    assert said == f"{path} says 0.{minor}.0rc0, of which nothing is known; it is judged as megatron-core 0.12"
+    assert found.older == f"0.{minor}.0rc0"
+    path = tmp_path / "megatron/core/package_info.py"
+    assert looked.remarks == [
+        f"{path} says 0.{minor}.0rc0, of which nothing is known: only the text of scripts is judged"
+    ]
+
+
+def test_of_such_a_tree_only_the_text_of_scripts_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    older(tmp_path, 4)
+    script = "torchrun pretrain_gpt.py --use-torch-fsdp2 --fp16 --tensor-model-parallel-size 1\n  --bf16\n"
+    (tmp_path / "train.sh").write_text(script, encoding="utf-8")
+    main(["--no-cache", "--output-format", "concise", str(tmp_path)])
+    said = [line.split()[2] for line in capsys.readouterr().out.splitlines() if "train.sh:" in line]
+    assert said == ["MFSDP915"]
+
+
+def older(root: Path, minor: int) -> Places:
+    """A Megatron-LM of a line that is not known."""
+    (root / "megatron/core").mkdir(parents=True)
+    (root / "megatron/core/package_info.py").write_text(SAYS.format(minor, 0, "rc0"), encoding="utf-8")
+    return Places((str(root),))
 
 
 def test_a_checkout_of_megatron_bridge_brings_the_core_of_its_submodule(tmp_path: Path) -> None:

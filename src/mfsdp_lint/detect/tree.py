@@ -59,16 +59,14 @@ def in_tree(places: Places) -> Iterator[Found]:
 
 
 def core_at(places: Places, path: str) -> Found | None:
-    """The megatron-core whose package_info.py this is, as its own features tell where they and the file disagree. One
-    that is older than all that are known is most like the oldest of them."""
+    """The megatron-core whose package_info.py this is, as its own features tell where they and the file disagree."""
     says = declared(places.text(path))
     if says is None:
         return None
     line, fits = numbers(says)[:2], _lines(places, os.path.dirname(path))
     if line < LINES[0] and (not fits or LINES[0] in fits):
-        oldest = _named(LINES[0])
-        places.remarks.append(f"{path} says {says}, of which nothing is known; it is judged as megatron-core {oldest}")
-        return Found(path, core=oldest)
+        places.remarks.append(f"{path} says {says}, of which nothing is known: only the text of scripts is judged")
+        return Found(path, core=_named(LINES[0]), older=says)
     if not fits or line in fits:
         return Found(path, core=says)
     nearest = min(fits, key=lambda each: (abs(each[1] - line[1]), each))
