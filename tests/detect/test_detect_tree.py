@@ -44,6 +44,34 @@ def test_the_code_counts_where_the_file_is_wrong_and_that_is_said(tmp_path: Path
     assert looked.remarks == [f"{path} says 0.17.0rc0, but the code is that of megatron-core 0.19"]
 
 
+def test_a_commit_between_two_lines_is_judged_by_both(tmp_path: Path) -> None:
+    looked = between(tmp_path)
+    (found,) = in_tree(looked)
+    assert (found.core, found.between) == ("0.15.3 | 0.16.0", "0.16.0rc0")
+    (said,) = looked.remarks
+    assert "from between megatron-core 0.15 and 0.16" in said
+
+
+def test_what_holds_for_one_of_them_alone_is_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    between(tmp_path)
+    script = (
+        "torchrun pretrain_gpt.py --use-torch-fsdp2 --fp16 --untie-embeddings-and-output-weights"
+        " --no-gradient-accumulation-fusion --tensor-model-parallel-size 1\n"
+    )
+    (tmp_path / "train.sh").write_text(script, encoding="utf-8")
+    for options, told in ([], ["MFSDP255"]), (["--target-core", "0.16.0"], ["MFSDP202", "MFSDP255"]):
+        main(["--no-cache", "--output-format", "concise", "--select", "MFSDP2", *options, str(tmp_path)])
+        out = capsys.readouterr().out
+        assert sorted(line.split()[2] for line in out.splitlines() if "train.sh:" in line) == told
+
+
+def between(root: Path) -> Places:
+    """A Megatron-LM on its way from 0.15 to 0.16."""
+    looked = megatron_lm(root, (0, 16), SAYS.format(16, 0, "rc0"))
+    (root / "megatron/core/distributed/finalize_model_grads.py").unlink()
+    return looked
+
+
 @pytest.mark.parametrize("minor", [2, 9, 11])
 def test_of_one_that_is_older_than_all_that_are_known_nothing_is_known(tmp_path: Path, minor: int) -> None:
     looked = older(tmp_path, minor)
