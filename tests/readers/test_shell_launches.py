@@ -67,9 +67,7 @@ def test_what_starts_no_run_of_megatron_is_no_recipe(command: str) -> None:
         pytest.param("env CUDA_DEVICE_MAX_CONNECTIONS=1 RUN", Known("1"), id="env"),
         pytest.param("set -a\nCUDA_DEVICE_MAX_CONNECTIONS=1\nset +a\nRUN", Known("1"), id="all are exported"),
         pytest.param("docker run -e CUDA_DEVICE_MAX_CONNECTIONS=1 img RUN", Known("1"), id="docker -e"),
-        pytest.param(
-            "kubectl run a --env=CUDA_DEVICE_MAX_CONNECTIONS=1 -- RUN", Known("1"), id="kubectl run"
-        ),
+        pytest.param("kubectl run a --env=CUDA_DEVICE_MAX_CONNECTIONS=1 -- RUN", Known("1"), id="kubectl run"),
         pytest.param("kubectl exec a -- env CUDA_DEVICE_MAX_CONNECTIONS=1 RUN", Known("1"), id="kubectl exec"),
         pytest.param("srun --export=ALL,CUDA_DEVICE_MAX_CONNECTIONS=1 RUN", Known("1"), id="srun --export"),
         pytest.param("mpirun -x CUDA_DEVICE_MAX_CONNECTIONS=1 RUN", Known("1"), id="mpirun -x"),
