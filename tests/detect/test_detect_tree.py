@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mfsdp_lint.cli import main
 from mfsdp_lint.detect.images import in_images
 from mfsdp_lint.detect.places import Places, places
 from mfsdp_lint.detect.tree import PROBES, declared, in_tree
@@ -43,16 +44,59 @@ def test_the_code_counts_where_the_file_is_wrong_and_that_is_said(tmp_path: Path
     assert looked.remarks == [f"{path} says 0.17.0rc0, but the code is that of megatron-core 0.19"]
 
 
-@pytest.mark.parametrize("minor", [2, 9, 11])
-def test_one_that_is_older_than_all_that_are_known_is_judged_as_the_oldest(tmp_path: Path, minor: int) -> None:
-    (tmp_path / "megatron/core").mkdir(parents=True)
-    path = tmp_path / "megatron/core/package_info.py"
-    path.write_text(SAYS.format(minor, 0, "rc0"), encoding="utf-8")
-    looked = Places((str(tmp_path),))
+def test_a_commit_between_two_lines_is_judged_by_both(tmp_path: Path) -> None:
+    looked = between(tmp_path)
     (found,) = in_tree(looked)
-    assert found.core == "0.12"
+    assert (found.core, found.between) == ("0.15.3 | 0.16.0", "0.16.0rc0")
     (said,) = looked.remarks
-    assert said == f"{path} says 0.{minor}.0rc0, of which nothing is known; it is judged as megatron-core 0.12"
+    assert "from between megatron-core 0.15 and 0.16" in said
+
+
+def test_what_holds_for_one_of_them_alone_is_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    between(tmp_path)
+    script = (
+        "torchrun pretrain_gpt.py --use-torch-fsdp2 --fp16 --untie-embeddings-and-output-weights"
+        " --no-gradient-accumulation-fusion --tensor-model-parallel-size 1\n"
+    )
+    (tmp_path / "train.sh").write_text(script, encoding="utf-8")
+    for options, told in ([], ["MFSDP255"]), (["--target-core", "0.16.0"], ["MFSDP202", "MFSDP255"]):
+        main(["--no-cache", "--output-format", "concise", "--select", "MFSDP2", *options, str(tmp_path)])
+        out = capsys.readouterr().out
+        assert sorted(line.split()[2] for line in out.splitlines() if "train.sh:" in line) == told
+
+
+def between(root: Path) -> Places:
+    """A Megatron-LM on its way from 0.15 to 0.16."""
+    looked = megatron_lm(root, (0, 16), SAYS.format(16, 0, "rc0"))
+    (root / "megatron/core/distributed/finalize_model_grads.py").unlink()
+    return looked
+
+
+@pytest.mark.parametrize("minor", [2, 9, 11])
+def test_of_one_that_is_older_than_all_that_are_known_nothing_is_known(tmp_path: Path, minor: int) -> None:
+    looked = older(tmp_path, minor)
+    (found,) = in_tree(looked)
+    assert found.older == f"0.{minor}.0rc0"
+    path = tmp_path / "megatron/core/package_info.py"
+    assert looked.remarks == [
+        f"{path} says 0.{minor}.0rc0, of which nothing is known: only the text of scripts is judged"
+    ]
+
+
+def test_of_such_a_tree_only_the_text_of_scripts_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    older(tmp_path, 4)
+    script = "torchrun pretrain_gpt.py --use-torch-fsdp2 --fp16 --tensor-model-parallel-size 1\n  --bf16\n"
+    (tmp_path / "train.sh").write_text(script, encoding="utf-8")
+    main(["--no-cache", "--output-format", "concise", str(tmp_path)])
+    said = [line.split()[2] for line in capsys.readouterr().out.splitlines() if "train.sh:" in line]
+    assert said == ["MFSDP915"]
+
+
+def older(root: Path, minor: int) -> Places:
+    """A Megatron-LM of a line that is not known."""
+    (root / "megatron/core").mkdir(parents=True)
+    (root / "megatron/core/package_info.py").write_text(SAYS.format(minor, 0, "rc0"), encoding="utf-8")
+    return Places((str(root),))
 
 
 def test_a_checkout_of_megatron_bridge_brings_the_core_of_its_submodule(tmp_path: Path) -> None:

@@ -36,3 +36,9 @@ def test_a_mistake_in_a_dump(project: Project) -> None:
 def test_what_names_others_below_it_is_no_override_file(project: Project) -> None:
     project.write({"child.yaml": "defaults: base.yaml\nddp:\n  use_megatron_fsdp: true\n"})
     assert project.recipes("child.yaml") == []
+
+
+def test_a_configuration_of_nemo_1_is_no_override_file(project: Project) -> None:
+    model = "model:\n  sequence_parallel: true\n  tensor_model_parallel_size: 1\n"
+    project.write({"gpt3.yaml": f"trainer:\n  devices: 8\nexp_manager:\n  name: megatron_gpt\n{model}"})
+    assert project.recipes("gpt3.yaml") == []

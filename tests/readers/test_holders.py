@@ -142,7 +142,7 @@ IMAGES = {
 
 
 def of_yaml(text: str) -> list[Recipe]:
-    return read_yaml_holder("run.yaml", dedent(text), DEFAULT_TARGET, Sources({"run.yaml": dedent(text)}))
+    return read_yaml_holder("run.yaml", dedent(text), DEFAULT_TARGET, Sources({"run.yaml": dedent(text)})) or []
 
 
 def of_image(text: str) -> list[Recipe]:
@@ -171,7 +171,7 @@ def test_a_service_reads_a_file_of_variables() -> None:
         "deploy/run.yaml": dedent(text),
         "deploy/train.env": "# x\nexport CUDA_DEVICE_MAX_CONNECTIONS='1' # y\nA=$B\n",
     }
-    (recipe,) = read_yaml_holder("deploy/run.yaml", dedent(text), DEFAULT_TARGET, Sources(files))
+    (recipe,) = read_yaml_holder("deploy/run.yaml", dedent(text), DEFAULT_TARGET, Sources(files)) or []
     found = recipe.variants[0]
     assert [found.value(path) for path in (CONNECTIONS, "env.A")] == [Known("1"), UNKNOWN]
     origin = found.origin(CONNECTIONS)
@@ -220,6 +220,25 @@ def test_findings_are_told_in_the_file_that_holds_the_script(
     main([".", "--output-format", "concise", "--select", "MFSDP501"])
     told = [line.partition(": error")[0] for line in capsys.readouterr().out.splitlines() if "MFSDP501" in line]
     assert told == ["Dockerfile:2:33", "job.yaml:3:13"]
+
+
+def test_an_anchor_may_be_set_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    jobs = f"""\
+        stages: [train]
+        .one: &script
+          script: [echo]
+        model: &script
+          variables: {{CUDA_DEVICE_MAX_CONNECTIONS: "1"}}
+          script: ["{LAUNCH}"]
+        train: *script
+        """
+    (tmp_path / ".gitlab-ci.yml").write_text(dedent(jobs), encoding="utf-8")
+    main([".gitlab-ci.yml", "--output-format", "concise", "--select", "MFSDP501,MFSDP901"])
+    told = [line.split()[2] for line in capsys.readouterr().out.splitlines() if line.startswith(".gitlab")]
+    assert told == ["MFSDP501"]
 
 
 def test_the_runtime_environment_of_ray_in_a_script() -> None:

@@ -67,6 +67,8 @@ def test_what_starts_no_run_of_megatron_is_no_recipe(command: str) -> None:
         pytest.param("env CUDA_DEVICE_MAX_CONNECTIONS=1 RUN", Known("1"), id="env"),
         pytest.param("set -a\nCUDA_DEVICE_MAX_CONNECTIONS=1\nset +a\nRUN", Known("1"), id="all are exported"),
         pytest.param("docker run -e CUDA_DEVICE_MAX_CONNECTIONS=1 img RUN", Known("1"), id="docker -e"),
+        pytest.param("kubectl run a --env=CUDA_DEVICE_MAX_CONNECTIONS=1 -- RUN", Known("1"), id="kubectl run"),
+        pytest.param("kubectl exec a -- env CUDA_DEVICE_MAX_CONNECTIONS=1 RUN", Known("1"), id="kubectl exec"),
         pytest.param("srun --export=ALL,CUDA_DEVICE_MAX_CONNECTIONS=1 RUN", Known("1"), id="srun --export"),
         pytest.param("mpirun -x CUDA_DEVICE_MAX_CONNECTIONS=1 RUN", Known("1"), id="mpirun -x"),
         pytest.param("export CUDA_DEVICE_MAX_CONNECTIONS=${C:-1}\nRUN", Known("1"), id="a default"),
@@ -80,6 +82,12 @@ def test_what_starts_no_run_of_megatron_is_no_recipe(command: str) -> None:
         pytest.param("export CUDA_DEVICE_MAX_CONNECTIONS=1\nsource gone.sh\nRUN", UNKNOWN, id="before who knows what"),
         pytest.param("export CUDA_DEVICE_MAX_CONNECTIONS=1\nsource v/bin/activate\nRUN", Known("1"), id="a venv"),
         pytest.param("export CUDA_DEVICE_MAX_CONNECTIONS=1\ndocker run img RUN", UNKNOWN, id="not into a container"),
+        pytest.param("export CUDA_DEVICE_MAX_CONNECTIONS=1\nkubectl exec a -- RUN", UNKNOWN, id="nor into a pod"),
+        pytest.param(
+            "kubectl set env deploy/a CUDA_DEVICE_MAX_CONNECTIONS=1\nkubectl exec deploy/a -- RUN",
+            UNKNOWN,
+            id="what is set in a cluster is not followed",
+        ),
         pytest.param("export CUDA_DEVICE_MAX_CONNECTIONS=1\nenv -u CUDA_DEVICE_MAX_CONNECTIONS RUN", NONE, id="env -u"),
         pytest.param(
             "export CUDA_DEVICE_MAX_CONNECTIONS=1\nunset CUDA_MAX_CONNECTIONS\nRUN", Known("1"), id="a misspelt unset"

@@ -92,6 +92,7 @@ def detect(paths: Sequence[str], options: Options, files: Iterable[str] = ()) ->
     te, torch = _Component("te", options.target_te), _Component("torch", options.target_torch)
     _ask(bridge, core, options)
     looked = places(paths, options.search_path)
+    at = {}
     for step, found in _everything(looked, files, bridge, core):
         for known, text in ((bridge, found.bridge), (core, found.core)):
             # A core that is found behind the place that says which Bridge it is belongs to another.
@@ -100,13 +101,23 @@ def detect(paths: Sequence[str], options: Options, files: Iterable[str] = ()) ->
                     known.hear(text, found.place, step)
                 except UnknownVersion as error:
                     looked.remarks.append(f"{found.place}: {error}")
+        at[found.place] = found
         te.hear(found.te, found.place)
         torch.hear(found.torch, found.place)
         if len(bridge.versions) == 1 and te.version and torch.version:
             break
     found_targets = _targets(bridge, core) or (DEFAULT_TARGET,)
+    said = [at[place] for place in core.reasons if place in at and not bridge.versions]
     targets = tuple(
-        replace(each, reason=_reason(each, te, torch), te=te.version, torch=torch.version, gpu=options.target_gpu)
+        replace(
+            each,
+            reason=_reason(each, te, torch),
+            te=te.version,
+            torch=torch.version,
+            gpu=options.target_gpu,
+            older=any(found.older for found in said),
+            between=any(found.between for found in said),
+        )
         for each in found_targets
     )
     return Detected(tuple(reversed(targets)), tuple(dict.fromkeys(looked.remarks)))

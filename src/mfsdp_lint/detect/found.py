@@ -10,13 +10,16 @@ from mfsdp_lint.core.records import dataclass
 @dataclass(frozen=True, slots=True)
 class Found:
     """`place` is where it says so (`uv.lock:812`). `bridge` and `core` may be ranges, `te` and `torch` are versions;
-    None where it says nothing of them."""
+    None where it says nothing of them. `older` is the version of a core that is older than all that are known, of which
+    `core` is then the oldest; `between` is that of one from between the two that `core` names."""
 
     place: str
     bridge: str | None = None
     core: str | None = None
     te: str | None = None
     torch: str | None = None
+    older: str | None = None
+    between: str | None = None
 
 
 PACKAGES = {

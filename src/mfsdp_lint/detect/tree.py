@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.detect.found import Found
 from mfsdp_lint.detect.places import Places, join
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.versions.ranges import VersionError, numbers
+from mfsdp_lint.versions.releases import CORE_RELEASES
 
 BRIDGE = ("src/megatron/bridge/package_info.py", "megatron/bridge/package_info.py")
 CORE = "megatron/core/package_info.py"
 PINNED_CORE = f"3rdparty/Megatron-LM/{CORE}"
 
 _PART = re.compile(r"""^(MAJOR|MINOR|PATCH|PRE_RELEASE)\s*=\s*(?:(\d+)|["']([\w.]*)["'])""", re.MULTILINE)
+
+
+Line = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +31,19 @@ class Probe:
 
     path: str
     text: str
-    since: tuple[int, int]
-    before: tuple[int, int]
+    since: Line
+    before: Line
+
+    def is_in(self, line: Line) -> bool:
+        """Whether a line has it."""
+        return self.since <= line < self.before
 
 
 PROBES = (
     Probe("distributed/custom_fsdp", "", (0, 11), (0, 14)),
     Probe("distributed/fsdp", "", (0, 14), (1, 0)),
     Probe("distributed/distributed_data_parallel_config.py", "fsdp_manual_registration", (0, 16), (1, 0)),
+    Probe("distributed/finalize_model_grads.py", "force_all_reduce", (0, 16), (1, 0)),
     Probe("distributed/fsdp/mcore_fsdp_adapter.py", "Grandfathered Argument", (0, 17), (0, 19)),
     Probe("distributed/torch_fully_sharded_data_parallel.py", "def finish_grad_sync", (0, 19), (1, 0)),
     Probe("distributed/distributed_data_parallel_config.py", "megatron_fsdp_version", (0, 20), (1, 0)),
@@ -42,7 +52,7 @@ PROBES = (
 
 The 0.16.0rc0 that Bridge 0.2 pins still lacks what 0.16.0 has, and passes for 0.15."""
 
-LINES = tuple((0, minor) for minor in range(12, 21))
+LINES: tuple[Line, ...] = tuple((0, minor) for minor in range(12, 21))
 
 
 def in_tree(places: Places) -> Iterator[Found]:
@@ -59,16 +69,20 @@ def in_tree(places: Places) -> Iterator[Found]:
 
 
 def core_at(places: Places, path: str) -> Found | None:
-    """The megatron-core whose package_info.py this is, as its own features tell where they and the file disagree. One
-    that is older than all that are known is most like the oldest of them."""
+    """The megatron-core whose package_info.py this is, as its own features tell where they and the file disagree."""
     says = declared(places.text(path))
     if says is None:
         return None
-    line, fits = numbers(says)[:2], _lines(places, os.path.dirname(path))
+    line, has = numbers(says)[:2], _features(places, os.path.dirname(path))
+    fits = _lines(has)
     if line < LINES[0] and (not fits or LINES[0] in fits):
-        oldest = _named(LINES[0])
-        places.remarks.append(f"{path} says {says}, of which nothing is known; it is judged as megatron-core {oldest}")
-        return Found(path, core=oldest)
+        places.remarks.append(f"{path} says {says}, of which nothing is known: only the text of scripts is judged")
+        return Found(path, core=_named(LINES[0]), older=says)
+    sides = None if fits else next((each for each in _between(has) if line in each), None)
+    if sides is not None:
+        named = " and ".join(map(_named, sides))
+        places.remarks.append(f"{path} says {says}, but the code is from between megatron-core {named}: judged by both")
+        return Found(path, core=f"{_releases(sides[0])[-1]} | {_releases(sides[1])[0]}", between=says)
     if not fits or line in fits:
         return Found(path, core=says)
     nearest = min(fits, key=lambda each: (abs(each[1] - line[1]), each))
@@ -77,7 +91,7 @@ def core_at(places: Places, path: str) -> Found | None:
     return Found(path, core=version)
 
 
-def _named(line: tuple[int, int]) -> str:
+def _named(line: Line) -> str:
     return ".".join(str(part) for part in line)
 
 
@@ -94,12 +108,31 @@ def declared(text: str) -> str | None:
     return version
 
 
-def _lines(places: Places, core: str) -> list[tuple[int, int]]:
-    """The lines of megatron-core that agree with all probes; all of them where its features are not at hand."""
+Features = Mapping[Probe, bool]
+
+
+def _features(places: Places, core: str) -> Features:
+    """What the code has of the probes; nothing where the code is not at hand."""
     if not disk.is_folder(os.path.join(core, "distributed")):
-        return []
-    has = {probe: _has(places, core, probe) for probe in PROBES}
-    return [line for line in LINES if all(has[probe] == (probe.since <= line < probe.before) for probe in PROBES)]
+        return {}
+    return {probe: _has(places, core, probe) for probe in PROBES}
+
+
+def _lines(has: Features) -> list[Line]:
+    """The lines of megatron-core that agree with all probes."""
+    return [line for line in LINES if has and all(has[probe] == probe.is_in(line) for probe in PROBES)]
+
+
+def _between(has: Features) -> Iterator[tuple[Line, Line]]:
+    """The neighbouring lines of which every feature is that of one or of the other."""
+    for sides in pairwise(LINES):
+        if has and all(has[probe] in map(probe.is_in, sides) for probe in PROBES):
+            yield sides
+
+
+def _releases(line: Line) -> list[str]:
+    """The releases of a line, the oldest first."""
+    return [each.core for each in CORE_RELEASES if numbers(each.core)[:2] == line]
 
 
 def _has(places: Places, core: str, probe: Probe) -> bool:

@@ -125,6 +125,8 @@ class Judge:
         }
         broken = [violation for target in targets for violation in violations_of(fired[target], faults=faults)]
         found = [each for each in causes(broken) if each.finding.span.path not in self._launchers]
+        if self.target.between:
+            found = [each for each in found if len({hit.target for hit in each.violations}) == len(targets)]
         if len(targets) > 1:
             found = [told(cause, [holds_for(each) for each in cause.violations]) for cause in found]
         raising = raising_findings({target: readings[_reading(target)].unfollowed for target in targets})

@@ -27,10 +27,11 @@ _TEMPLATE = re.compile(r"(?<!\$)\{\{|\{%[- ]")
 """A template of Jinja or Helm: what it will be cannot be known. GitHub's `${{ }}` stands in values only."""
 
 
-def _of_scripts(path: str, text: str, asked: ToRead) -> list[Recipe]:
-    """The runs that scripts in a file start. One without such words is not parsed for it."""
+def _of_scripts(path: str, text: str, asked: ToRead) -> list[Recipe] | None:
+    """The runs that scripts in a file start; None where it is no file that holds scripts. One without such words is not
+    parsed for it."""
     if not (_HOLDS.search(text) and may_start(text)) or _TEMPLATE.search(text):
-        return []
+        return None
     from mfsdp_lint.readers.holders.read import read_yaml_holder
     from mfsdp_lint.readers.nemo import nemo
     from mfsdp_lint.readers.python.entries.started import Programs
@@ -57,9 +58,8 @@ class YamlFiles:
                 try:
                     text = asked.sources.text(path)
                     # A job may be called as a section of a configuration is.
-                    recipes += _of_scripts(path, text, asked) or read_yaml(
-                        path, text, asked.target, files, asked.front_end
-                    )
+                    found = _of_scripts(path, text, asked)
+                    recipes += read_yaml(path, text, asked.target, files, asked.front_end) if found is None else found
                 except Unreadable as error:
                     if error.about is None or may_be_one(error.about):
                         problems.append(error.problem)

@@ -139,6 +139,9 @@ def agenda(rules: Sequence[Rule], site: Site) -> Agenda:
 def _agenda(rules: Sequence[Rule], site: Site) -> Agenda:
     gates: dict[tuple[str, str], list[Rule]] = {}
     beside: dict[str, list[Rule]] = {"writes": [], "text": []}
+    if site.target.older and not site.front_end.core:
+        # Of what that version does nothing is known; what a shell does with a text is the same everywhere.
+        rules = [rule for rule in rules if rule.judges == "text" and not rule.evidence]
     for rule in rules:
         if rule.judges == "settings":
             # A term means the same in all files of one folder.

@@ -26,7 +26,9 @@ class Target:
 
     `assumed` is true when nobody said so and nothing in the project gave it away. `te` (Transformer Engine), `torch`
     and `gpu` are None where they are not known. `core_alone`: only the core is known, and no Megatron-Bridge release
-    pins its line; what is written for Megatron-Bridge is judged as `bridge` all the same.
+    pins its line; what is written for Megatron-Bridge is judged as `bridge` all the same. `older`: the core that the
+    project has itself is older than all that are known, so that nothing is said of what it does. `between`: it is from
+    between two that are known, both of which are targets, and only what holds for both is said.
     """
 
     bridge: str
@@ -37,6 +39,8 @@ class Target:
     torch: str | None = None
     gpu: str | None = None
     core_alone: bool = False
+    older: bool = False
+    between: bool = False
 
     @property
     def name(self) -> str:

@@ -36,15 +36,20 @@ def _holders(sources: Sources) -> Iterator[Holder]:
 
 def read_yaml_holder(
     path: str, text: str, versions: Versions, sources: Sources, programs: Programs | None = None
-) -> list[Recipe]:
-    """What the scripts of a YAML file start; with `programs`, those of the tree are followed. Raises Unreadable."""
+) -> list[Recipe] | None:
+    """What the scripts of a YAML file start, None where it is no file that holds scripts; with `programs`, those of the
+    tree are followed. Raises Unreadable."""
     scripts: list[Held] = []
-    for root in compose_documents(path, text):
-        document = Document(path, Lines(text))
-        if isinstance(root, Mapping):
-            for holder in _holders(sources):
-                scripts += holder.scripts(document, root) if holder.is_one(document, root) else ()
-    return recipes_of(path, scripts, versions, sources, programs)
+    holds = False
+    document = Document(path, Lines(text))
+    for root in compose_documents(path, text, again=True):
+        if not isinstance(root, Mapping):
+            continue
+        for holder in _holders(sources):
+            if holder.is_one(document, root):
+                holds = True
+                scripts += holder.scripts(document, root)
+    return recipes_of(path, scripts, versions, sources, programs) if holds else None
 
 
 def recipes_of(

@@ -113,13 +113,14 @@ class Sequence:
 Node = Scalar | Mapping | Sequence | Alias
 
 
-def compose_documents(path: str, text: str) -> list[Node]:
-    """The root nodes of all documents in a file.
+def compose_documents(path: str, text: str, *, again: bool = False) -> list[Node]:
+    """The root nodes of all documents in a file. With `again` an anchor may be set again, as YAML itself has it and
+    everybody but PyYAML.
 
     Raises Unreadable with the place of a syntax error, an undefined alias, a character that YAML does not allow,
     or nesting deeper than MAX_DEPTH.
     """
-    builder = _Builder(text)
+    builder = _Builder(text, again)
     _parse(path, text, builder.take)
     return builder.roots
 
@@ -166,8 +167,9 @@ class _Open:
 class _Builder:
     """Turns events into nodes."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, again: bool = False) -> None:
         self.text = text
+        self.again = again
         self.roots: list[Node] = []
         self.stack: list[_Open] = []
         self.anchors: dict[str, Node | None] = {}
@@ -238,7 +240,7 @@ class _Builder:
         (self.stack[-1].children if self.stack else self.roots).append(node)
 
     def anchor(self, name: str, event: events.NodeEvent, node: Node | None) -> None:
-        if name in self.anchors:
+        if name in self.anchors and not self.again:
             raise _RefusedError(_index(event.start_mark), f"not valid YAML: duplicate anchor {name!r}")
         self.anchors[name] = node
 

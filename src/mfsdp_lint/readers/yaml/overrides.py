@@ -25,13 +25,14 @@ KEYS = "|".join(sorted(SECTIONS))
 """A document of this shape has one of them, as a pattern."""
 
 
-_COMPOSED = "defaults"
-"""What names the files below this one: Bridge merges one file alone, and refuses keys that are none of its sections."""
+_OF_OTHERS = frozenset({"defaults", "exp_manager"})
+"""What other files have beside a `model`: the files below this one (Hydra), and the section that every configuration of
+NeMo 1 has. Bridge merges one file alone, and refuses keys that are none of its sections."""
 
 
 def is_one(root: Mapping) -> bool:
     """Whether a document writes to a section, and to a configuration of Bridge."""
-    if any(isinstance(key, Scalar) and key.text == _COMPOSED for key, _ in root.entries):
+    if any(isinstance(key, Scalar) and key.text in _OF_OTHERS for key, _ in root.entries):
         return False
     for key, value in root.entries:
         if isinstance(key, Scalar):
