@@ -1,0 +1,47 @@
+// The linter, beside the page: Python in a worker of its own. Each message is a request (playground/python/answers.py).
+import { loadPyodide } from "./runtime/pyodide.mjs";
+import { loadGrammar } from "./grammar.js";
+
+const RUNTIME = new URL("./runtime/", import.meta.url).href;
+const PACKAGES = "/lib/python3.14/site-packages";
+
+const asked = load();
+
+/** Loads everything. The answer is a function: a request → its answer, both JSON. */
+async function load() {
+  const [python, archive, parseBash] = await Promise.all([
+    loadPyodide({ indexURL: RUNTIME, env: { LIBCST_PARSER_TYPE: "pure" } }),
+    fetched("linter.zip"),
+    loadGrammar(RUNTIME),
+  ]);
+  python.unpackArchive(archive, "zip", { extractDir: PACKAGES });
+  python.globals.set("parse_bash", parseBash);
+  return python.runPython(`
+    import os
+    import tempfile
+
+    import tree_sitter
+
+    tree_sitter.parse_bash = parse_bash
+    os.chdir(tempfile.mkdtemp())
+
+    from answers import answer
+    answer
+  `);
+}
+
+async function fetched(name) {
+  const response = await fetch(RUNTIME + name);
+  if (!response.ok) throw new Error(`${name}: ${response.status} ${response.statusText}`);
+  return response.arrayBuffer();
+}
+
+self.onmessage = async ({ data }) => {
+  try {
+    const answer = await asked;
+    self.postMessage({ id: data.id, answer: JSON.parse(answer(JSON.stringify(data.request))) });
+  } catch (error) {
+    // Python itself has ended: what is asked next needs another worker.
+    self.postMessage({ id: data.id, fatal: String(error.message ?? error).trim().split("\n").at(-1) });
+  }
+};
