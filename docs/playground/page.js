@@ -7,11 +7,19 @@ const PAUSE = 350; // milliseconds without a keystroke, after which the text is 
 const MOST = 2_000_000; // characters of a file that is dropped
 
 const at = (name) => document.getElementById(`pg-${name}`);
-const [editor, gutter, target, unsafe, example, name, file] = ["editor", "gutter", "target", "unsafe", "example", "name", "file"].map(at);
+const editor = at("editor");
+const gutter = at("gutter");
+const target = at("target");
+const unsafe = at("unsafe");
+const example = at("example");
+const name = at("name");
+const file = at("file");
+const crlf = at("crlf");
 
 const linter = new Linter();
 let known = null; // the releases and the rules' pages, once the linter is there
-let latest = 0;
+let busy = false;
+let stale = false;
 let due = null;
 let shown = null;
 
@@ -19,34 +27,38 @@ let shown = null;
 const request = (ask, more = {}) => ({
   ask,
   name: name.value.trim() || "recipe.py",
-  text: editor.value,
+  text: crlf.checked ? editor.value.replaceAll("\n", "\r\n") : editor.value,
   target: target.value || null,
   unsafe: unsafe.checked,
   ...more,
 });
 
+/** Checks the text as it is; what is typed meanwhile is checked right afterwards. */
 async function check() {
   clearTimeout(due);
-  const mine = ++latest;
-  say(known ? "checking …" : "loading Python and the linter …");
+  stale = busy;
+  if (busy) return;
+  busy = true;
   at("results").setAttribute("aria-busy", "true");
+  say(known ? "checking …" : "loading Python and the linter …");
   try {
     known ??= await begin();
     const began = performance.now();
     const answer = await linter.ask(request("check"));
-    if (mine !== latest) return;
     show(answer);
     say(answer.summary, performance.now() - began);
   } catch (error) {
-    if (mine === latest) fail(error);
-  } finally {
-    if (mine === latest) at("results").removeAttribute("aria-busy");
+    fail(error);
   }
+  busy = false;
+  if (stale) return check();
+  at("results").removeAttribute("aria-busy");
 }
 
 async function begin() {
   const found = await linter.ask({ ask: "targets" });
-  target.replaceChildren(...found.targets.map((each) => element("option", { value: each, selected: each === found.usual }, each)));
+  const releases = found.targets.map((each) => element("option", { value: each, selected: each === found.usual }, each));
+  target.replaceChildren(...releases);
   target.disabled = false;
   return found;
 }
@@ -57,6 +69,7 @@ function show(answer) {
   at("findings").replaceChildren(...findings.map((each) => finding(each, known.codes, goTo)));
   at("problems").replaceChildren(...answer.problems.map((each) => element("li", {}, each)), ...unfollowed(answer));
   at("nothing").hidden = findings.length > 0 || answer.problems.length > 0;
+  at("nothing").textContent = answer.report.summary.recipes ? "Nothing was found." : "There is no recipe in it.";
   at("fix").hidden = !answer.patch;
   at("patch").replaceChildren(answer.patch ? diff(answer.patch) : "");
   marks(findings);
@@ -65,7 +78,9 @@ function show(answer) {
 }
 
 const unfollowed = (answer) =>
-  answer.report.unfollowed.map((each) => element("li", {}, `line ${each.line}: ${each.name} could not be followed: ${each.reason}`));
+  answer.report.unfollowed
+    .map((each) => `line ${each.line}: ${each.name} could not be followed: ${each.reason}`)
+    .map((each) => element("li", {}, each));
 
 function showRecipes() {
   const words = at("filter").value.trim().toLowerCase();
@@ -78,7 +93,8 @@ function showRecipes() {
       return error.message;
     }
   };
-  at("recipes").replaceChildren(...shown.recipes.map((recipe, number) => configuration(recipe, wanted, tell(number))));
+  const made = shown.recipes.map((recipe, number) => configuration(recipe, wanted, tell(number), number === 0));
+  at("recipes").replaceChildren(...made);
   at("configuration").hidden = shown.recipes.length === 0;
 }
 
@@ -88,7 +104,7 @@ function say(text, milliseconds) {
 }
 
 function fail(error) {
-  at("results").hidden = true;
+  at("results").hidden = at("configuration").hidden = true;
   at("status").className = "pg-status pg-failed";
   at("status").textContent = `error: ${error.message}`;
 }
@@ -116,7 +132,8 @@ function marks(findings) {
 
 async function applyFix() {
   try {
-    const { text } = await linter.ask(request("fix"));
+    const { text, left } = await linter.ask(request("fix"));
+    if (left.length) throw new Error(left.join("; "));
     replaceText(text);
     await check();
     editor.focus();
@@ -126,6 +143,8 @@ async function applyFix() {
 }
 
 function replaceText(text) {
+  crlf.checked = /\r\n/.test(text) && !/[^\r]\n/.test(text); // an editor of a page has no other line ends than its own
+  at("ends").hidden = !crlf.checked;
   editor.value = text;
   marks([]);
 }
@@ -167,7 +186,7 @@ editor.addEventListener("drop", (event) => {
 file.addEventListener("change", () => take(file.files[0]));
 name.addEventListener("change", () => known && check());
 example.addEventListener("change", choose);
-for (const each of [target, unsafe]) each.addEventListener("change", () => known && check());
+for (const each of [target, unsafe, crlf]) each.addEventListener("change", () => known && check());
 at("check").addEventListener("click", check);
 at("apply").addEventListener("click", applyFix);
 for (const each of ["filter", "defaults"]) at(each).addEventListener("input", showRecipes);

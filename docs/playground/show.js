@@ -8,7 +8,7 @@ export function element(tag, attributes = {}, ...children) {
     else if (value === true) made.setAttribute(name, "");
     else if (value !== false && value != null) made.setAttribute(name, value);
   }
-  made.append(...children.filter((child) => child != null && child !== ""));
+  made.append(...children.filter((child) => child !== null && child !== ""));
   return made;
 }
 
@@ -29,16 +29,21 @@ export function finding(found, pages, goTo) {
     element("p", { class: "pg-message" }, found.message),
     frame(found.frame),
     consequence(found),
-    ...found.notes.map((note) => element("div", { class: "pg-note" }, `note: ${note.message}`, frame(note.frame))),
-    found.suppressed && element("p", { class: "pg-note" }, "Silenced by a comment."),
-    element("p", { class: "pg-note" }, found.fix ? `${found.fix.safety} fix: ${found.fix.why}` : `no fix: ${found.no_fix}`),
+    ...found.notes.map(note),
+    found.suppressed ? element("p", { class: "pg-note" }, "Silenced by a comment.") : null,
+    element("p", { class: "pg-note" }, found.fix ? `fix: ${found.fix.why || found.fix.safety}` : `no fix: ${found.no_fix}`),
   );
 }
 
 function consequence(found) {
   if (!found.consequence && !found.raises) return null;
-  const raised = found.raises ? element("code", {}, found.raises) : "";
-  return element("p", {}, found.consequence ? `${found.when}: ${found.consequence}. ` : "", raised && "The error will be ", raised);
+  const happens = found.consequence ? `${found.when}: ${found.consequence}. ` : "";
+  const raises = found.raises ? ["The error will be ", element("code", {}, found.raises)] : [];
+  return element("p", {}, happens, ...raises);
+}
+
+function note({ message, place, frame: rows }) {
+  return element("div", { class: "pg-note" }, rows.length ? `note: ${message}` : `note: ${message} (${place})`, frame(rows));
 }
 
 /** The lines of a place with a mark under it. */
@@ -62,55 +67,49 @@ export function diff(patch) {
   );
 }
 
-/** The configuration of a recipe as a table. `tell` is asked for the story of a setting when a row is unfolded. */
-export function configuration(recipe, wanted, tell) {
+/** The configuration of a recipe, to be unfolded. `tell` is asked for the story of a setting when that is unfolded. */
+export function configuration(recipe, wanted, tell, open) {
   const rows = recipe.settings.filter(wanted);
-  const body = element("tbody");
-  for (const row of rows) body.append(...setting(row, tell));
-  const heads = ["setting", "written", "will run", "where it comes from"];
-  return element(
-    "details",
-    { class: "pg-recipe", open: true },
-    element("summary", {}, `${recipe.name}, line ${recipe.line}: ${rows.length} of ${recipe.settings.length} settings`),
-    recipe.ways.length
-      ? element("p", { class: "pg-note" }, `One of several where it depends on: ${[...new Set(recipe.ways.flat())].join("; ")}`)
-      : null,
-    element(
-      "div",
-      { class: "pg-scroll", tabindex: "0", role: "region", "aria-label": `the settings of ${recipe.name}` },
-      element(
-        "table",
-        {},
-        element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
-        body,
-      ),
-    ),
-  );
+  const many = `${recipe.name}, line ${recipe.line}: ${rows.length} of ${recipe.settings.length} settings`;
+  const made = element("details", { class: "pg-recipe", open }, element("summary", {}, many));
+  const fill = () => {
+    if (made.open && made.children.length === 1) made.append(...settings(recipe, rows, tell));
+  };
+  made.addEventListener("toggle", fill); // a file may have hundreds
+  fill();
+  return made;
+}
+
+function settings(recipe, rows, tell) {
+  const ways = [...new Set(recipe.ways.flat())].join("; ");
+  const heads = ["setting", "written", "will run", "where it comes from"].map((head) => element("th", { scope: "col" }, head));
+  const body = rows.map((row) => setting(row, tell));
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body));
+  const scroll = { class: "pg-scroll", tabindex: "0", role: "region", "aria-label": `the settings of ${recipe.name}` };
+  return [ways ? element("p", { class: "pg-note" }, `It depends on: ${ways}`) : "", element("div", scroll, table)];
 }
 
 function setting(row, tell) {
-  const story = element("tr", { class: "pg-story", hidden: true });
-  const unfold = element(
-    "button",
-    {
-      type: "button",
-      "aria-expanded": "false",
-      onclick: async () => {
-        const open = unfold.getAttribute("aria-expanded") === "true";
-        unfold.setAttribute("aria-expanded", String(!open));
-        story.hidden = open;
-        if (!story.children.length) {
-          const cell = element("td", { colspan: "4" }, "…");
-          story.append(cell);
-          cell.replaceChildren(element("pre", { tabindex: "0" }, await tell(row.path)));
-        }
-      },
-    },
-    row.path,
-  );
-  const runs = row.runs === undefined ? element("td", { class: "pg-same" }, "as written") : element("td", { class: "pg-runs" }, row.runs);
+  const changed = row.runs !== undefined;
+  const unfold = element("button", { type: "button", "aria-expanded": "false" }, row.path);
+  const runs = element("td", { class: changed ? "pg-runs" : "pg-same" }, changed ? row.runs : "as written");
   const cells = [element("th", { scope: "row" }, unfold), element("td", {}, row.written), runs, element("td", {}, from(row))];
-  return [element("tr", { class: row.runs === undefined ? "" : "pg-changed" }, ...cells), story];
+  const made = element("tr", { class: changed ? "pg-changed" : "" }, ...cells);
+  let story = null;
+  unfold.addEventListener("click", async () => {
+    const open = story === null;
+    unfold.setAttribute("aria-expanded", String(open));
+    if (!open) {
+      story.remove();
+      story = null;
+      return;
+    }
+    const text = element("pre", { tabindex: "0" }, "…");
+    story = element("tr", { class: "pg-story" }, element("td", { colspan: "4" }, text));
+    made.after(story);
+    text.textContent = await tell(row.path);
+  });
+  return made;
 }
 
 const HOW = {

@@ -5,15 +5,19 @@ import { loadGrammar } from "./grammar.js";
 const RUNTIME = new URL("./runtime/", import.meta.url).href;
 const PACKAGES = "/lib/python3.14/site-packages";
 
+const TOO_DEEP = "Python ended here: the text is nested deeper than a browser lets it follow. The command line follows further.";
+
+let python = null;
 const asked = load();
 
 /** Loads everything. The answer is a function: a request → its answer, both JSON. */
 async function load() {
-  const [python, archive, parseBash] = await Promise.all([
+  const [loaded, archive, parseBash] = await Promise.all([
     loadPyodide({ indexURL: RUNTIME, env: { LIBCST_PARSER_TYPE: "pure" } }),
     fetched("linter.zip"),
     loadGrammar(RUNTIME),
   ]);
+  python = loaded;
   python.unpackArchive(archive, "zip", { extractDir: PACKAGES });
   python.globals.set("parse_bash", parseBash);
   return python.runPython(`
@@ -42,6 +46,7 @@ self.onmessage = async ({ data }) => {
     self.postMessage({ id: data.id, answer: JSON.parse(answer(JSON.stringify(data.request))) });
   } catch (error) {
     // Python itself has ended: what is asked next needs another worker.
-    self.postMessage({ id: data.id, fatal: String(error.message ?? error).trim().split("\n").at(-1) });
+    const last = String(error.message ?? error).trim().split("\n").at(-1);
+    self.postMessage({ id: data.id, fatal: python === null ? `it could not be loaded: ${last}` : TOO_DEEP });
   }
 };

@@ -83,7 +83,10 @@ def _check(path: str, asked: _Asked) -> dict[str, Any]:
 def _fix(path: str, asked: _Asked) -> dict[str, Any]:
     """The text after `--fix`."""
     outcome = run(_options(path, asked, fix_only=True))
-    return {"text": Path(path).read_bytes().decode(), "left": list(outcome.left)}
+    return {
+        "text": Path(path).read_bytes().decode(),
+        "left": [*outcome.left, *(each.message for each in outcome.findings)],
+    }
 
 
 def _why(path: str, asked: _Asked) -> dict[str, Any]:
@@ -116,7 +119,11 @@ def _shown(finding: Finding, lines: Lines) -> dict[str, Any]:
         "when": WHEN[finding.stage],
         "frame": snippet(finding.span, lines(finding.span.path)),
         "notes": [
-            {"message": note.message, "frame": snippet(note.span, lines(note.span.path), "-")}
+            {
+                "message": note.message,
+                "place": f"{note.span.path}:{note.span.line}",
+                "frame": snippet(note.span, lines(note.span.path), "-"),
+            }
             for note in finding.related
         ],
     }
