@@ -24,6 +24,7 @@ function nodesOf(cursor) {
       cursor.nodeType,
       cursor.nodeIsNamed,
       cursor.nodeIsMissing,
+      cursor.currentNode.hasError,
       cursor.startIndex,
       cursor.endIndex,
       cursor.currentFieldName,

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from dataclasses import field as kept
 from itertools import accumulate
-
-ERROR = "ERROR"
 
 
 def parse_bash(text: str) -> str:
     """The nodes of a script as JSON: the page puts its own parser here.
 
-    Each is its kind, whether it is named, whether it is missing, start and end (in UTF-16 units), the name of the field
-    that it is in (or null), and the number of its parent (-1 for the root).
+    Each is its kind, whether it is named, is missing and holds an error, its start and end (in UTF-16 units), the name
+    of the field that it is in (or null), and the number of its parent (-1 for the root).
     """
     raise NotImplementedError
 
@@ -38,14 +37,15 @@ class Node:
     type: str
     is_named: bool
     is_missing: bool
+    has_error: bool
     start_byte: int
     end_byte: int
     field: str | None
     parent: Node | None
-    tree: Tree = field(repr=False)
+    tree: Tree = kept(repr=False)
     place: int
     """Among its parent's children."""
-    children: list[Node] = field(default_factory=list, repr=False)
+    children: list[Node] = kept(default_factory=list, repr=False)
 
     @property
     def text(self) -> bytes:
@@ -66,11 +66,6 @@ class Node:
     @property
     def end_point(self) -> Point:
         return self.tree.point(self.end_byte)
-
-    @property
-    def has_error(self) -> bool:
-        """Whether it is an error, is missing, or holds a node that is."""
-        return any(node.type == ERROR or node.is_missing for node in self._whole())
 
     @property
     def next_sibling(self) -> Node | None:
@@ -105,13 +100,6 @@ class Node:
     def _after(self) -> Sequence[Node]:
         return self.parent.children[self.place + 1 :] if self.parent else []
 
-    def _whole(self) -> Iterator[Node]:
-        waiting = [self]
-        while waiting:
-            node = waiting.pop()
-            yield node
-            waiting += node.children
-
 
 class Tree:
     """The tree of a text."""
@@ -122,10 +110,10 @@ class Tree:
         text = data.decode()
         nodes: list[Node] = []
         byte = _bytes_of(text)
-        for kind, named, missing, start, end, name, number in json.loads(parse_bash(text)):
+        for kind, named, missing, wrong, start, end, name, number in json.loads(parse_bash(text)):
             parent = nodes[number] if number >= 0 else None
             place = len(parent.children) if parent else 0
-            node = Node(kind, named, missing, byte(start), byte(end), name, parent, self, place)
+            node = Node(kind, named, missing, wrong, byte(start), byte(end), name, parent, self, place)
             nodes.append(node)
             if parent:
                 parent.children.append(node)
