@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Route
 
 from mfsdp_lint.cli import main
 from tests.browser.opened import is_required, opened
-from tests.browser.playground import FILES, Playground, Sample, samples, served
+from tests.browser.playground import Playground, Sample, samples, served
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -28,8 +28,11 @@ STATED = 19_000_000
 SCHEMES = {"light": "default", "dark": "slate"}
 """As the theme calls them."""
 
-EVERY = 12
-"""Of the examples in Python and in YAML there are a hundred each; those in shell are all tried."""
+EVERY = {"python": 16, "yaml": 16, "megatron_lm": 4, "shell": 1}
+"""How many examples are passed over for one that is tried; `benchmarks/playground.py` tries them all."""
+
+ENDED = "fatal.error|call stack|most recent call first"
+"""What Pyodide writes to the console when Python ends."""
 
 WRONG = """\
 from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
@@ -45,11 +48,11 @@ def llama3_8b_fsdp():
 
 
 def some() -> list[Any]:
-    """Samples of every rule with one in shell or in Megatron-LM's own files, and of some with one in Python or YAML."""
+    """Samples in every notation."""
     return [
         pytest.param(sample, id=f"{code}-{notation}")
-        for notation in FILES
-        for code, sample in list(samples(notation))[:: 1 if notation in ("shell", "megatron_lm") else EVERY]
+        for notation, every in EVERY.items()
+        for code, sample in list(samples(notation))[::every]
     ]
 
 
@@ -72,7 +75,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def playground(browser: Browser, site: str) -> Iterator[Playground]:
     """The page with the linter loaded; whatever it asks another host for is refused, and told."""
-    with opened(browser, offline=False) as page:
+    with opened(browser, offline=False, expected=ENDED) as page:
         made = Playground(page)
 
         def meet(route: Route) -> None:
@@ -172,16 +175,20 @@ def test_a_file_that_cannot_be_read_is_told_and_the_page_goes_on(
     assert "MFSDP101" in {code for code, _, _ in playground.findings()}
 
 
-def test_what_a_browser_cannot_follow_is_told_and_the_next_check_begins_anew(browser: Browser, site: str) -> None:
-    page = browser.new_page()  # its console tells of it, too
-    page.goto(f"{site}/playground/")
-    made = Playground(page)
-    made.check(Sample("recipe.py", "use_megatron_fsdp = " + "a." * 20_000 + "b\n", "0.3.1"))
-    assert "Python ended here: the text is nested deeper than a browser lets it follow" in made.status()
-    assert not page.is_visible("#pg-results")
-    made.check(Sample("recipe.py", WRONG, "0.3.1"))
-    assert "MFSDP101" in {code for code, _, _ in made.findings()}
-    page.close()
+def test_what_a_browser_cannot_follow_is_told_and_the_next_check_begins_anew(playground: Playground) -> None:
+    playground.check(Sample("recipe.py", "use_megatron_fsdp = " + "a." * 20_000 + "b\n", "0.3.1"))
+    assert "Python ended here: the text is nested deeper than a browser lets it follow" in playground.status()
+    assert not playground.page.is_visible("#pg-results")
+    playground.check(Sample("recipe.py", WRONG, "0.3.1"))
+    assert "MFSDP101" in {code for code, _, _ in playground.findings()}
+
+
+def test_a_file_that_is_dropped_is_read_under_its_name(playground: Playground) -> None:
+    text = "ddp:\n  use_megatron_fsdp: true\ncheckpoint:\n  ckpt_format: torch_dist\n  save: /results\n"
+    file = "text => { const all = new DataTransfer(); all.items.add(new File([text], 'mine.yaml')); return all; }"
+    playground.page.dispatch_event("#pg-editor", "drop", {"dataTransfer": playground.page.evaluate_handle(file, text)})
+    playground.page.wait_for_selector("[data-code=MFSDP101][data-line='4']")
+    assert playground.page.input_value("#pg-name") == "mine.yaml"
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
