@@ -8,9 +8,11 @@ export async function loadGrammar(runtime) {
   parser.setLanguage(await Language.load(new URL("tree-sitter-bash.wasm", runtime).href));
   return (text) => {
     const tree = parser.parse(text);
+    const cursor = tree.walk();
     try {
-      return JSON.stringify(nodesOf(tree.walk()));
+      return JSON.stringify(nodesOf(cursor));
     } finally {
+      cursor.delete(); // left to the garbage collector it takes away what another cursor uses
       tree.delete();
     }
   };

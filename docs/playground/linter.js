@@ -1,10 +1,13 @@
 // The linter as the page sees it: a question, an answer. A worker that hangs or ends is replaced by the next question.
 
-/** Seconds after which a question is given up. */
+/** Seconds after which a question is given up; loading may take as long as the network needs. */
 const PATIENCE = 60;
+
+const ABSENT = "it could not be loaded: this copy of the site is without it (`make site` puts it there)";
 
 export class Linter {
   #worker = null;
+  #ready = false;
   #waiting = new Map();
   #number = 0;
 
@@ -13,11 +16,9 @@ export class Linter {
     this.#worker ??= this.#started();
     const id = ++this.#number;
     return new Promise((resolve, reject) => {
-      const late = setTimeout(
-        () => this.#ended(`no answer within ${PATIENCE} seconds: it was stopped`),
-        PATIENCE * 1000,
-      );
-      this.#waiting.set(id, { resolve, reject, late });
+      const question = { resolve, reject, late: null };
+      this.#waiting.set(id, question);
+      if (this.#ready) this.#limit(question);
       this.#worker.postMessage({ id, request });
     });
   }
@@ -25,14 +26,24 @@ export class Linter {
   #started() {
     const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
     worker.onmessage = ({ data }) => {
-      if (data.fatal) this.#ended(data.fatal);
+      if (data.ready) this.#isReady();
+      else if (data.fatal) this.#ended(data.fatal);
       else this.#answered(data.id, data.answer);
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      this.#ended("it could not be loaded: this copy of the site is without it (`make site` puts it there)");
+      this.#ended(ABSENT);
     };
     return worker;
+  }
+
+  #isReady() {
+    this.#ready = true;
+    for (const question of this.#waiting.values()) this.#limit(question);
+  }
+
+  #limit(question) {
+    question.late = setTimeout(() => this.#ended(`no answer within ${PATIENCE} seconds: it was stopped`), PATIENCE * 1000);
   }
 
   #answered(id, answer) {
@@ -46,6 +57,7 @@ export class Linter {
   #ended(why) {
     this.#worker.terminate();
     this.#worker = null;
+    this.#ready = false;
     for (const { reject, late } of this.#waiting.values()) {
       clearTimeout(late);
       reject(new Error(why));

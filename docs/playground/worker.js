@@ -5,9 +5,11 @@ import { loadGrammar } from "./grammar.js";
 const RUNTIME = new URL("./runtime/", import.meta.url).href;
 const PACKAGES = "/lib/python3.14/site-packages";
 
-const TOO_DEEP = "Python ended here: the text is nested deeper than a browser lets it follow. The command line follows further.";
+const TOO_DEEP =
+  "Python ended here: the text is nested deeper than a browser lets it follow. The command line follows further.";
 
 let python = null;
+let broken = false; // what WebAssembly cannot go on after: its memory is not to be trusted any more
 const asked = load();
 
 /** Loads everything. The answer is a function: a request → its answer, both JSON. */
@@ -19,7 +21,12 @@ async function load() {
   ]);
   python = loaded;
   python.unpackArchive(archive, "zip", { extractDir: PACKAGES });
-  python.globals.set("parse_bash", parseBash);
+  python.globals.set("parse_bash", (text) => {
+    broken = true;
+    const nodes = parseBash(text);
+    broken = false;
+    return nodes;
+  });
   return python.runPython(`
     import os
     import tempfile
@@ -40,10 +47,17 @@ async function fetched(name) {
   return response.arrayBuffer();
 }
 
+asked.then(
+  () => self.postMessage({ ready: true }),
+  () => {}, // told to whoever asks
+);
+
 self.onmessage = async ({ data }) => {
   try {
     const answer = await asked;
-    self.postMessage({ id: data.id, answer: JSON.parse(answer(JSON.stringify(data.request))) });
+    const text = answer(JSON.stringify(data.request));
+    if (broken) throw new Error(TOO_DEEP);
+    self.postMessage({ id: data.id, answer: JSON.parse(text) });
   } catch (error) {
     // Python itself has ended: what is asked next needs another worker.
     const last = String(error.message ?? error).trim().split("\n").at(-1);

@@ -191,6 +191,14 @@ def test_a_file_that_is_dropped_is_read_under_its_name(playground: Playground) -
     assert playground.page.input_value("#pg-name") == "mine.yaml"
 
 
+def test_a_site_without_the_linter_says_so(browser: Browser, site: str) -> None:
+    with opened(browser, offline=False, expected="404") as page:
+        page.route("**/runtime/*", lambda route: route.fulfill(status=404))
+        page.goto(f"{site}/playground/")
+        page.click("#pg-check")
+        page.locator("#pg-status.pg-failed", has_text="this copy of the site is without it").wait_for()
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", [1400, 400])
 def test_it_can_be_read_by_everybody(playground: Playground, scheme: str, width: int) -> None:
