@@ -15,8 +15,9 @@ MEGATRON  := $(DRYRUN)/.installed
 PEERS     := $(BENCH)/.installed
 TOOLS     := $(RELEASE)/.installed
 UPSTREAM  := $(CACHE)/megatron-bridge-$(BRIDGE)/.unpacked
+PLAYGROUND := $(CACHE)/playground/.fetched
 
-.PHONY: help demo check test test-dry-run lint docs site cache verify verified agreement bench upstream snapshot lock release clean
+.PHONY: help demo check test test-dry-run lint docs site playground cache verify verified agreement bench upstream snapshot lock release clean
 
 help:
 	@echo "make demo   install the tool into $(VENV), lint examples/, show the fixes as a diff"
@@ -25,7 +26,8 @@ help:
 	@echo "make cache  fetch the upstream recipes that the tests read into $(CACHE)/"
 	@echo "make bench [TREE=DIR RECIPES='DIR …']  measure every figure of speed beside its goal (benchmarks/RESULTS.md)"
 	@echo "make docs   make what is generated in docs/ and schemas/ anew: rules' pages, schemas, coverage, options"
-	@echo "make site   the documentation as a site, in build/site"
+	@echo "make site   the documentation as a site, with its playground, in build/site"
+	@echo "make playground  fetch what the playground runs on (npm, wheels) into $(CACHE)/playground"
 	@echo "make agreement ORACLE=DIR  compare the recipes' configurations with what they really return"
 	@echo "make upstream VERSION=V SINCE=V BRIDGE_CLONE=DIR CORE_CLONE=DIR  make what is known of a release, show what it changes"
 	@echo "make test-dry-run  of these the ones with the real Megatron alone, in $(DRYRUN)"
@@ -47,7 +49,7 @@ check: lint cache
 	$(BIN)/pytest -n 2 --dist loadgroup --ignore tests/dryrun/real
 
 # Those of the dry run start processes of their own, and stay one after the other (their group).
-test: lint cache $(MEGATRON)
+test: lint cache $(MEGATRON) $(if $(shell command -v npm),playground)
 	$(BIN)/pytest -n 2 --dist loadgroup
 
 # Those with the real Megatron alone, which has an environment of its own.
@@ -71,9 +73,12 @@ docs: $(CHECKS)
 	$(BIN)/python -m mfsdp_lint.tools.coverage.generate
 	$(BIN)/python -m mfsdp_lint.tools.verified
 
-# docs/ as pages for a browser, in build/site. A link that leads nowhere ends it.
-site: $(CHECKS)
+# docs/ as pages for a browser, in build/site. A link that leads nowhere ends it. The playground has all that it runs on there.
+site: $(CHECKS) playground
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	$(BIN)/python playground/assemble.py $(dir $(PLAYGROUND)) build/site/playground/runtime
+
+playground: $(PLAYGROUND)
 
 cache: $(UPSTREAM)
 
@@ -108,6 +113,17 @@ $(UPSTREAM): | $(BIN)/python
 	$(BIN)/python -m pip download --quiet --no-deps --dest $(CACHE) megatron-bridge==$(BRIDGE)
 	rm -rf $(@D)
 	$(BIN)/python -m zipfile -e $(CACHE)/megatron_bridge-$(BRIDGE)-*.whl $(@D)
+	@touch $@
+
+# What the playground runs on. Nothing of it is installed: no script of a package is run.
+WHEELS := $(BIN)/python -m pip download --quiet --no-deps --only-binary :all: --require-hashes --implementation cp --dest $(dir $(PLAYGROUND))wheels
+
+$(PLAYGROUND): playground/package-lock.json playground/wheels.txt playground/pure.txt | $(BIN)/python
+	rm -rf $(@D) && mkdir -p $(@D)
+	cp playground/package.json playground/package-lock.json $(@D)
+	cd $(@D) && npm ci --ignore-scripts --no-audit --no-fund --silent
+	$(WHEELS) --python-version 3.14 --abi cp314 --platform pyemscripten_2026_0_wasm32 --requirement playground/wheels.txt
+	$(WHEELS) --python-version 3.13 --abi cp313 --platform manylinux_2_28_x86_64 --requirement playground/pure.txt
 	@touch $@
 
 # The dry run's tests need torch and Megatron, in an environment of their own: nothing else may depend on them.

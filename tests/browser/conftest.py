@@ -3,12 +3,13 @@
 These tests are skipped where Chromium is not installed. MFSDP_LINT_BROWSER=required asks for it, as CI does.
 """
 
-import os
 import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.opened import is_required, opened
 
 WITHOUT = ["background-networking", "component-update", "sync"]
 
@@ -18,7 +19,7 @@ def browser() -> Iterator[Browser]:
     """One browser a file of tests: its driver has an event loop, which the tests of other folders would meet."""
     chromium = shutil.which("chromium")
     if chromium is None:
-        assert os.environ.get("MFSDP_LINT_BROWSER") != "required", "chromium is not installed"
+        assert not is_required(), "chromium is not installed"
         pytest.skip("chromium is not installed")
     with sync_playwright() as driver:
         flags = ["--no-sandbox", *(f"--disable-{name}" for name in WITHOUT)]
@@ -30,11 +31,5 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A fresh page. What it writes to the console as an error, or throws, fails the test."""
-    context = browser.new_context(viewport={"width": 1400, "height": 900}, offline=True)
-    page = context.new_page()
-    faults: list[str] = []
-    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    yield page
-    context.close()
-    assert not faults
+    with opened(browser, offline=True) as page:
+        yield page

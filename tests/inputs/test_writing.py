@@ -13,7 +13,7 @@ from threading import Timer
 import pytest
 
 from mfsdp_lint.inputs.exchange import exchange
-from mfsdp_lint.inputs.writing import NotWritten, remove_unfinished, replace_file
+from mfsdp_lint.inputs.writing import NotWritten, check_writable, remove_unfinished, replace_file
 
 EXCHANGE = "mfsdp_lint.inputs.writing.exchange"
 
@@ -37,6 +37,17 @@ def test_mode_and_link_stay(path: Path) -> None:
     assert link.is_symlink()
     assert path.read_bytes() == b"new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o750
+
+
+def test_where_there_are_neither_users_nor_links_a_file_is_replaced(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("geteuid", "link", "listxattr"):
+        monkeypatch.delattr(os, name, raising=False)
+    monkeypatch.setattr(EXCHANGE, lambda one, other: False)
+    check_writable(str(path))
+    replace_file(str(path), b"new")
+    assert entries(path.parent) == {"a.py": b"new"}
 
 
 def test_owner_and_group_stay(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

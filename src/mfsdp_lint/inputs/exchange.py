@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from functools import cache
 from typing import Any
 
@@ -19,9 +20,11 @@ def exchange(one: str, other: str) -> bool:
 
 @cache
 def _renameat2() -> Any:
+    if sys.platform != "linux":  # Emscripten's says that it did, and does nothing
+        return None
     try:
         call = ctypes.CDLL(None).renameat2
-    except (OSError, AttributeError, TypeError):  # not Linux, or a library without it
+    except (OSError, AttributeError, TypeError):  # a library without it
         return None
     call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
     return call

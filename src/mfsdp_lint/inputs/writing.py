@@ -91,7 +91,7 @@ def _replace(temporary: str, target: str, seen: bytes | None) -> None:
 def _second_name(target: str, temporary: str) -> str:
     """One beside the new file; nothing has that name where the file is new, or the file system gives no other names."""
     name = f"{temporary.removesuffix(SUFFIX)}-old{SUFFIX}"
-    with suppress(OSError):
+    with suppress(OSError, AttributeError):  # Emscripten has no links at all
         os.link(target, name)
     return name
 
@@ -110,7 +110,8 @@ def check_writable(path: str) -> None:
     before = _status(target)
     if not os.access(os.path.dirname(target), os.W_OK | os.X_OK):
         raise NotWritten("its folder is read-only")
-    if before is not None and before.st_uid != os.geteuid() != 0:
+    has_users = hasattr(os, "geteuid")  # neither Windows nor a browser has any
+    if before is not None and has_users and before.st_uid != os.geteuid() != 0:
         raise NotWritten("it belongs to another user")
 
 
