@@ -89,6 +89,11 @@ class TreeSettings(Settings):
             self._all = list(dict.fromkeys([*_paths(self._root, "", set()), *self._variables()]))
         return iter(self._all)
 
+    def written(self) -> Iterable[str]:
+        """Most settings are at their defaults, which is seen without making an origin of each."""
+        parts = _parts(self._root, "", set())
+        return dict.fromkeys((*(path for path, owner, name in parts if _is_written(owner, name)), *self._variables()))
+
     def _variables(self) -> list[str]:
         names = [key for key in self._environment.fields if isinstance(key, str) and key in self._environment.writes]
         own = _field(self._root, "env_vars")
@@ -252,23 +257,41 @@ def _history(owner: Object, parts: list[str], above: str) -> dict[tuple[str, int
     return found or {(path, write.order): write for write in chain[-1:]}
 
 
+Part = tuple[str, Object, str]
+"""A path, the object that it is a part of, and the name that it has there."""
+
+
 def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:
+    return (path for path, _, _ in _parts(owner, prefix, above))
+
+
+def _parts(owner: Object, prefix: str, above: set[int]) -> Iterator[Part]:
     if id(owner) in above or len(above) > _DEEPEST:
         return
     fields: dict[Any, Object] = getattr(owner, "fields", {})
     for name in [name for name in fields if isinstance(name, str)]:
-        yield from _paths_of(owner, name, fields[name], prefix, above | {id(owner)})
+        yield from _parts_of(owner, name, fields[name], prefix, above | {id(owner)})
 
 
 def _paths_of(owner: Object, name: str, value: Object, prefix: str, above: set[int]) -> Iterator[str]:
-    """The path of one part of an object, and those below it."""
+    return (path for path, _, _ in _parts_of(owner, name, value, prefix, above))
+
+
+def _parts_of(owner: Object, name: str, value: Object, prefix: str, above: set[int]) -> Iterator[Part]:
+    """One part of an object, and those below it."""
     path = prefix + name
     if isinstance(value, (Instance, Unknown)) and _has_fields(value):
         if isinstance(value, Instance):
-            yield path
-        yield from _paths(value, path + ".", above)
+            yield path, owner, name
+        yield from _parts(value, path + ".", above)
     elif not isinstance(owner, Unknown) or name in owner.writes:
-        yield path
+        yield path, owner, name
+
+
+def _is_written(owner: Object, name: str) -> bool:
+    """Whether somebody wrote a part of an object, instead of its class."""
+    write = _write(owner, name) or getattr(owner, "made", None)
+    return not isinstance(write, Write) or write.how != "default"
 
 
 def _differing(owner: Object, other: Object, prefix: str, above: set[int]) -> Iterator[str]:
