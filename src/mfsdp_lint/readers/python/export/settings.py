@@ -91,8 +91,9 @@ class TreeSettings(Settings):
 
     def written(self) -> Iterable[str]:
         """Most settings are at their defaults, which is seen without making an origin of each."""
-        parts = _parts(self._root, "", set())
-        return dict.fromkeys((*(path for path, owner, name in parts if _is_written(owner, name)), *self._variables()))
+        found: list[str] = []
+        _written(self._root, "", set(), found)
+        return dict.fromkeys([*found, *self._variables()])
 
     def _variables(self) -> list[str]:
         names = [key for key in self._environment.fields if isinstance(key, str) and key in self._environment.writes]
@@ -257,41 +258,44 @@ def _history(owner: Object, parts: list[str], above: str) -> dict[tuple[str, int
     return found or {(path, write.order): write for write in chain[-1:]}
 
 
-Part = tuple[str, Object, str]
-"""A path, the object that it is a part of, and the name that it has there."""
-
-
 def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:
-    return (path for path, _, _ in _parts(owner, prefix, above))
-
-
-def _parts(owner: Object, prefix: str, above: set[int]) -> Iterator[Part]:
     if id(owner) in above or len(above) > _DEEPEST:
         return
     fields: dict[Any, Object] = getattr(owner, "fields", {})
     for name in [name for name in fields if isinstance(name, str)]:
-        yield from _parts_of(owner, name, fields[name], prefix, above | {id(owner)})
+        yield from _paths_of(owner, name, fields[name], prefix, above | {id(owner)})
 
 
 def _paths_of(owner: Object, name: str, value: Object, prefix: str, above: set[int]) -> Iterator[str]:
-    return (path for path, _, _ in _parts_of(owner, name, value, prefix, above))
-
-
-def _parts_of(owner: Object, name: str, value: Object, prefix: str, above: set[int]) -> Iterator[Part]:
-    """One part of an object, and those below it."""
+    """The path of one part of an object, and those below it."""
     path = prefix + name
     if isinstance(value, (Instance, Unknown)) and _has_fields(value):
         if isinstance(value, Instance):
-            yield path, owner, name
-        yield from _parts(value, path + ".", above)
+            yield path
+        yield from _paths(value, path + ".", above)
     elif not isinstance(owner, Unknown) or name in owner.writes:
-        yield path, owner, name
+        yield path
 
 
-def _is_written(owner: Object, name: str) -> bool:
-    """Whether somebody wrote a part of an object, instead of its class."""
-    write = _write(owner, name) or getattr(owner, "made", None)
-    return not isinstance(write, Write) or write.how != "default"
+def _written(owner: Object, prefix: str, above: set[int], found: list[str]) -> None:
+    """Adds the paths of the parts that somebody wrote, instead of their class. As `_paths`, and much faster."""
+    if id(owner) in above or len(above) > _DEEPEST:
+        return
+    inside = above | {id(owner)}
+    fields: dict[Any, Object] = getattr(owner, "fields", {})
+    writes: dict[Any, Any] = getattr(owner, "writes", {})
+    made = getattr(owner, "made", None)
+    undeclared = isinstance(owner, Unknown)
+    for name, value in fields.items():
+        if not isinstance(name, str):
+            continue
+        section = isinstance(value, (Instance, Unknown)) and _has_fields(value)
+        if section:
+            _written(value, f"{prefix}{name}.", inside, found)
+        elif not undeclared or name in writes:
+            write = writes.get(name) or made
+            if not isinstance(write, Write) or write.how != "default":
+                found.append(prefix + name)
 
 
 def _differing(owner: Object, other: Object, prefix: str, above: set[int]) -> Iterator[str]:

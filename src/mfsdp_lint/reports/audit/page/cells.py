@@ -25,7 +25,8 @@ def cell_of(recipe: Recipe, written: Setting, run: Setting | None, tables: Table
     """The number of the cell; `run` is the setting after start-up, where that is another."""
     kind: Kind = "startup" if run else kind_of(recipe, written.origin, at_hand)
     origin = tables.origin(written.origin) if written.origin else NOTHING
-    row = (tables.text(shown(written.value)), KINDS.index(kind), origin)
+    unwritten = run is not None and written.origin is None and written.value == UNKNOWN
+    row = (NOTHING if unwritten else tables.text(shown(written.value)), KINDS.index(kind), origin)
     return tables.cells.number(row if run is None else (*row, *_replaced(run, tables)))
 
 

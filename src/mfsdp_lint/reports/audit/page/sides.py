@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.recipe import Recipe, Setting, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.reports.audit.columns import COLUMNS
@@ -90,22 +90,29 @@ def _cells(recipe: Recipe, side: Side, tables: Tables, paths: Table) -> _Row:
     resolved = [resolve(each, side.target, front_end=recipe.front_end) for each in recipe.variants]
     run = replace(recipe, variants=tuple(each.run for each in resolved))
     changed = dict.fromkeys(change.path for each in resolved for change in each.changes)
+    differing = recipe.differing()
     cells: dict[int, int] = {}
     for path in dict.fromkeys((*SETTINGS, *recipe.written(), *changed)):
-        written = recipe.setting(path)
+        written = recipe.setting(path) if path in differing else _first(recipe, path)
         after = run.setting(path) if path in changed else None
         if after is not None and not differs(written.value, after.value):
             after = None
-        if after is None and _says_nothing(path, written.origin is None, written.value == UNKNOWN):
+        if after is None and _says_nothing(path, written):
             continue
         cells[paths.number(path)] = cell_of(recipe, written, after, tables, side.at_hand)
     columns = [(column.of(recipe), column.both(recipe, run)) for column in COLUMNS]
     return _Row(cells, columns)
 
 
-def _says_nothing(path: str, unwritten: bool, unknown: bool) -> bool:
+def _first(recipe: Recipe, path: str) -> Setting:
+    """A setting that is the same in all variants."""
+    return recipe.variants[0].settings.get(path) or Setting(path, UNKNOWN)
+
+
+def _says_nothing(path: str, written: Setting) -> bool:
     """Whether a setting is not worth a line: of nothing known and by nobody written, or a section by itself."""
-    return (unwritten and unknown) or "." not in path and path not in SETTINGS
+    nobody = written.origin is None and written.value == UNKNOWN
+    return nobody or ("." not in path and path not in SETTINGS)
 
 
 def _usual(rows: Sequence[_Row], settings: int) -> list[int]:
@@ -139,7 +146,9 @@ def _variants(recipe: Recipe) -> Iterator[dict[str, Any]]:
     """The execution paths of a recipe that has several: their conditions, and the settings that differ."""
     if len(recipe.variants) < 2:
         return
-    different = [path for path in recipe.written() if len({str(each.value(path)) for each in recipe.variants}) > 1]
+    different = [
+        path for path in sorted(recipe.differing()) if len({str(each.value(path)) for each in recipe.variants}) > 1
+    ]
     for each in recipe.variants:
         yield {
             "when": [printable(condition) for condition in each.when],

@@ -7,7 +7,7 @@ const SAID = {
   helper: ["◆", "helper", "in another function or file at hand"],
   upstream: ["▲", "upstream", "by code of the release"],
   default: ["", "default", "as the release declares it"],
-  startup: ["⇒", "replaced at start-up", "written → what will run"],
+  startup: ["⇒", "set at start-up", "by the framework; written → what will run where it replaces a value"],
   nobody: ["", "not known to be written", ""],
 };
 const SEVERITIES = ["error", "warning", "info"];
@@ -100,13 +100,13 @@ class Recipe {
     if (column.index === undefined) {
       const cell = this.cell(column.title);
       if (cell === null) return { text: "", kind: "nobody", differs: false };
-      return { text: said(cell), kind: cell.kind, differs: cell.run !== null };
+      return { text: said(cell), kind: cell.kind, differs: differs(cell) };
     }
     const found = this.columns[column.index];
-    const differs = Array.isArray(found);
+    const changed = Array.isArray(found);
     const kinds = column.settings.map((path) => this.cell(path)).map((cell) => (cell ? page.kinds.indexOf(cell.kind) : 0));
-    const kind = differs ? "startup" : page.kinds[Math.max(...kinds.filter((each) => page.kinds[each] !== "startup"), 0)];
-    return { text: differs ? found[1].replace(RUNS, ` ${RUNS} `) : found, kind, differs };
+    const kind = changed ? "startup" : page.kinds[Math.max(...kinds.filter((each) => page.kinds[each] !== "startup"), 0)];
+    return { text: changed ? found[1].replace(RUNS, ` ${RUNS} `) : found, kind, differs: changed };
   }
 
   /** What a column comes to once start-up is through. */
@@ -126,7 +126,10 @@ class Recipe {
   }
 }
 
-const said = (cell) => (cell.run === null ? cell.value : `${cell.value} ${RUNS} ${cell.run}`);
+/** Whether start-up replaces what is written; what nobody wrote, it only sets. */
+const differs = (cell) => cell.run !== null && cell.value !== "";
+
+const said = (cell) => (differs(cell) ? `${cell.value} ${RUNS} ${cell.run}` : cell.run === null ? cell.value : cell.run);
 
 const sides = page.sides.map((raw, number) => new Side(raw, number));
 

@@ -56,7 +56,7 @@ function sharding(recipe) {
   if (kind === "torch-fsdp2") return { by: "torch FSDP2", what: SHARDED.optim_grads_params, known: true };
   if (kind !== "–") return { by: "FSDP", what: "", known: false };
   const distributed = recipe.runs("ddp.use_distributed_optimizer");
-  if (distributed === "True") return { by: "the distributed optimizer", what: SHARDED.optim, known: true };
+  if (distributed === "True") return { by: "The distributed optimizer", what: SHARDED.optim, known: true };
   return { by: "DDP", what: "", known: distributed === "False" };
 }
 
@@ -102,12 +102,15 @@ function drawn(recipe, sizes, gpus) {
     parts.flatMap(([name, number], at) => [at ? " × " : "", el("span", { class: number > 1 ? "many" : "one" }, `${name} ${number}`)]), ` = ${gpus} GPUs`,
     sizes.ep > 1 ? el("span", { class: "soft" }, `; experts: ETP ${sizes.etp} × EP ${sizes.ep} × DP ${gpus / (sizes.pp * sizes.etp * sizes.ep)} in each stage`) : "");
   const says = el("p", {}, sentence);
-  if (gpus > MOST_RANKS) return [formula, says, el("p", { class: "soft" }, `${gpus} ranks are more than can be drawn.`)];
-  return [formula, ranksPicture(sizes, gpus, known && what ? groups : null, sentence), says, groupsLegend(known && what ? groups : null)];
+  const shownGroups = known && what ? groups : null;
+  const stages = Math.min(sizes.pp, Math.floor(MOST_RANKS / (gpus / sizes.pp)));
+  if (!stages) return [formula, says, el("p", { class: "soft" }, `${gpus} ranks are more than can be drawn.`)];
+  const more = sizes.pp - stages;
+  return [formula, ranksPicture(sizes, gpus, stages, shownGroups, sentence), more ? el("p", { class: "soft" }, `${counted(more, "more stage")} ${more === 1 ? "is" : "are"} alike.`) : "", says, groupsLegend(shownGroups)];
 }
 
-/** A panel for each pipeline stage: a row for each data parallel rank, in it the tensor parallel ranks of each context part. */
-function ranksPicture(sizes, gpus, groups, sentence) {
+/** A panel for each of the first pipeline stages: a row for each data parallel rank, in it the tensor parallel ranks of each context part. */
+function ranksPicture(sizes, gpus, stages, groups, sentence) {
   const [box, gap, apart, top] = [22, 3, 10, 20];
   const perStage = gpus / sizes.pp;
   const dp = perStage / (sizes.tp * sizes.cp);
@@ -116,12 +119,12 @@ function ranksPicture(sizes, gpus, groups, sentence) {
   const fold = Math.max(1, Math.min(dp, Math.floor(16 / wide)));
   const stageWidth = fold * (sizes.cp * (sizes.tp * (box + gap) + (sizes.cp > 1 ? apart / 2 : 0)) + (wide > 1 ? apart : 0));
   const stageHeight = top + Math.ceil(dp / fold) * (box + gap) + apart;
-  const across = Math.max(1, Math.min(sizes.pp, Math.floor(520 / (stageWidth + apart))));
+  const across = Math.max(1, Math.min(stages, Math.floor(520 / (stageWidth + apart))));
   const width = Math.max(across * (stageWidth + apart), 60);
-  const height = Math.ceil(sizes.pp / across) * stageHeight;
+  const height = Math.ceil(stages / across) * stageHeight;
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width: Math.min(width, 1200), role: "img", class: "ranks",
     "aria-label": `${gpus} ranks: ${counted(sizes.pp, "pipeline stage")}, each with ${counted(dp, "data parallel row")} of ${counted(sizes.cp, "context part")} of ${counted(sizes.tp, "tensor parallel rank")}. ${sentence}` });
-  for (let rank = 0; rank < gpus; rank += 1) {
+  for (let rank = 0; rank < stages * perStage; rank += 1) {
     const [stage, inStage] = [Math.floor(rank / perStage), rank % perStage];
     const [tp, cp, row] = [inStage % sizes.tp, Math.floor(inStage / sizes.tp) % sizes.cp, Math.floor(inStage / wide)];
     const left = (stage % across) * (stageWidth + apart);
@@ -138,5 +141,5 @@ function ranksPicture(sizes, gpus, groups, sentence) {
 function groupsLegend(groups) {
   if (!groups) return "";
   const key = (kind, text) => el("li", {}, el("span", { class: `key ${kind}`, "aria-hidden": true }), text);
-  return el("ul", { class: "keys" }, key("dense", "hold the shards of what rank 0 has part in"), groups.experts.size ? key("experts", "likewise of its experts") : "");
+  return el("ul", { class: "keys" }, key("dense", "share the parameters that rank 0 has part in"), groups.experts.size ? key("experts", "likewise of its experts") : "");
 }

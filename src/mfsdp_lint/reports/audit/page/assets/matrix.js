@@ -9,11 +9,14 @@ let columns = [];
 let active = 0;
 
 const GROUPS = {
-  folder: ["folder and family", (recipe) => `${here(recipe.folder)} · ${recipe.family}`],
+  folder: ["folder and family", (recipe) => placeAndFamily(here(recipe.folder), recipe.family)],
   family: ["family", (recipe) => recipe.family],
   fsdp: ["FSDP", (recipe) => `FSDP ${recipe.effective(FSDP)}`],
   none: ["nothing", null],
 };
+
+/** `recipes/llama`, and the family where that does not say it. */
+const placeAndFamily = (folder, family) => (folder.split("/").pop() === family ? folder : `${folder} · ${family}`);
 
 const here = (folder) => short(`${folder}/`).replace(/\/$/, "") || ".";
 
@@ -93,11 +96,11 @@ function filtered(side, choices) {
   );
 }
 
-/** Whether start-up replaces a value that somebody wrote, or one that the rules know. */
+/** Whether start-up replaces any value of it. */
 function replaces(recipe) {
   for (const [index] of recipe.side.raw.settings.entries()) {
     const cell = recipe.cellNumber(index);
-    if (cell >= 0 && recipe.side.raw.cells[cell].length > 3) return true;
+    if (cell >= 0 && recipe.side.raw.cells[cell].length > 3 && recipe.side.raw.cells[cell][0] >= 0) return true;
   }
   return false;
 }
@@ -238,7 +241,8 @@ function row(number) {
 function badges(recipe) {
   return SEVERITIES.map((severity) => {
     const number = recipe.troubles.filter((each) => each[2] === severity).length;
-    return number ? el("span", { class: `badge ${severity}`, title: counted(number, severity) }, String(number), unseen(` ${severity}${number === 1 || severity === "info" ? "" : "s"} `)) : null;
+    return number ? el("span", { class: `badge ${severity}`, title: counted(number, severity) },
+      el("span", { "aria-hidden": true }, `${severity[0].toUpperCase()} ${number}`), unseen(`${counted(number, severity)} `)) : null;
   });
 }
 

@@ -56,7 +56,7 @@ function troublesOf(recipe) {
 const ONLY = {
   written: ["what somebody wrote", (cell) => !["default", "nobody"].includes(cell.kind)],
   here: ["what is written here", (cell) => cell.kind === "here" || cell.kind === "startup"],
-  startup: ["what start-up replaces", (cell) => cell.run !== null],
+  startup: ["what start-up replaces", differs],
 };
 
 function configuration(recipe) {
@@ -96,7 +96,7 @@ function settingOf(recipe, path, cell) {
   const details = el("details", { class: `setting cell ${cell.kind}` },
     el("summary", {},
       el("span", { class: "path" }, wrappable(path.slice(section.length + 1) || path)),
-      el("span", { class: "value" }, glyph && el("span", { class: "glyph", "aria-hidden": true }, glyph), cell.run === null ? wrappable(cell.value) : [el("s", {}, cell.value), ` ${RUNS} `, el("strong", {}, cell.run)]),
+      el("span", { class: "value" }, glyph && el("span", { class: "glyph", "aria-hidden": true }, glyph), differs(cell) ? [el("s", {}, cell.value), ` ${RUNS} `, el("strong", {}, cell.run)] : wrappable(said(cell))),
       el("span", { class: "where" }, origin ? placed(deciding(origin)) : "", unseen(` (${name})`))));
   details.addEventListener("toggle", () => { if (details.open && details.children.length === 1) details.append(chainOf(side, cell, origin)); });
   return details;
@@ -109,7 +109,7 @@ const placed = (place) => `${short(place.path).split("/").pop()}:${place.line}`;
 /** Start-up's step, the last write, what it was handed on from, and the writes that it replaced. */
 function chainOf(side, cell, origin) {
   const list = el("ol", { class: "chain" });
-  if (cell.run !== null) list.append(link("Start-up replaces it", side.place(cell.place), `${cell.step || "for this target"} ${RUNS} ${cell.run}`));
+  if (cell.run !== null) list.append(link(differs(cell) ? "Start-up replaces it" : "Start-up sets it", side.place(cell.place), `${cell.step || "for this target"} ${RUNS} ${cell.run}`));
   for (let each = origin, last = true; each; each = side.origin(each.earlier), last = false) {
     list.append(link(last ? `It is ${CHAIN[each.how] || each.how}` : `It replaced what was ${CHAIN[each.how] || each.how}`, each.place,
       each.option ? `from the default of ${each.option}, which whoever starts it may change` : ""));
