@@ -80,9 +80,9 @@ function layoutPicture(recipe) {
   const least = fewest(sizes);
   const options = [1, 2, 4, 8, 16, 32].map((times) => least * times);
   const drawing = el("div", {});
-  const select = el("select", { onchange: (event) => drawing.replaceChildren(...drawn(recipe, sizes, Number(event.target.value))) },
+  const select = el("select", { id: "gpus", onchange: (event) => drawing.replaceChildren(...drawn(recipe, sizes, Number(event.target.value))) },
     options.map((gpus) => el("option", { value: gpus }, String(gpus))));
-  section.append(el("label", { class: "gpus" }, el("span", {}, "GPUs"), select), drawing);
+  section.append(el("p", { class: "gpus" }, el("label", { for: "gpus" }, "GPUs"), select), drawing);
   drawing.append(...drawn(recipe, sizes, least));
   return section;
 }

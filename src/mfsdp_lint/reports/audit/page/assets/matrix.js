@@ -163,7 +163,7 @@ function fillFilters(side, choices) {
     filledFor = side;
     byId("choices").replaceChildren(
       ...filters(side).map(([name, title, values, first]) =>
-        el("label", {}, el("span", {}, title), el("select", { name },
+        el("div", {}, el("label", { for: `filter-${name}` }, title), el("select", { name, id: `filter-${name}` },
           el("option", { value: "" }, first || "all"), values.map(([value, text]) => el("option", { value }, text)))),
       ),
       el("button", { type: "button", class: "quiet", id: "reset", onclick: () => { location.hash = "#/"; } }, "Reset"),
