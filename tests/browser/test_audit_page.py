@@ -97,7 +97,7 @@ def test_a_search_is_for_names_files_and_settings(page: Page, made: str) -> None
 )
 def test_a_filter_leaves_the_recipes_that_are_so(page: Page, made: str, label: str, value: str, left: list[str]) -> None:
     page.goto(made)
-    page.get_by_label(label, exact=True).select_option(value)
+    page.locator("#filters").get_by_label(label, exact=True).select_option(value)
     assert names(page) == left
     page.get_by_role("button", name="Reset").click()
     assert len(names(page)) == 4
@@ -190,7 +190,8 @@ def test_a_value_unfolds_to_the_chain_of_its_origins(page: Page, made: str) -> N
     chain = setting.locator(".chain > li").all_inner_texts()
     assert "It is assigned recipes/llama/llama3.py:13" in chain[0]
     assert "cfg.model.tensor_model_parallel_size = 4" in chain[0]
-    assert "It replaced what was assigned common.py:6 in base" in chain[1]
+    assert "It replaced what was assigned" in chain[1]
+    assert "common.py:6 in base" in chain[1]
 
 
 def test_the_chain_begins_with_the_step_of_start_up_that_replaces_a_value(page: Page, made: str) -> None:
@@ -213,9 +214,9 @@ def test_the_layout_is_drawn_with_the_ranks_that_share_shards(page: Page, made: 
     page.goto(made + LLAMA)
     assert "TP 2 × PP 1 × CP 1 × DP 2 = 4 GPUs" in page.locator(".formula").inner_text()
     assert page.locator(".rank").count() == 4
-    assert page.locator(".number.dense").all_inner_texts() == ["0", "2"]
+    assert page.locator(".number.dense").all_text_contents() == ["0", "2"]
     page.get_by_label("GPUs").select_option("8")
-    assert page.locator(".number.dense").all_inner_texts() == ["0", "2", "4", "6"]
+    assert page.locator(".number.dense").all_text_contents() == ["0", "2", "4", "6"]
     says = page.locator(".ranks").get_attribute("aria-label") or ""
     assert "Megatron-FSDP shards optimizer states, gradients and parameters over 4 ranks (DP × CP)." in says
 
@@ -267,8 +268,8 @@ def test_a_recipe_is_compared_with_what_it_was_at_a_revision(page: Page, tmp_pat
     page.get_by_role("link", name="llama3_70b_config").click()
     page.get_by_role("link", name="1 setting differs from HEAD").click()
     assert [each.split("\n")[0] for each in differing(page)["tensor_model_parallel_size"]] == [
-        "●8 (written here)",
-        "●4 (written here)",
+        "●8",
+        "●4",
     ]
 
 
@@ -367,7 +368,7 @@ def test_of_many_recipes_those_in_sight_are_there(page: Page, tmp_path: Path) ->
     page.goto(audit_page(tmp_path).as_uri())
     expect(page.locator("#matrix")).to_have_attribute("aria-rowcount", "221")
     page.locator("#scroller").evaluate("each => { each.scrollTop = each.scrollHeight }")
-    expect(page.get_by_role("link", name="llama19_9b_config")).to_be_visible()
+    expect(page.get_by_role("link", name="llama9_9b_config")).to_be_visible()
     assert len(names(page)) < 100
     page.get_by_placeholder("Search names").fill("llama3_")
     assert len(names(page)) == 10

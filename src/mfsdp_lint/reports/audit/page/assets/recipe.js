@@ -8,7 +8,7 @@ function showRecipe(id, choices) {
   const recipe = side.byId.get(id);
   const view = byId("recipe");
   if (!recipe) {
-    view.replaceChildren(el("p", { class: "notice" }, `There is no recipe ${id} here.`), el("p", {}, el("a", { href: "#/" }, "All recipes")));
+    view.replaceChildren(el("h1", {}, "No such recipe"), el("p", {}, `There is no ${id} at ${side.title}.`), el("p", {}, el("a", { href: "#/" }, "All recipes")));
     return;
   }
   view.replaceChildren(
