@@ -95,7 +95,9 @@ def test_a_search_is_for_names_files_and_settings(page: Page, made: str) -> None
         ("Findings", "MFSDP101", ["hostile_config", "llama3_8b_config"]),
     ],
 )
-def test_a_filter_leaves_the_recipes_that_are_so(page: Page, made: str, label: str, value: str, left: list[str]) -> None:
+def test_a_filter_leaves_the_recipes_that_are_so(
+    page: Page, made: str, label: str, value: str, left: list[str]
+) -> None:
     page.goto(made)
     page.locator("#filters").get_by_label(label, exact=True).select_option(value)
     assert names(page) == left
@@ -380,5 +382,3 @@ def test_the_page_says_so_where_there_is_nothing(page: Page, tmp_path: Path) -> 
     expect(page.locator("#matrix")).to_contain_text("No recipe is like that.")
     page.goto(page.url.partition("#")[0] + "#/findings")
     expect(page.locator("#findings")).to_contain_text("Nothing was found.")
-
-

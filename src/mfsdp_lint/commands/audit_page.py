@@ -39,4 +39,5 @@ def main(arguments: argparse.Namespace) -> int:
         print(f"mfsdp-lint: warning: {remark}", file=sys.stderr)
     for problem in outcome.problems:
         print(f"mfsdp-lint: error: {problem}", file=sys.stderr)
-    return 2 if outcome.problems else int(any(each.code == UNREADABLE and each.severity == "error" for each in outcome.findings))
+    unreadable = (each for each in outcome.findings if each.code == UNREADABLE and each.severity == "error")
+    return 2 if outcome.problems else int(any(unreadable))

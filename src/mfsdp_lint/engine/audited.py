@@ -1,4 +1,4 @@
-"""What the audit's page is made of: what a run comes to, and all recipes for every target and at an earlier revision."""
+"""What the audit's page is made of: what a run comes to, and all recipes for every target and at a revision."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Audited:
     """`sides` are documents: of the target, of the others of a range, of the revision."""
 
     outcome: Outcome
-    sides: Sequence[Mapping[str, Any]]
+    sides: Sequence[dict[str, Any]]
 
 
 def audited(options: Options, is_wanted: IsWanted, memory: Memory | None = None) -> Audited:
@@ -36,10 +36,10 @@ def audited(options: Options, is_wanted: IsWanted, memory: Memory | None = None)
 
     With `options.since` also what they came to at that revision. Raises UsageError.
     """
-    outcome, asked = _judged(options)
+    outcome, asked = judged(options)
     sides = [
-        side_document(_side(target, recipes, outcome, asked, memory, is_wanted))
-        for target, recipes in _read(outcome, asked).items()
+        side_document(side(target, recipes, outcome, asked, memory, is_wanted))
+        for target, recipes in recipes_by_target(outcome, asked).items()
     ]
     if options.since is not None:
         sides.append(_earlier(options.since, options, asked.target, is_wanted))
@@ -49,17 +49,18 @@ def audited(options: Options, is_wanted: IsWanted, memory: Memory | None = None)
 def main() -> None:
     """The process that sees an earlier revision: options in, its side out."""
     options, _ = asked_of_child()
-    outcome, asked = _judged(replace(options, cache=False), proofs=False)
-    side = _side(asked.target, _read(outcome, asked)[asked.target], outcome, asked)
-    sys.stdout.write(json.dumps(side_document(side)))
+    outcome, asked = judged(replace(options, cache=False), proofs=False)
+    mine = side(asked.target, recipes_by_target(outcome, asked)[asked.target], outcome, asked)
+    sys.stdout.write(json.dumps(side_document(mine)))
 
 
-def _judged(options: Options, *, proofs: bool = True) -> tuple[Outcome, Question]:
+def judged(options: Options, *, proofs: bool = True) -> tuple[Outcome, Question]:
+    """What a run comes to, perhaps known from an earlier one, and what it read."""
     outcome = cache.run(replace(options, group_by="recipe", show_fixes=proofs, since=None))
     return outcome, with_launchers(question(options)[0])
 
 
-def _read(outcome: Outcome, asked: Question) -> Mapping[Target, tuple[Recipe, ...]]:
+def recipes_by_target(outcome: Outcome, asked: Question) -> Mapping[Target, tuple[Recipe, ...]]:
     """The recipes for every target, read now where the outcome is known from an earlier run."""
     if outcome.read is not None:
         return outcome.read
@@ -67,7 +68,7 @@ def _read(outcome: Outcome, asked: Question) -> Mapping[Target, tuple[Recipe, ..
     return {each: read(replace(asked, target=each, also=()), sources).recipes for each in asked.targets}
 
 
-def _side(
+def side(
     target: Target,
     recipes: Sequence[Recipe],
     outcome: Outcome,
@@ -77,17 +78,15 @@ def _side(
 ) -> Side:
     launchers = {file.path for file in asked.launchers}
     at_hand = {file.path for file in (*asked.every_file, *asked.beside)}
-    shown = [
-        each for each in recipes if each.path not in launchers and is_wanted(each.name, each.qualified_name)
-    ]
+    shown = [each for each in recipes if each.path not in launchers and is_wanted(each.name, each.qualified_name)]
     shown.sort(key=lambda recipe: (recipe.path, recipe.line, recipe.label))
     return Side(target.name, target, shown, outcome.recipes, lines_of(outcome.shown), at_hand.__contains__, memory)
 
 
-def _earlier(text: str, options: Options, target: Target, is_wanted: IsWanted) -> Mapping[str, Any]:
+def _earlier(text: str, options: Options, target: Target, is_wanted: IsWanted) -> dict[str, Any]:
     said = at_revision(text, options, target, __name__)
     # Paths that were given as absolute ones are in the tree that the process saw.
     there, here = (json.dumps(folder)[1:-1].encode() for folder in (said.tree, said.root))
-    side: dict[str, Any] = json.loads(said.answer.replace(there, here))
-    recipes = [each for each in side["recipes"] if is_wanted(each["name"].partition("(")[0], each["qualified"])]
-    return {**side, "title": text, "recipes": recipes}
+    document: dict[str, Any] = json.loads(said.answer.replace(there, here))
+    recipes = [each for each in document["recipes"] if is_wanted(each["name"].partition("(")[0], each["qualified"])]
+    return {**document, "title": text, "recipes": recipes}

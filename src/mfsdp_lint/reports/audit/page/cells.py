@@ -12,7 +12,7 @@ from mfsdp_lint.reports.audit.page.tables import NOTHING, Tables
 
 Kind = Literal["nobody", "default", "upstream", "helper", "here", "startup"]
 """Where a value comes from: nobody is known to write it; its declared default; upstream's code; another function or
-file at hand; the recipe itself, or its launch; or start-up replaces it by another."""
+file at hand; the recipe itself, the top level of its file, or its launch; or start-up sets another."""
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """From what is least worth a look to what is most: of several settings in one column the last counts."""
@@ -48,7 +48,7 @@ def kind_of(recipe: Recipe, origin: Origin | None, at_hand: IsAtHand) -> Kind:
     path, function = _deciding(origin)
     if path == COMMAND_LINE:
         return "here"
-    if path == recipe.path and (recipe.kind != "function" or function == recipe.name):
+    if path == recipe.path and (recipe.kind != "function" or function in ("", recipe.name)):
         return "here"
     if at_hand(path) or not origin.upstream:
         return "helper"

@@ -44,7 +44,11 @@ def render(
     Its policy lets no script run but its own, and loads nothing, whatever the texts in it come to.
     """
     environment = Environment(
-        loader=FileSystemLoader(ASSETS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(ASSETS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     data = {
         "kinds": KINDS,

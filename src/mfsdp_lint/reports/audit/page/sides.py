@@ -73,7 +73,7 @@ def side_document(side: Side) -> dict[str, Any]:
         "places": list(tables.places.rows),
         "origins": list(tables.origins.rows),
         "cells": list(tables.cells.rows),
-        "settings": [[printable(path), cell] for path, cell in zip(paths.rows, usual, strict=True)],
+        "settings": [[printable(str(path)), cell] for path, cell in zip(paths.rows, usual, strict=True)],
         "recipes": recipes,
     }
 

@@ -3,7 +3,7 @@
 const page = JSON.parse(byId("data").textContent);
 
 const SAID = {
-  here: ["●", "written here", "in the recipe itself, or by its launch"],
+  here: ["●", "written here", "in the recipe itself, at the top level of its file, or by its launch"],
   helper: ["◆", "helper", "in another function or file at hand"],
   upstream: ["▲", "upstream", "by code of the release"],
   default: ["", "default", "as the release declares it"],
