@@ -96,7 +96,7 @@ function drawn(recipe, sizes, gpus) {
     ? `What ${by} shards is not known.`
     : what
       ? `${by} shards ${what} over ${counted(groups.dense.size, "rank")} (DP × CP${sizes.instances > 1 ? ` of one of ${sizes.instances} instances` : ""})` +
-        (groups.experts.size ? `, those of experts over ${counted(groups.experts.size, "rank")} (expert DP).` : ".")
+        (groups.experts.size > 1 ? `, those of experts over ${counted(groups.experts.size, "rank")} (expert DP).` : groups.experts.size ? `; experts are on one rank each (expert DP is 1).` : ".")
       : `${by} shards nothing: every rank of ${dp * sizes.cp} (DP × CP) holds all of its part.`;
   const formula = el("p", { class: "formula" },
     parts.flatMap(([name, number], at) => [at ? " × " : "", el("span", { class: number > 1 ? "many" : "one" }, `${name} ${number}`)]), ` = ${gpus} GPUs`,
@@ -120,9 +120,9 @@ function ranksPicture(sizes, gpus, stages, groups, sentence) {
   const stageWidth = fold * (sizes.cp * (sizes.tp * (box + gap) + (sizes.cp > 1 ? apart / 2 : 0)) + (wide > 1 ? apart : 0));
   const stageHeight = top + Math.ceil(dp / fold) * (box + gap) + apart;
   const across = Math.max(1, Math.min(stages, Math.floor(520 / (stageWidth + apart))));
-  const width = Math.max(across * (stageWidth + apart), 60);
+  const width = Math.max(across * (stageWidth + apart), 70);
   const height = Math.ceil(stages / across) * stageHeight;
-  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, width: Math.min(width, 1200), role: "img", class: "ranks",
+  const picture = svg("svg", { viewBox: `-2 0 ${width} ${height}`, width, role: "img", class: "ranks",
     "aria-label": `${gpus} ranks: ${counted(sizes.pp, "pipeline stage")}, each with ${counted(dp, "data parallel row")} of ${counted(sizes.cp, "context part")} of ${counted(sizes.tp, "tensor parallel rank")}. ${sentence}` });
   for (let rank = 0; rank < stages * perStage; rank += 1) {
     const [stage, inStage] = [Math.floor(rank / perStage), rank % perStage];

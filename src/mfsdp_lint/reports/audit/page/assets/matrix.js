@@ -16,7 +16,7 @@ const GROUPS = {
 };
 
 /** `recipes/llama`, and the family where that does not say it. */
-const placeAndFamily = (folder, family) => (folder.split("/").pop() === family ? folder : `${folder} · ${family}`);
+const placeAndFamily = (folder, family) => (folder === "." ? family : folder.split("/").pop() === family ? folder : `${folder} · ${family}`);
 
 const here = (folder) => short(`${folder}/`).replace(/\/$/, "") || ".";
 
