@@ -7,7 +7,7 @@ import sys
 
 from mfsdp_lint import progress
 from mfsdp_lint.commands.arguments import options_from, tell_unfollowed
-from mfsdp_lint.commands.audit import wanted
+from mfsdp_lint.commands.audit import memory_with, wanted
 from mfsdp_lint.commands.output import write
 from mfsdp_lint.engine.audited import audited
 from mfsdp_lint.inputs.options import UsageError
@@ -23,7 +23,11 @@ def main(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{error.name} is not installed: pip install 'mfsdp-lint[report]'") from None
     options = options_from({**vars(arguments), "output_format": None})
     with progress.shown():
-        found = audited(options, lambda name, qualified: wanted(name, qualified, arguments.recipe))
+        found = audited(
+            options,
+            lambda name, qualified: wanted(name, qualified, arguments.recipe),
+            (lambda target: memory_with(target, arguments)) if arguments.memory else None,
+        )
     outcome = found.outcome
     page = render.render(
         found.sides,

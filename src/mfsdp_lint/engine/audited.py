@@ -15,7 +15,7 @@ from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.engine.read import Question, question, read, with_launchers
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.reports.audit.page.sides import Memory, Side, side_document
+from mfsdp_lint.reports.audit.page.sides import MemoryOf, Side, side_document
 from mfsdp_lint.reports.snippet import lines_of
 from mfsdp_lint.versions.target import Target
 
@@ -31,14 +31,18 @@ class Audited:
     sides: Sequence[dict[str, Any]]
 
 
-def audited(options: Options, is_wanted: IsWanted, memory: Memory | None = None) -> Audited:
+MemoryFor = Callable[[Target], MemoryOf]
+"""What the memory of recipes comes to with the versions of a target."""
+
+
+def audited(options: Options, is_wanted: IsWanted, memory: MemoryFor | None = None) -> Audited:
     """Judges, proves the fixes as for a report that shows them, and gathers what the recipes come to.
 
-    With `options.since` also what they came to at that revision. Raises UsageError.
+    With `options.since` also what they came to at that revision, without their memory. Raises UsageError.
     """
     outcome, asked = judged(options)
     sides = [
-        side_document(side(target, recipes, outcome, asked, memory, is_wanted))
+        side_document(side(target, recipes, outcome, asked, memory and memory(target), is_wanted))
         for target, recipes in recipes_by_target(outcome, asked).items()
     ]
     if options.since is not None:
@@ -73,7 +77,7 @@ def side(
     recipes: Sequence[Recipe],
     outcome: Outcome,
     asked: Question,
-    memory: Memory | None = None,
+    memory: MemoryOf | None = None,
     is_wanted: IsWanted = lambda name, qualified: True,
 ) -> Side:
     launchers = {file.path for file in asked.launchers}

@@ -14,8 +14,10 @@ from typing import Any
 from mfsdp_lint.core.recipe import Recipe, Setting, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import UNKNOWN
+from mfsdp_lint.memory.result import Memory
 from mfsdp_lint.reports.audit.columns import COLUMNS
 from mfsdp_lint.reports.audit.page.cells import IsAtHand, cell_of, shown
+from mfsdp_lint.reports.audit.page.memory import memory_document
 from mfsdp_lint.reports.audit.page.tables import NOTHING, Table, Tables
 from mfsdp_lint.reports.snippet import Lines
 from mfsdp_lint.results.by_recipe import RecipeState
@@ -24,8 +26,8 @@ from mfsdp_lint.startup.resolve import differs, resolve
 from mfsdp_lint.versions.target import Target
 from mfsdp_lint.vocabulary import SETTINGS
 
-Memory = Callable[[Recipe], "Sequence[Mapping[str, Any]]"]
-"""What a recipe needs on each rank, as rows for the page: `name`, `bytes`, and how they are worked out (`formula`)."""
+MemoryOf = Callable[[Recipe], Memory]
+"""What the memory of a recipe comes to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Side:
     states: Sequence[RecipeState]
     lines: Lines
     at_hand: IsAtHand
-    memory: Memory | None = None
+    memory: MemoryOf | None = None
 
 
 def side_document(side: Side) -> dict[str, Any]:
@@ -64,7 +66,7 @@ def side_document(side: Side) -> dict[str, Any]:
             for each in troubles.get((recipe.path, recipe.line, recipe.label), ())
         ]
         if side.memory is not None:
-            document["memory"] = list(side.memory(recipe))
+            document["memory"] = memory_document(side.memory(recipe), tables)
         recipes.append(document)
     return {
         "title": side.title,

@@ -41,6 +41,10 @@ class Tables:
         """A text as it may be shown."""
         return self.texts.number(clipped(printable(text))) if text else NOTHING
 
+    def whole(self, text: str) -> int:
+        """A text in its whole length."""
+        return self.texts.number(printable(text)) if text else NOTHING
+
     def place(self, span: Span, function: str = "", release: str | None = None) -> int:
         """File, line, function, upstream's release, and what stands there."""
         lines = () if release else self._lines(span.path)

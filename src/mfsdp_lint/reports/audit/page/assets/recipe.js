@@ -129,20 +129,23 @@ function link(what, place, remark, kind = "") {
 
 // -- beside it ------------------------------------------------------------------------------------------------------------
 
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+const MEMORY = ["wrapped as", "parameters", "gradients", "main", "optimizer", "total"];
 
-function sizeOf(bytes) {
-  let [number, unit] = [bytes, 0];
-  while (number >= 1024 && unit < UNITS.length - 1) [number, unit] = [number / 1024, unit + 1];
-  return `${number < 10 && unit ? number.toFixed(1) : Math.round(number)} ${UNITS[unit]}`;
-}
-
-/** Model state on each rank, where that was asked for. */
+/** Model state on each rank, where that was asked for: wrapped as the recipe has it, and in every other way. */
 function memoryOf(recipe) {
-  if (!recipe.memory) return "";
+  const { memory, side } = recipe;
+  if (!memory) return "";
+  const text = (number) => side.text(number);
+  const note = (title, lines) => (lines.length ? el("details", {}, el("summary", {}, title), lines) : "");
   return el("section", { class: "memory", "aria-labelledby": "memory-title" }, el("h2", { id: "memory-title" }, "Model state per rank"),
-    el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "what"), el("th", { scope: "col" }, "size"), el("th", { scope: "col" }, "how"))),
-      el("tbody", {}, recipe.memory.map((row) => el("tr", {}, el("th", { scope: "row" }, row.name), el("td", { class: "size" }, row.bytes === null ? "?" : sizeOf(row.bytes)), el("td", { class: "soft" }, row.formula || ""))))));
+    memory.said.map((line) => el("p", { class: "soft" }, text(line))),
+    memory.rows.length ? el("div", { class: "drawing", tabindex: 0, role: "region", "aria-label": "Model state per rank" }, el("table", {},
+      el("thead", {}, el("tr", {}, MEMORY.map((title) => el("th", { scope: "col" }, title)))),
+      el("tbody", {}, memory.rows.map(([own, label, ...sizes]) => el("tr", { class: own ? "own" : "" },
+        el("th", { scope: "row" }, text(label), own ? unseen(" (as the recipe is wrapped)") : ""), sizes.map((size) => el("td", { class: "size" }, text(size)))))))) : el("p", {}, text(memory.why)),
+    note("How it is worked out", memory.formulas.map(([name, formula]) => el("p", {}, el("strong", {}, text(name)), el("br"), el("code", {}, text(formula))))),
+    note("Where that was read", memory.sources.map(([says, place]) => el("p", {}, text(says), el("br"), el("span", { class: "place" }, text(place))))),
+    memory.left.length ? el("p", { class: "soft" }, `Left out: ${memory.left.map(text).join("; ")}.`) : "");
 }
 
 /** The execution paths of a recipe that has several, and what is different on each. */
