@@ -103,10 +103,15 @@ class TreeSettings(Settings):
         return [f"{ENVIRONMENT}{name}" for name in names]
 
     def _read(self, path: str) -> Setting | None:
-        with self._machine.knowing(self._facts):
+        # As `knowing` does, which makes a context manager each time: this is asked for every setting of every recipe.
+        at = self._machine.path
+        now, at.facts = at.facts, self._facts
+        try:
             if path.startswith(ENVIRONMENT):
                 return self._variable(path, path[len(ENVIRONMENT) :])
             return self._setting(path)
+        finally:
+            at.facts = now
 
     def value(self, path: str) -> Value:
         """The value alone, which is what most questions are about; unknown for what is not there."""
@@ -122,7 +127,6 @@ class TreeSettings(Settings):
         return switch(owner.fields.get(name, MISSING)) if isinstance(owner, Instance) else None
 
     def _in_full(self, path: str) -> Value:
-        # As `knowing` does, which makes a context manager each time: this is asked more often than all else.
         at = self._machine.path
         now, at.facts = at.facts, self._facts
         try:

@@ -13,6 +13,7 @@ def memory_document(memory: Memory, tables: Tables) -> dict[str, Any]:
     """Numbers of texts: each way of wrapping with its sizes, and of the recipe's own (or the first) the formulas."""
     shown = memory.own or next(iter(memory.footprints), None)
     return {
+        "ranks": memory.ranks,
         "said": [tables.whole(line) for line in said(memory)],
         "why": tables.whole(memory.why),
         "rows": [

@@ -15,7 +15,7 @@ from mfsdp_lint.core.recipe import Recipe, Setting, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.memory.result import Memory
-from mfsdp_lint.reports.audit.columns import COLUMNS
+from mfsdp_lint.reports.audit.columns import COLUMNS, RUNS, Column
 from mfsdp_lint.reports.audit.page.cells import IsAtHand, cell_of, shown
 from mfsdp_lint.reports.audit.page.memory import memory_document
 from mfsdp_lint.reports.audit.page.tables import NOTHING, Table, Tables
@@ -58,7 +58,7 @@ def side_document(side: Side) -> dict[str, Any]:
     recipes = []
     for recipe, row in zip(side.recipes, rows, strict=True):
         document = _about(recipe)
-        document["columns"] = [_column(cells) for cells in row.columns]
+        document["columns"] = row.columns
         document["cells"] = list(_unusual(row.cells, usual))
         document["variants"] = list(_variants(recipe))
         document["troubles"] = [
@@ -82,10 +82,10 @@ def side_document(side: Side) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """The cells of a recipe by the number of their setting, and its columns: as written, and as it will run."""
+    """The cells of a recipe by the number of their setting, and its columns."""
 
     cells: Mapping[int, int]
-    columns: Sequence[tuple[str, str]]
+    columns: Sequence[str | list[str]]
 
 
 def _cells(recipe: Recipe, side: Side, tables: Tables, paths: Table) -> _Row:
@@ -102,8 +102,7 @@ def _cells(recipe: Recipe, side: Side, tables: Tables, paths: Table) -> _Row:
         if after is None and _says_nothing(path, written):
             continue
         cells[paths.number(path)] = cell_of(recipe, written, after, tables, side.at_hand)
-    columns = [(column.of(recipe), column.both(recipe, run)) for column in COLUMNS]
-    return _Row(cells, columns)
+    return _Row(cells, [_column(column, recipe, run) for column in COLUMNS])
 
 
 def _first(recipe: Recipe, path: str) -> Setting:
@@ -139,9 +138,13 @@ def _unusual(cells: Mapping[int, int], usual: Sequence[int]) -> Iterator[int]:
             yield own
 
 
-def _column(cells: tuple[str, str]) -> str | list[str]:
-    written, both = map(printable, cells)
-    return written if written == both else [written, both]
+def _column(column: Column, recipe: Recipe, run: Recipe) -> str | list[str]:
+    """A cell of the table; with what is written before it, where something else will run."""
+    both = column.both(recipe, run)
+    if RUNS not in both:
+        return printable(both)
+    written = column.of(recipe)
+    return printable(both) if written == both else [printable(written), printable(both)]
 
 
 def _variants(recipe: Recipe) -> Iterator[dict[str, Any]]:

@@ -32,6 +32,7 @@ class Tables:
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
         self._known: dict[int, tuple[Origin, int]] = {}
+        self._shown: dict[str, int] = {}
         self.texts = Table()
         self.places = Table()
         self.origins = Table()
@@ -39,7 +40,10 @@ class Tables:
 
     def text(self, text: str) -> int:
         """A text as it may be shown."""
-        return self.texts.number(clipped(printable(text))) if text else NOTHING
+        number = self._shown.get(text)
+        if number is None:
+            number = self._shown[text] = self.texts.number(clipped(printable(text))) if text else NOTHING
+        return number
 
     def whole(self, text: str) -> int:
         """A text in its whole length."""

@@ -19,6 +19,7 @@ class Side {
     this.number = number;
     this.title = raw.title;
     this.numbers = new Map(raw.settings.map(([path], index) => [path, index]));
+    this.said = [];
     this.recipes = [];
     this.byId = new Map();
     for (const each of raw.recipes) {
@@ -29,8 +30,26 @@ class Side {
     }
   }
 
+  /** What a cell says, by its number; "" for none. */
+  says(number) {
+    if (number < 0) return "";
+    if (this.said[number] === undefined) this.said[number] = said(this.cell(number));
+    return this.said[number];
+  }
+
   text(number) {
     return number < 0 ? "" : this.raw.texts[number];
+  }
+
+  /** The numbers of the settings that start-up replaces in some recipe. */
+  replaced() {
+    if (this.replacing === undefined) {
+      const cells = new Set(this.raw.cells.flatMap((cell, number) => (cell.length > 3 && cell[0] >= 0 ? [number] : [])));
+      const found = new Set(this.raw.settings.flatMap(([, cell], setting) => (cells.has(cell) ? [setting] : [])));
+      for (const { cells: flat } of this.recipes) for (let at = 0; at < flat.length; at += 2) if (cells.has(flat[at + 1])) found.add(flat[at]);
+      this.replacing = [...found];
+    }
+    return this.replacing;
   }
 
   place(number) {
@@ -85,6 +104,12 @@ class Recipe {
     }
     const own = this.unusual.get(setting);
     return own === undefined ? this.side.raw.settings[setting][1] : own;
+  }
+
+  /** What it says of a setting, by its path; "" where it has none. */
+  says(path) {
+    const number = this.side.numbers.get(path);
+    return number === undefined ? "" : this.side.says(this.cellNumber(number));
   }
 
   /** Every setting that it has, with its cell, by path. */
@@ -158,8 +183,7 @@ const short = (path) => (ROOT && path.startsWith(ROOT) ? path.slice(ROOT.length)
 function differences(one, other) {
   const found = [];
   for (const path of [...new Set([...one.side.numbers.keys(), ...other.side.numbers.keys()])].sort()) {
-    const [left, right] = [one.cell(path), other.cell(path)];
-    if ((left === null ? "" : said(left)) !== (right === null ? "" : said(right))) found.push([path, left, right]);
+    if (one.says(path) !== other.says(path)) found.push([path, one.cell(path), other.cell(path)]);
   }
   return found;
 }

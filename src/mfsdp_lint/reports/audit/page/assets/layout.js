@@ -78,12 +78,13 @@ function layoutPicture(recipe) {
     return section;
   }
   const least = fewest(sizes);
-  const options = [1, 2, 4, 8, 16, 32].map((times) => least * times);
+  const asked = recipe.memory && recipe.memory.ranks % least === 0 ? recipe.memory.ranks : least;
+  const options = [...new Set([asked, ...[1, 2, 4, 8, 16, 32].map((times) => least * times)])].sort((one, other) => one - other);
   const drawing = el("div", {});
   const select = el("select", { id: "gpus", onchange: (event) => drawing.replaceChildren(...drawn(recipe, sizes, Number(event.target.value))) },
-    options.map((gpus) => el("option", { value: gpus }, String(gpus))));
+    options.map((gpus) => el("option", { value: gpus, selected: gpus === asked }, String(gpus))));
   section.append(el("p", { class: "gpus" }, el("label", { for: "gpus" }, "GPUs"), select), drawing);
-  drawing.append(...drawn(recipe, sizes, least));
+  drawing.append(...drawn(recipe, sizes, asked));
   return section;
 }
 

@@ -63,21 +63,21 @@ function matches(recipe, words) {
     if (at < 1) return recipe.haystack.includes(word);
     const [name, value] = [word.slice(0, at), word.slice(at + 1)];
     const paths = recipe.side.numbers.has(name) ? [name] : [...recipe.side.numbers.keys()].filter((path) => path.toLowerCase().endsWith(name));
-    return paths.some((path) => {
-      const cell = recipe.cell(path);
-      return cell !== null && said(cell).toLowerCase().includes(value);
-    });
+    return paths.some((path) => recipe.says(path).toLowerCase().includes(value));
   });
 }
 
+const changes = new Map();
+
+/** Whether a recipe is not there on another side, or has another value in any setting. */
 function isChanged(recipe, other) {
-  const before = other.byId.get(recipe.id);
-  if (before === undefined) return true;
-  for (const path of recipe.side.numbers.keys()) {
-    const [now, then] = [recipe.cell(path), before.cell(path)];
-    if ((now === null ? "" : said(now)) !== (then === null ? "" : said(then))) return true;
+  const key = `${other.number} ${recipe.side.number} ${recipe.id}`;
+  if (!changes.has(key)) {
+    const before = other.byId.get(recipe.id);
+    const paths = new Set([...recipe.side.numbers.keys(), ...other.numbers.keys()]);
+    changes.set(key, !before || [...paths].some((path) => recipe.says(path) !== before.says(path)));
   }
-  return false;
+  return changes.get(key);
 }
 
 function filtered(side, choices) {
@@ -97,13 +97,7 @@ function filtered(side, choices) {
 }
 
 /** Whether start-up replaces any value of it. */
-function replaces(recipe) {
-  for (const [index] of recipe.side.raw.settings.entries()) {
-    const cell = recipe.cellNumber(index);
-    if (cell >= 0 && recipe.side.raw.cells[cell].length > 3 && recipe.side.raw.cells[cell][0] >= 0) return true;
-  }
-  return false;
-}
+const replaces = (recipe) => recipe.side.replaced().some((setting) => differs(recipe.side.cell(recipe.cellNumber(setting)) || { run: null }));
 
 const weight = (recipe) => recipe.troubles.reduce((sum, each) => sum + [1e6, 1e3, 1][SEVERITIES.indexOf(each[2])], 0);
 
