@@ -3,9 +3,9 @@
 
     python benchmarks/audit_page.py FOLDER [--target VERSION] [--runs N]
 
-The command runs in a process of its own, first with an empty cache, then with what that run kept. Evaluating the recipes
-and judging them is what `mfsdp-lint audit` and `check` do as well; "the page" is what comes on top of it, measured inside
-of one process. The browser is the system's Chromium, without a network.
+The command runs in a process of its own, first with an empty cache, then with what that run kept. Evaluating the
+recipes and judging them is what `mfsdp-lint audit` and `check` do as well; "the page" is what comes on top of it,
+measured inside of one process. The browser is the system's Chromium, without a network.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ def _choices(tab: Page) -> list[float]:
 
 
 _PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null"
-_FRAME = "await new Promise(done => requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = done; c.port2.postMessage(0); }));"
+_FRAME = """await new Promise(done => requestAnimationFrame(() => {
+  const channel = new MessageChannel(); channel.port1.onmessage = done; channel.port2.postMessage(0);
+}));"""
 _SEARCH = f"""async (text) => {{
   const field = document.querySelector('[name=q]'); const start = performance.now();
   field.value = text; field.dispatchEvent(new Event('input', {{bubbles: true}}));
@@ -113,7 +115,8 @@ _SEARCH = f"""async (text) => {{
 _CHOOSE = f"""async (name) => {{
   const field = document.querySelector(`#choices [name=${{name}}]`); const found = [];
   for (const value of [...field.options].slice(1, 6).map(each => each.value).concat('')) {{
-    const start = performance.now(); field.value = value; field.dispatchEvent(new Event('input', {{bubbles: true}}));
+    const start = performance.now(); field.value = value;
+    field.dispatchEvent(new Event('input', {{bubbles: true}}));
     {_FRAME} found.push(performance.now() - start);
   }}
   return found;
