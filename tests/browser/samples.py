@@ -65,6 +65,18 @@ FILES = {
     """,
 }
 
+REAL = """\
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+def llama3_8b_fsdp():
+    cfg = llama3_8b_pretrain_config()
+    cfg.dist.use_megatron_fsdp = True
+    cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"
+    return cfg
+"""
+"""A recipe that begins with one of the release's."""
+
 
 def write_project(folder: Path, files: dict[str, str] = FILES) -> None:
     """Writes the project below a folder."""

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.samples import HOSTILE, HOSTILE_FILE, audit_page, many, write_project
+from tests.browser.samples import HOSTILE, HOSTILE_FILE, REAL, audit_page, many, write_project
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -382,3 +382,22 @@ def test_the_page_says_so_where_there_is_nothing(page: Page, tmp_path: Path) -> 
     expect(page.locator("#matrix")).to_contain_text("No recipe is like that.")
     page.goto(page.url.partition("#")[0] + "#/findings")
     expect(page.locator("#findings")).to_contain_text("Nothing was found.")
+
+
+def test_the_memory_of_a_recipe_stands_beside_it(page: Page, tmp_path: Path) -> None:
+    write_project(tmp_path, {"recipes/real.py": REAL})
+    page.goto(audit_page(tmp_path, "--memory", "--world-size", "16", "--parameters", "8B").as_uri())
+    page.get_by_role("link", name="llama3_8b_fsdp").click()
+    own = page.locator(".memory tr.own")
+    assert "optim_grads_params" in own.inner_text()
+    assert "GiB" in own.locator("td").last.inner_text()
+    assert page.get_by_label("GPUs").input_value() == "16"
+    page.get_by_text("How it is worked out").click()
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_values_of_the_release_have_their_own_colour(page: Page, tmp_path: Path) -> None:
+    write_project(tmp_path, {"recipes/real.py": REAL})
+    page.goto(audit_page(tmp_path).as_uri())
+    assert cell(page, "llama3_8b_fsdp", "format").startswith("▲torch_dist")

@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pathspec
 import pytest
 
 from mfsdp_lint.reports.audit.page import render
 from mfsdp_lint.reports.audit.page.sides import family_of
+from tests.browser.samples import REAL
 from tests.commands.samples import Ask, ask
 
 __all__ = ["ask"]
@@ -130,3 +132,39 @@ def test_revisions_are_compared_in_the_page_alone(ask: Ask) -> None:
 )
 def test_a_family_is_the_first_word_of_a_name(name: str, family: str) -> None:
     assert family_of(name) == family
+
+
+def test_what_depends_on_the_way_through_the_code_is_told_for_each_way(ask: Ask) -> None:
+    _, data = page_of(ask, "recipes.py", "--recipe", "either")
+    (recipe,) = data["sides"][0]["recipes"]
+    ways = {" and ".join(each["when"]): each["settings"] for each in recipe["variants"]}
+    assert ways["nodes > 4"]["dist.use_torch_fsdp2"] == "True"
+    assert [each["dist.use_torch_fsdp2"] for each in ways.values()] == ["True", "False"]
+    assert side_of(ask, "recipes.py").cell("either", "dist.use_torch_fsdp2")[0] == "True or False"
+
+
+def test_memory_is_in_the_page_where_it_is_asked_for(ask: Ask) -> None:
+    Path("real.py").write_text(REAL)
+    _, data = page_of(ask, "real.py", "--memory", "--world-size", "64", "--parameters", "8B")
+    side = data["sides"][0]
+    memory = side["recipes"][0]["memory"]
+    own = next(row for row in memory["rows"] if row[0])
+    assert "optim_grads_params" in side["texts"][own[1]]
+    assert memory["ranks"] == 64
+    _, without = page_of(ask, "real.py")
+    assert "memory" not in without["sides"][0]["recipes"][0]
+
+
+def test_the_wheel_has_what_the_page_is_made_of() -> None:
+    project = Path(__file__).parents[2]
+    wheel = (project / "pyproject.toml").read_text(encoding="utf-8").partition("[tool.hatch.build.targets.wheel]")[2]
+    patterns = wheel.partition("exclude = [")[2].partition("\n]")[0]
+    left_out = pathspec.GitIgnoreSpec.from_lines(re.findall(r'^ *"(.+?)",', patterns, re.MULTILINE))
+    assert left_out.match_file("src/mfsdp_lint/tools/compile.py")
+    ignored = pathspec.GitIgnoreSpec.from_lines((project / ".gitignore").read_text(encoding="utf-8").splitlines())
+    needed = ["page.html", "finding.html", "page.css", *render.SCRIPTS]
+    for name in needed:
+        path = Path(render.ASSETS, name).relative_to(project).as_posix()
+        assert not left_out.match_file(path)
+        assert not ignored.match_file(path)
+    assert {each.name for each in Path(render.ASSETS).iterdir()} == set(needed)

@@ -139,7 +139,7 @@ function memoryOf(recipe) {
   const note = (title, lines) => (lines.length ? el("details", {}, el("summary", {}, title), lines) : "");
   return el("section", { class: "memory", "aria-labelledby": "memory-title" }, el("h2", { id: "memory-title" }, "Model state per rank"),
     memory.said.map((line) => el("p", { class: "soft" }, text(line))),
-    memory.rows.length ? el("div", { class: "drawing", tabindex: 0, role: "region", "aria-label": "Model state per rank" }, el("table", {},
+    memory.rows.length ? el("div", { class: "drawing", tabindex: 0, role: "group", "aria-label": "Ways of wrapping" }, el("table", {},
       el("thead", {}, el("tr", {}, MEMORY.map((title) => el("th", { scope: "col" }, title)))),
       el("tbody", {}, memory.rows.map(([own, label, ...sizes]) => el("tr", { class: own ? "own" : "" },
         el("th", { scope: "row" }, text(label), own ? unseen(" (as the recipe is wrapped)") : ""), sizes.map((size) => el("td", { class: "size" }, text(size)))))))) : el("p", {}, text(memory.why)),
