@@ -268,7 +268,7 @@ def test_a_recipe_is_compared_with_what_it_was_at_a_revision(page: Page, tmp_pat
     page.get_by_label("Compared").select_option(label="differs from HEAD")
     assert names(page) == ["llama3_70b_config"]
     page.get_by_role("link", name="llama3_70b_config").click()
-    page.get_by_role("link", name="1 setting differs from HEAD").click()
+    page.get_by_role("link", name="1 difference from HEAD").click()
     assert [each.split("\n")[0] for each in differing(page)["tensor_model_parallel_size"]] == [
         "●8",
         "●4",

@@ -307,16 +307,6 @@ class Recipe:
         """Every setting that any variant knows of, in the order of first appearance."""
         return list(dict.fromkeys(path for variant in self.variants for path in variant.settings))
 
-    def written(self) -> list[str]:
-        """Every setting that is written in any variant, in the order of first appearance. What is the same in all need
-        be written in the first alone."""
-        first, *others = (variant.settings for variant in self.variants)
-        found = dict.fromkeys(first.written())
-        for other in others:
-            more = ((path, other.origin(path)) for path in first.differing(other) if path not in found)
-            found |= dict.fromkeys(path for path, origin in more if origin is not None and origin.how != "default")
-        return list(found)
-
     def differing(self) -> set[str]:
         """The settings of which the variants may say different things."""
         first, *others = (variant.settings for variant in self.variants)

@@ -15,6 +15,7 @@ from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.engine.read import Question, question, read, with_launchers
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.process import without_collection
 from mfsdp_lint.reports.audit.page.sides import MemoryOf, Side, side_document
 from mfsdp_lint.reports.snippet import lines_of
 from mfsdp_lint.versions.target import Target
@@ -41,10 +42,12 @@ def audited(options: Options, is_wanted: IsWanted, memory: MemoryFor | None = No
     With `options.since` also what they came to at that revision, without their memory. Raises UsageError.
     """
     outcome, asked = judged(options)
-    sides = [
-        side_document(side(target, recipes, outcome, asked, memory and memory(target), is_wanted))
-        for target, recipes in recipes_by_target(outcome, asked).items()
-    ]
+    found = recipes_by_target(outcome, asked)
+    with without_collection():
+        sides = [
+            side_document(side(target, recipes, outcome, asked, memory and memory(target), is_wanted))
+            for target, recipes in found.items()
+        ]
     if options.since is not None:
         sides.append(_earlier(options.since, options, asked.target, is_wanted))
     return Audited(outcome, sides)

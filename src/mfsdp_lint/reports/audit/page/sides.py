@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe, Setting, Variant
@@ -60,7 +60,7 @@ def side_document(side: Side) -> dict[str, Any]:
         document = _about(recipe)
         document["columns"] = row.columns
         document["cells"] = list(_unusual(row.cells, usual))
-        document["variants"] = list(_variants(recipe))
+        document["variants"] = row.variants
         document["troubles"] = [
             [each.code, printable(each.message), each.severity, each.fingerprint, each.setting]
             for each in troubles.get((recipe.path, recipe.line, recipe.label), ())
@@ -82,10 +82,11 @@ def side_document(side: Side) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """The cells of a recipe by the number of their setting, and its columns."""
+    """The cells of a recipe by the number of their setting, its columns, and its execution paths."""
 
     cells: Mapping[int, int]
     columns: Sequence[str | list[str]]
+    variants: Sequence[dict[str, Any]]
 
 
 def _cells(recipe: Recipe, side: Side, tables: Tables, paths: Table) -> _Row:
@@ -94,15 +95,15 @@ def _cells(recipe: Recipe, side: Side, tables: Tables, paths: Table) -> _Row:
     changed = dict.fromkeys(change.path for each in resolved for change in each.changes)
     differing = recipe.differing()
     cells: dict[int, int] = {}
-    for path in dict.fromkeys((*SETTINGS, *recipe.written(), *changed)):
+    for path in dict.fromkeys((*SETTINGS, *recipe.variants[0].settings.written(), *sorted(differing), *changed)):
         written = recipe.setting(path) if path in differing else _first(recipe, path)
         after = run.setting(path) if path in changed else None
         if after is not None and not differs(written.value, after.value):
             after = None
-        if after is None and _says_nothing(path, written):
+        if after is None and _says_nothing(path, written, path in differing):
             continue
         cells[paths.number(path)] = cell_of(recipe, written, after, tables, side.at_hand)
-    return _Row(cells, [_column(column, recipe, run) for column in COLUMNS])
+    return _Row(cells, [_column(column, recipe, run) for column in COLUMNS], list(_variants(recipe, differing)))
 
 
 def _first(recipe: Recipe, path: str) -> Setting:
@@ -110,10 +111,12 @@ def _first(recipe: Recipe, path: str) -> Setting:
     return recipe.variants[0].settings.get(path) or Setting(path, UNKNOWN)
 
 
-def _says_nothing(path: str, written: Setting) -> bool:
-    """Whether a setting is not worth a line: of nothing known and by nobody written, or a section by itself."""
-    nobody = written.origin is None and written.value == UNKNOWN
-    return nobody or ("." not in path and path not in SETTINGS)
+def _says_nothing(path: str, written: Setting, differs: bool) -> bool:
+    """Whether a setting is not worth a line: of nothing known and by nobody written, at a default that no rule asks
+    for, or a section by itself."""
+    if path in SETTINGS or "." not in path:
+        return path not in SETTINGS or (written.origin is None and written.value == UNKNOWN)
+    return not differs and (written.origin is None or written.origin.how == "default")
 
 
 def _usual(rows: Sequence[_Row], settings: int) -> list[int]:
@@ -147,13 +150,11 @@ def _column(column: Column, recipe: Recipe, run: Recipe) -> str | list[str]:
     return printable(both) if written == both else [printable(written), printable(both)]
 
 
-def _variants(recipe: Recipe) -> Iterator[dict[str, Any]]:
+def _variants(recipe: Recipe, differing: Collection[str]) -> Iterator[dict[str, Any]]:
     """The execution paths of a recipe that has several: their conditions, and the settings that differ."""
     if len(recipe.variants) < 2:
         return
-    different = [
-        path for path in sorted(recipe.differing()) if len({str(each.value(path)) for each in recipe.variants}) > 1
-    ]
+    different = [path for path in sorted(differing) if len({str(each.value(path)) for each in recipe.variants}) > 1]
     for each in recipe.variants:
         yield {
             "when": [printable(condition) for condition in each.when],

@@ -36,23 +36,33 @@ function swap(choices) {
 }
 
 function compareTwo(one, other) {
-  const found = differences(one, other);
+  const every = differences(one, other);
+  const found = every.filter(([, left, right]) => left !== null && right !== null);
+  const alone = every.filter(([, left, right]) => left === null || right === null);
   const names = one.name === other.name ? [one.side.title, other.side.title] : [one.name, other.name];
   const [mine, theirs] = [onlyIn(one, other), onlyIn(other, one)];
   return el("div", { class: "compared" },
-    el("h2", {}, found.length ? `${counted(found.length, "setting")} differ${found.length === 1 ? "s" : ""}` : "Every setting is the same"),
-    found.length ? el("div", { class: "scroller plain", role: "region", "aria-label": "Settings that differ", tabindex: 0 }, el("table", { class: "differences" },
-      el("caption", { class: "unseen" }, "Settings that differ"),
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "setting"), [one, other].map((recipe, at) => el("th", { scope: "col" }, el("a", { href: recipe.link() }, wrappable(names[at])))))),
-      sectionsOf(found).map(([section, rows]) => el("tbody", {}, el("tr", { class: "group" }, el("th", { scope: "rowgroup", colspan: 3 }, section)),
-        rows.map(([path, left, right]) => el("tr", {}, el("th", { scope: "row" }, wrappable(path.slice(section.length + 1) || path)), comparedCell(one, left), comparedCell(other, right))))))) : "",
+    el("h2", {}, found.length ? `${counted(found.length, "setting")} differ${found.length === 1 ? "s" : ""}` : "No setting differs"),
+    found.length ? differencesTable("Settings that differ", found, one, other, names) : "",
+    alone.length ? el("h2", {}, `${counted(alone.length, "setting")} written in one alone`) : "",
+    alone.length ? el("p", { class: "soft" }, "The other leaves them at their declared defaults, or has no such setting.") : "",
+    alone.length ? differencesTable("Settings written in one alone", alone, one, other, names) : "",
     mine.length || theirs.length ? el("h2", {}, "Findings that one has alone") : "",
     [[names[0], mine], [names[1], theirs]].map(([name, troubles]) => (troubles.length ? el("section", {}, el("h3", {}, name), el("ul", { class: "alone" }, troubles.map(([code, message, severity]) =>
       el("li", {}, el("span", { class: `severity ${severity}` }, severity), " ", el("a", { href: `#/findings/${code}` }, code), " ", message)))) : "")));
 }
 
+function differencesTable(title, found, one, other, names) {
+  return el("div", { class: "scroller plain", role: "group", "aria-label": title, tabindex: 0 },
+    el("table", { class: "differences" },
+      el("caption", { class: "unseen" }, title),
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "setting"), [one, other].map((recipe, at) => el("th", { scope: "col" }, el("a", { href: recipe.link() }, wrappable(names[at])))))),
+      sectionsOf(found).map(([section, rows]) => el("tbody", {}, el("tr", { class: "group" }, el("th", { scope: "rowgroup", colspan: 3 }, section)),
+        rows.map(([path, left, right]) => el("tr", {}, el("th", { scope: "row" }, wrappable(path.slice(section.length + 1) || path)), comparedCell(one, left), comparedCell(other, right)))))));
+}
+
 function comparedCell(recipe, cell) {
-  if (cell === null) return el("td", { class: "cell nobody" }, el("span", { class: "soft" }, "not there"));
+  if (cell === null) return el("td", { class: "cell nobody" }, el("span", { class: "soft" }, "not written"));
   const [glyph, name] = SAID[cell.kind];
   const origin = recipe.side.origin(cell.origin);
   return el("td", { class: `cell ${cell.kind}` }, glyph && el("span", { class: "glyph", "aria-hidden": true }, glyph), said(cell), unseen(` (${name})`),

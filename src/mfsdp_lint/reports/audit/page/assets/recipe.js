@@ -22,8 +22,8 @@ function showRecipe(id, choices) {
       })),
       el("p", { class: "others" }, el("a", { class: "button quiet", href: `#/compare?${compared(recipe)}` }, "Compare with another"), otherSides(recipe))),
     el("div", { class: "columns" },
-      el("div", { class: "wide" }, troublesOf(recipe), configuration(recipe)),
-      el("div", { class: "narrow" }, layoutPicture(recipe), memoryOf(recipe), pathsOf(recipe))),
+      el("div", { class: "wide" }, troublesOf(recipe), memoryOf(recipe), configuration(recipe)),
+      el("div", { class: "narrow" }, layoutPicture(recipe), pathsOf(recipe))),
   );
 }
 
@@ -36,7 +36,7 @@ function otherSides(recipe) {
     if (!there) return el("span", { class: "soft" }, `not there at ${side.title}`);
     const number = differences(recipe, there).length;
     const address = new URLSearchParams({ a: recipe.id, "a-side": recipe.side.number, b: recipe.id, "b-side": side.number });
-    return el("a", { class: "button quiet", href: `#/compare?${address}` }, number ? `${counted(number, "setting")} differ${number === 1 ? "s" : ""} from ${side.title}` : `the same at ${side.title}`);
+    return el("a", { class: "button quiet", href: `#/compare?${address}` }, number ? `${counted(number, "difference")} from ${side.title}` : `the same at ${side.title}`);
   });
 }
 
