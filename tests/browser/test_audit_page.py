@@ -356,7 +356,8 @@ def test_it_is_printed_without_what_is_clicked(page: Page, tmp_path: Path) -> No
     write_project(tmp_path, many(100))
     page.goto(audit_page(tmp_path).as_uri())
     assert len(names(page)) < 100
-    page.emulate_media(media="print")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert len(names(page)) == 100
     expect(page.locator("#filters")).to_be_hidden()
