@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mfsdp_lint.core.recipe import Recipe, Setting, Variant
+from mfsdp_lint.core.recipe import Recipe, Setting
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.memory.result import Memory
@@ -93,9 +93,9 @@ def _cells(recipe: Recipe, side: Side, tables: Tables, paths: Table) -> _Row:
     resolved = [resolve(each, side.target, front_end=recipe.front_end) for each in recipe.variants]
     run = replace(recipe, variants=tuple(each.run for each in resolved))
     changed = dict.fromkeys(change.path for each in resolved for change in each.changes)
-    differing = recipe.differing()
+    differing = _differing(recipe)
     cells: dict[int, int] = {}
-    for path in dict.fromkeys((*SETTINGS, *recipe.variants[0].settings.written(), *sorted(differing), *changed)):
+    for path in dict.fromkeys((*SETTINGS, *recipe.variants[0].settings.written(), *differing, *changed)):
         written = recipe.setting(path) if path in differing else _first(recipe, path)
         after = run.setting(path) if path in changed else None
         if after is not None and not differs(written.value, after.value):
@@ -150,20 +150,23 @@ def _column(column: Column, recipe: Recipe, run: Recipe) -> str | list[str]:
     return printable(both) if written == both else [printable(written), printable(both)]
 
 
-def _variants(recipe: Recipe, differing: Collection[str]) -> Iterator[dict[str, Any]]:
+def _differing(recipe: Recipe) -> dict[str, list[str]]:
+    """The settings that depend on the execution path, and what each is on every one."""
+    found = {}
+    for path in sorted(recipe.differing()):
+        values = [shown(each.value(path)) for each in recipe.variants]
+        if len(set(values)) > 1:
+            found[path] = values
+    return found
+
+
+def _variants(recipe: Recipe, differing: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
     """The execution paths of a recipe that has several: their conditions, and the settings that differ."""
-    if len(recipe.variants) < 2:
-        return
-    different = [path for path in sorted(differing) if len({str(each.value(path)) for each in recipe.variants}) > 1]
-    for each in recipe.variants:
+    for number, each in enumerate(recipe.variants if len(recipe.variants) > 1 else ()):
         yield {
             "when": [printable(condition) for condition in each.when],
-            "settings": {printable(path): _shown(each, path) for path in different},
+            "settings": {printable(path): printable(values[number]) for path, values in differing.items()},
         }
-
-
-def _shown(variant: Variant, path: str) -> str:
-    return printable(shown(variant.value(path)))
 
 
 def _about(recipe: Recipe) -> dict[str, Any]:
