@@ -126,11 +126,12 @@ def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> 
     )
 
 
-def add_output(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
-    """How it is printed, and which configuration counts."""
+def add_output(parser: argparse.ArgumentParser, formats: Sequence[str]) -> argparse._ArgumentGroup:
+    """How it is printed, and which configuration counts; the group of these options."""
     output = parser.add_argument_group("output and configuration")
     output.add_argument("--output-format", choices=formats)
     output.add_argument("--config", metavar="FILE", help="read [tool.mfsdp-lint] from FILE")
+    return output
 
 
 def options_from(arguments: Mapping[str, Any]) -> Options:

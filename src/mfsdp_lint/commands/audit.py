@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import math
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell, tell_unfollowed
+from mfsdp_lint.commands.output import write
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.inputs.options import UsageError
@@ -22,6 +22,7 @@ SUMMARY = "Shows what every recipe really configures, defaults and helpers inclu
 EXAMPLES = (
     ("mfsdp-lint audit recipes/ --settings ddp", "one section of every recipe"),
     ("mfsdp-lint audit recipes/llama.py::pretrain --output-format json", "one recipe, for programs"),
+    ("mfsdp-lint audit recipes/ --output-format html -o audit.html", "one page to look around in"),
     ("mfsdp-lint audit recipes/llama.py::pretrain --memory --world-size 64", "bytes of model state on each rank"),
     (
         "mfsdp-lint audit recipes/ --memory --world-size 64 --parameters 8.03B",
@@ -29,7 +30,7 @@ EXAMPLES = (
     ),
 )
 
-FORMATS = ("table", "json", "csv")
+FORMATS = ("table", "json", "csv", "html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--recipe", action="append", metavar="NAME", help="only recipes of this name or glob; repeatable"
     )
     shown.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
+    shown.add_argument("--since", metavar="REV", help="html: beside what the recipes were at a revision of git")
     memory = parser.add_argument_group("memory")
     memory.add_argument(
         "--memory",
@@ -62,7 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how many the model has (8.03B), and of these in its experts; default: by the model's settings",
     )
     add_what_is_read(parser.add_argument_group("what is read"))
-    add_output(parser, FORMATS)
+    output = add_output(parser, FORMATS)
+    output.add_argument("-o", "--output-file", metavar="FILE", help="write there what would be printed")
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -70,22 +73,30 @@ def main(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
     if not arguments.memory and (arguments.world_size or arguments.parameters):
         raise UsageError("--world-size and --parameters are about --memory")
+    if arguments.output_format == "html":
+        from mfsdp_lint.commands import audit_page
+
+        return audit_page.main(arguments)
+    if arguments.since is not None:
+        raise UsageError("--since: two revisions are compared in the page alone: --output-format html")
     if arguments.memory and arguments.settings and arguments.output_format != "json":
         raise UsageError("--memory and --settings go together in JSON alone (--output-format json)")
     options = options_from({**given, "output_format": None})
     asked, not_there = question(options)
     found = read(asked, Sources(asked.command_line.texts))
-    recipes = [recipe for recipe in found.recipes if _wanted(recipe, arguments.recipe)]
+    recipes = [recipe for recipe in found.recipes if wanted(recipe.name, recipe.qualified_name, arguments.recipe)]
     globs = arguments.settings or ()
     output_format = arguments.output_format or FORMATS[0]
-    memory_of = _memory_of(asked.target, arguments) if arguments.memory else None
-    sys.stdout.writelines(_rendered(output_format, recipes, asked.target, globs, found.unfollowed, memory_of))
+    memory_of = memory_with(asked.target, arguments) if arguments.memory else None
+    rendered = _rendered(output_format, recipes, asked.target, globs, found.unfollowed, memory_of)
+    write(rendered, arguments.output_file)
     if output_format == "table":
         tell_unfollowed(found.unfollowed, every=bool(arguments.show_unfollowed))
     return tell(found.remarks, (*not_there, *found.problems))
 
 
-def _memory_of(target: Target, arguments: argparse.Namespace) -> Callable[[Recipe], Memory]:
+def memory_with(target: Target, arguments: argparse.Namespace) -> Callable[[Recipe], Memory]:
+    """What the memory of a recipe comes to, as the arguments size it."""
     from mfsdp_lint.memory.estimate import memory
 
     return lambda recipe: memory(recipe, target, arguments.world_size, arguments.parameters)
@@ -124,10 +135,9 @@ def _ranks(text: str) -> int:
     return int(text)
 
 
-def _wanted(recipe: Recipe, names: Sequence[str] | None) -> bool:
-    if not names:
-        return True
-    return any(fnmatchcase(known, name) for name in names for known in (recipe.name, recipe.qualified_name))
+def wanted(name: str, qualified_name: str, globs: Sequence[str] | None) -> bool:
+    """Whether a recipe is asked for by one of its names."""
+    return not globs or any(fnmatchcase(known, glob) for glob in globs for known in (name, qualified_name))
 
 
 def _rendered(

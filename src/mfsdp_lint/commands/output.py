@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine.outcome import Outcome
@@ -36,10 +36,8 @@ def tell(outcome: Outcome, options: Options, *, color: bool, file: str | None) -
     if len(printed) > 1:
         raise UsageError(f"--output-format: {' and '.join(printed)} cannot both be printed; write one as FORMAT=FILE")
     for name, target in asked:
-        if target or file:
-            _write(target or str(file), _rendered(name, outcome, options, color=False))
-        else:
-            sys.stdout.write(_rendered(name, outcome, options, color=color))
+        to = target or file
+        write([_rendered(name, outcome, options, color=color and not to)], to)
         if name == "github":
             _append_step_summary(outcome)
 
@@ -56,10 +54,14 @@ def print_patch(outcome: Outcome, *, show_fixes: bool) -> None:
     print(summary_line(outcome.summary), file=sys.stderr)
 
 
-def _write(file: str, text: str) -> None:
+def write(pieces: Iterable[str], file: str | None) -> None:
+    """Prints a text, or writes it to a file. Raises UsageError."""
+    if not file:
+        sys.stdout.writelines(pieces)
+        return
     try:
         with open(file, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
-            stream.write(text)
+            stream.writelines(pieces)
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}") from None
 

@@ -139,6 +139,10 @@ class Settings(ABC):
         """The paths at which other settings may have another value: all others have the same in both."""
         return dict.fromkeys((*self, *other))
 
+    def written(self) -> Iterable[str]:
+        """The paths of the settings that somebody wrote, each once; those at their declared default are left out."""
+        return (path for path in self if (origin := self.origin(path)) is not None and origin.how != "default")
+
     def __contains__(self, path: object) -> bool:
         return isinstance(path, str) and self.get(path) is not None
 
@@ -302,6 +306,11 @@ class Recipe:
     def paths(self) -> list[str]:
         """Every setting that any variant knows of, in the order of first appearance."""
         return list(dict.fromkeys(path for variant in self.variants for path in variant.settings))
+
+    def differing(self) -> set[str]:
+        """The settings of which the variants may say different things."""
+        first, *others = (variant.settings for variant in self.variants)
+        return {path for other in others for path in first.differing(other)}
 
 
 Why = Literal["raises", "limit", "argument", "out of sight", "kept", "not reached"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from mfsdp_lint.core.recipe import Origin, Setting, Settings, Undeclared
 from mfsdp_lint.core.values import UNKNOWN, Value
@@ -40,7 +40,7 @@ class WrittenSettings(Settings):
 class Layer(Settings):
     """Settings that lie over others. What a layer says nothing about is as it is `below`.
 
-    A layer that changes settings says so in `get`, `value`, `history` and `__iter__`.
+    A layer that changes settings says so in `get`, `value`, `history`, `written` and `__iter__`.
     """
 
     __slots__ = ("below",)
@@ -59,6 +59,9 @@ class Layer(Settings):
 
     def history(self, path: str) -> list[tuple[str, Origin]]:
         return self.below.history(path)
+
+    def written(self) -> Iterable[str]:
+        return self.below.written()
 
     def undeclared(self) -> tuple[Undeclared, ...]:
         return self.below.undeclared()
@@ -88,3 +91,6 @@ class With(Layer):
         yield from self.below
         if self._more.path not in self.below:
             yield self._more.path
+
+    def written(self) -> Iterable[str]:
+        return dict.fromkeys((*self.below.written(), *([self._more.path] if self._more.origin else [])))

@@ -22,7 +22,7 @@ from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.versions.target import Target
 
-_CHILD = "import sys; sys.path[:] = {path!r}; from mfsdp_lint.engine.earlier import main; main()"
+_CHILD = "import sys; sys.path[:] = {path!r}; from {module} import main; main()"
 
 Mistake = tuple[str, str, str, str]
 """A rule, the file and the name of a recipe that breaks it, and the setting at fault (of one about text: the text)."""
@@ -61,6 +61,24 @@ class Since:
 
 def since(text: str, options: Options, target: Target) -> Since:
     """What was wrong at the revision that a text names, judged against what it used then. Raises UsageError."""
+    said = at_revision(text, options, target, __name__)
+    return Since(said.root, msgspec.json.decode(said.answer, type=Earlier))
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a process answered that saw the tree as it was: `root` is the repository's, `tree` the folder it saw."""
+
+    root: str
+    tree: str
+    answer: bytes
+
+
+def at_revision(text: str, options: Options, target: Target, module: str) -> Said:
+    """What the `main` of a module answers to these options in the tree of a revision. Raises UsageError.
+
+    It is given the options and the folder on its standard input, as `asked_of_child` reads them.
+    """
     there = revision(text, os.getcwd())
     with TemporaryDirectory(prefix="mfsdp-lint-") as temporary:
         tree = os.path.realpath(temporary)
@@ -68,12 +86,17 @@ def since(text: str, options: Options, target: Target) -> Since:
         folder = os.path.normpath(os.path.join(tree, os.path.relpath(os.path.realpath(os.getcwd()), there.root)))
         os.makedirs(folder, exist_ok=True)
         asked = _as_it_was(_at_todays_versions(options, target, known), there.root, tree)
-        return Since(there.root, _asked(msgspec.json.encode((asked, tree)), folder))
+        return Said(there.root, tree, _answer(msgspec.json.encode((asked, tree)), folder, module))
+
+
+def asked_of_child() -> tuple[Options, str]:
+    """What this process was started to look at, and the folder of the tree."""
+    return msgspec.json.decode(sys.stdin.buffer.read(), type=tuple[Options, str])
 
 
 def main() -> None:
     """The process: options in, what was wrong out."""
-    options, tree = msgspec.json.decode(sys.stdin.buffer.read(), type=tuple[Options, str])
+    options, tree = asked_of_child()
     from mfsdp_lint.engine.run import prepare
 
     asked = with_launchers(question(options)[0])
@@ -99,8 +122,8 @@ def _seen(judge: Judge, tree: str) -> Earlier:
     )
 
 
-def _asked(question: bytes, folder: str) -> Earlier:
-    program = _CHILD.format(path=[os.path.abspath(each) for each in sys.path if each])
+def _answer(question: bytes, folder: str, module: str) -> bytes:
+    program = _CHILD.format(path=[os.path.abspath(each) for each in sys.path if each], module=module)
     # Isolated: what is checked must not be imported in place of what the tool needs.
     done = subprocess.run(
         [sys.executable, "-I", "-c", program], cwd=folder, input=question, capture_output=True, check=False
@@ -108,7 +131,7 @@ def _asked(question: bytes, folder: str) -> Earlier:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise UsageError(f"--since: the revision cannot be judged: {said[-1] if said else done.returncode}")
-    return msgspec.json.decode(done.stdout, type=Earlier)
+    return done.stdout
 
 
 def _as_it_was(options: Options, root: str, tree: str) -> Options:

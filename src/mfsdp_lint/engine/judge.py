@@ -53,6 +53,10 @@ class Judgement:
     readings: Mapping[tuple[str, str], Read] = field(default_factory=dict, repr=False)
     hits: Mapping[Target, Hits] = field(default_factory=dict, repr=False)
 
+    def recipes_for(self, target: Target) -> tuple[Recipe, ...]:
+        """The recipes as they were read for one of the targets."""
+        return self.readings[_reading(target)].recipes
+
     @property
     def has_comments(self) -> bool:
         """Whether there are suppression comments, as far as they matter."""

@@ -92,6 +92,7 @@ def run(options: Options) -> Outcome:
         remarks=(*judgement.remarks, *(_without_editor(judgement) if fixing or options.diff else ())),
         patch=done.patch,
         left=done.left,
+        read={each: judgement.recipes_for(each) for each in judge.question.targets},
     )
 
 

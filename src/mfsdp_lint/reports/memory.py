@@ -40,7 +40,7 @@ def cells(footprint: Footprint) -> tuple[str, ...]:
 
 def whole(memory: Memory) -> Iterator[str]:
     """All that is known of one recipe: every way of wrapping, the formulas of its own, the sources."""
-    yield from _said(memory)
+    yield from said(memory)
     if not memory.footprints:
         yield printable(memory.why)
         return
@@ -54,7 +54,7 @@ def whole(memory: Memory) -> Iterator[str]:
     if memory.own_why:
         yield f"how the recipe itself is wrapped is not known: {printable(memory.own_why)}"
     yield f"{shown.label}, bytes on a rank"
-    yield from _aligned([("", name, _formula(amount)) for name, amount in shown.amounts])
+    yield from _aligned([("", name, formula(amount)) for name, amount in shown.amounts])
     yield ""
     yield "read in"
     for source in memory.sources:
@@ -63,7 +63,8 @@ def whole(memory: Memory) -> Iterator[str]:
     yield f"left out: {'; '.join(memory.left_out)}"
 
 
-def _said(memory: Memory) -> Iterator[str]:
+def said(memory: Memory) -> Iterator[str]:
+    """How many parameters there are, and who shares them."""
     if memory.count is not None:
         yield from memory.count.formula
     if memory.ranks is None:
@@ -75,7 +76,8 @@ def _said(memory: Memory) -> Iterator[str]:
         yield f"{count(memory.ranks, 'rank')}: {among}"
 
 
-def _formula(amount: Amount) -> str:
+def formula(amount: Amount) -> str:
+    """How a part is worked out; of one that is not known, why."""
     return f"not known: {printable(amount.why)}" if amount.bytes is None else f"{amount.formula} = {amount.bytes:,}"
 
 

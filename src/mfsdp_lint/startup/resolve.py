@@ -137,6 +137,9 @@ class Resolved(Layer):
             self._paths = frozenset(change.path for change in self._changes)
         return self._paths
 
+    def written(self) -> Iterable[str]:
+        return dict.fromkeys((*self.below.written(), *sorted(self.paths)))
+
     def __iter__(self) -> Iterator[str]:
         yield from self.below
         yield from sorted(path for path in self.paths if path not in self.below)

@@ -89,6 +89,12 @@ class TreeSettings(Settings):
             self._all = list(dict.fromkeys([*_paths(self._root, "", set()), *self._variables()]))
         return iter(self._all)
 
+    def written(self) -> Iterable[str]:
+        """Most settings are at their defaults, which is seen without making an origin of each."""
+        found: list[str] = []
+        _written(self._root, "", set(), found)
+        return dict.fromkeys([*found, *self._variables()])
+
     def _variables(self) -> list[str]:
         names = [key for key in self._environment.fields if isinstance(key, str) and key in self._environment.writes]
         own = _field(self._root, "env_vars")
@@ -97,10 +103,15 @@ class TreeSettings(Settings):
         return [f"{ENVIRONMENT}{name}" for name in names]
 
     def _read(self, path: str) -> Setting | None:
-        with self._machine.knowing(self._facts):
+        # As `knowing` does, which makes a context manager each time: this is asked for every setting of every recipe.
+        at = self._machine.path
+        now, at.facts = at.facts, self._facts
+        try:
             if path.startswith(ENVIRONMENT):
                 return self._variable(path, path[len(ENVIRONMENT) :])
             return self._setting(path)
+        finally:
+            at.facts = now
 
     def value(self, path: str) -> Value:
         """The value alone, which is what most questions are about; unknown for what is not there."""
@@ -116,7 +127,6 @@ class TreeSettings(Settings):
         return switch(owner.fields.get(name, MISSING)) if isinstance(owner, Instance) else None
 
     def _in_full(self, path: str) -> Value:
-        # As `knowing` does, which makes a context manager each time: this is asked more often than all else.
         at = self._machine.path
         now, at.facts = at.facts, self._facts
         try:
@@ -269,6 +279,27 @@ def _paths_of(owner: Object, name: str, value: Object, prefix: str, above: set[i
         yield from _paths(value, path + ".", above)
     elif not isinstance(owner, Unknown) or name in owner.writes:
         yield path
+
+
+def _written(owner: Object, prefix: str, above: set[int], found: list[str]) -> None:
+    """Adds the paths of the parts that somebody wrote, instead of their class. As `_paths`, and much faster."""
+    if id(owner) in above or len(above) > _DEEPEST:
+        return
+    inside = above | {id(owner)}
+    fields: dict[Any, Object] = getattr(owner, "fields", {})
+    writes: dict[Any, Any] = getattr(owner, "writes", {})
+    made = getattr(owner, "made", None)
+    undeclared = isinstance(owner, Unknown)
+    for name, value in fields.items():
+        if not isinstance(name, str):
+            continue
+        section = isinstance(value, (Instance, Unknown)) and _has_fields(value)
+        if section:
+            _written(value, f"{prefix}{name}.", inside, found)
+        elif not undeclared or name in writes:
+            write = writes.get(name) or made
+            if not isinstance(write, Write) or write.how != "default":
+                found.append(prefix + name)
 
 
 def _differing(owner: Object, other: Object, prefix: str, above: set[int]) -> Iterator[str]:

@@ -1,0 +1,99 @@
+"""What the audit's page is made of: what a run comes to, and all recipes for every target and at a revision."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.engine import cache
+from mfsdp_lint.engine.earlier import asked_of_child, at_revision
+from mfsdp_lint.engine.outcome import Outcome
+from mfsdp_lint.engine.read import Question, question, read, with_launchers
+from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.process import without_collection
+from mfsdp_lint.reports.audit.page.sides import MemoryOf, Side, side_document
+from mfsdp_lint.reports.snippet import lines_of
+from mfsdp_lint.versions.target import Target
+
+IsWanted = Callable[[str, str], bool]
+"""Whether a recipe is shown, by its name and its qualified name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """`sides` are documents: of the target, of the others of a range, of the revision."""
+
+    outcome: Outcome
+    sides: Sequence[dict[str, Any]]
+
+
+MemoryFor = Callable[[Target], MemoryOf]
+"""What the memory of recipes comes to with the versions of a target."""
+
+
+def audited(options: Options, is_wanted: IsWanted, memory: MemoryFor | None = None) -> Audited:
+    """Judges, proves the fixes as for a report that shows them, and gathers what the recipes come to.
+
+    With `options.since` also what they came to at that revision, without their memory. Raises UsageError.
+    """
+    outcome, asked = judged(options)
+    found = recipes_by_target(outcome, asked)
+    with without_collection():
+        sides = [
+            side_document(side(target, recipes, outcome, asked, memory and memory(target), is_wanted))
+            for target, recipes in found.items()
+        ]
+    if options.since is not None:
+        sides.append(_earlier(options.since, options, asked.target, is_wanted))
+    return Audited(outcome, sides)
+
+
+def main() -> None:
+    """The process that sees an earlier revision: options in, its side out."""
+    options, _ = asked_of_child()
+    outcome, asked = judged(replace(options, cache=False), proofs=False)
+    mine = side(asked.target, recipes_by_target(outcome, asked)[asked.target], outcome, asked)
+    sys.stdout.write(json.dumps(side_document(mine)))
+
+
+def judged(options: Options, *, proofs: bool = True) -> tuple[Outcome, Question]:
+    """What a run comes to, perhaps known from an earlier one, and what it read."""
+    outcome = cache.run(replace(options, group_by="recipe", show_fixes=proofs, since=None))
+    return outcome, with_launchers(question(options)[0])
+
+
+def recipes_by_target(outcome: Outcome, asked: Question) -> Mapping[Target, tuple[Recipe, ...]]:
+    """The recipes for every target, read now where the outcome is known from an earlier run."""
+    if outcome.read is not None:
+        return outcome.read
+    sources = Sources(asked.command_line.texts)
+    return {each: read(replace(asked, target=each, also=()), sources).recipes for each in asked.targets}
+
+
+def side(
+    target: Target,
+    recipes: Sequence[Recipe],
+    outcome: Outcome,
+    asked: Question,
+    memory: MemoryOf | None = None,
+    is_wanted: IsWanted = lambda name, qualified: True,
+) -> Side:
+    launchers = {file.path for file in asked.launchers}
+    at_hand = {file.path for file in (*asked.every_file, *asked.beside)}
+    shown = [each for each in recipes if each.path not in launchers and is_wanted(each.name, each.qualified_name)]
+    shown.sort(key=lambda recipe: (recipe.path, recipe.line, recipe.label))
+    return Side(target.name, target, shown, outcome.recipes, lines_of(outcome.shown), at_hand.__contains__, memory)
+
+
+def _earlier(text: str, options: Options, target: Target, is_wanted: IsWanted) -> dict[str, Any]:
+    said = at_revision(text, options, target, __name__)
+    # Paths that were given as absolute ones are in the tree that the process saw.
+    there, here = (json.dumps(folder)[1:-1].encode() for folder in (said.tree, said.root))
+    document: dict[str, Any] = json.loads(said.answer.replace(there, here))
+    recipes = [each for each in document["recipes"] if is_wanted(each["name"].partition("(")[0], each["qualified"])]
+    return {**document, "title": text, "recipes": recipes}
