@@ -41,9 +41,18 @@ class Piece:
 
     def cut(self, start: int, end: int) -> Piece:
         """A part of it."""
-        if self.end - self.start != len(self.text):
-            return replace(self, text=self.text[start:end])
-        return replace(self, text=self.text[start:end], start=self.start + start, end=self.start + end)
+        if start == 0 and end == len(self.text):
+            return self
+        first, last = self.start, self.end
+        if last - first == len(self.text):
+            first, last = first + start, first + end
+        return Piece(self.text[start:end], self.path, self.lines, first, last, self.splits, self.option, self.stands)
+
+    def splitting(self, splits: bool = True) -> Piece:
+        """The same, parted at its blanks or not."""
+        if self.splits is splits:
+            return self
+        return Piece(self.text, self.path, self.lines, self.start, self.end, splits, self.option, self.stands)
 
 
 Text = tuple[Piece, ...]

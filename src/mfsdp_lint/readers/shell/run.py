@@ -106,8 +106,9 @@ class Runner:
             after: list[Ended] = []
             for way in ways:
                 after += [way] if way.state.leaving else self.statement(script, node, way.state)
-            ways = fewer_ways(after)
-        return ways
+            # Comparing ways costs more than most statements: only where there are more than before.
+            ways = after if len(after) == len(ways) else fewer_ways(after)
+        return fewer_ways(ways)
 
     def statement(self, script: Script, node: Node, state: State) -> list[Ended]:
         """The ways that lead on behind a statement."""
