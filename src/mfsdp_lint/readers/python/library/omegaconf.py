@@ -119,7 +119,7 @@ def _from_dotlist(machine: Machine, given: Arguments, node: Any, frame: Frame) -
 @_takes("args_list")
 def _from_cli(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
     """What the command line says: nothing, unless it is given here, or the program is started with something."""
-    words_given = () if machine.given is None else machine.given.words
+    words_given = machine.started_with() or ()
     here = given.get("args_list")
     texts = _texts(machine, words(machine, words_given, frame) if here is None else here)
     return machine.unknown("config", not_none=True) if texts is None else _of_dotlist(machine, texts, node, frame)
