@@ -170,7 +170,8 @@ def _differing(states: Sequence[State]) -> list[str]:
 
 
 def _said(variable: Variable) -> tuple[object, ...]:
-    texts = variable.words and tuple(tuple((p.text, p.path, p.start) for p in w) for w in variable.words)
+    words = variable.words
+    texts = None if words is None else tuple(tuple((p.text, p.path, p.start) for p in word) for word in words)
     return (texts, variable.array, variable.exported, variable.unset)
 
 
