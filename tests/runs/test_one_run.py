@@ -227,3 +227,26 @@ if __name__ == "__main__":
 def test_what_click_makes_of_words_is_not_known(project: Project, words: str, value: Value) -> None:
     project.write("scripts/clicked.py", CLICK)
     assert started(project, f"torchrun scripts/clicked.py {words}").variants[0].value(TP) == value
+
+
+EITHER = """\
+import sys
+
+from megatron.bridge import AutoBridge
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+from megatron.bridge.training.utils.omegaconf_utils import process_config_with_overrides
+
+cfg = llama3_8b_pretrain_config()
+cfg.model = AutoBridge.from_hf_pretrained("company/model").to_megatron_provider(load_weights=False)
+pretrain(process_config_with_overrides(cfg, None, sys.argv[1:]), forward_step)
+"""
+
+
+def test_a_model_of_one_of_several_classes_takes_what_all_of_them_have(project: Project) -> None:
+    project.write("train.py", EITHER)
+    project.write("run.sh", "#!/bin/bash\ntorchrun train.py model.seq_length=512\n")
+    (found,) = project.runs("run.sh")
+    assert {repr(each.value("model.seq_length")) for each in found.variants} == {repr(Known(512))}
+    assert found.kind == "launch"

@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.inputs.sources import Sources
 
@@ -37,6 +38,7 @@ def main(arguments: argparse.Namespace) -> int:
 
     options = options_from({**vars(arguments), "output_format": None})
     asked, not_there = question(options)
+    asked = replace(asked, only_runs=True)
     found = read(asked, Sources(asked.command_line.texts))
     recipes = [recipe for recipe in found.recipes if recipe.command is not None]
     if arguments.output_format == "json":

@@ -34,6 +34,7 @@ class Question:
     `numbered` are single recipes of `files` (`launch.sh[2]`): of these files nothing else is looked at.
     `launchers` are files that nobody asked for: the runs that they make of the files are looked at, and nothing else.
     `front_end` is the framework whose configurations the YAML files are, where that is said.
+    With `only_runs`, what starts nothing is not looked at: nobody asks what a recipe comes to by itself.
     `command_line` overrides settings of every recipe. `also` are the other versions of a range, of which `target` is
     the newest; `remarks` what is worth saying of them.
     """
@@ -50,6 +51,7 @@ class Question:
     numbered: tuple[str, ...] = ()
     launchers: tuple[File, ...] = ()
     front_end: str | None = None
+    only_runs: bool = False
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -202,6 +204,7 @@ def _of_kind(kind: str, question: Question, sources: Sources, tracing: bool) -> 
         [file.path for file in (*question.every_file, *question.beside)],
         [file.path for file in question.launchers if file.kind == kind],
         question.front_end,
+        question.only_runs,
     )
 
 

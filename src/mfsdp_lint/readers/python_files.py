@@ -25,7 +25,9 @@ class PythonFiles:
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """The recipes of the files and addresses. What changed texts cannot reach is taken over."""
-        if not asked.addresses and not any(is_relevant(path, asked.sources) for path in asked.paths):
+        if asked.only_runs or (
+            not asked.addresses and not any(is_relevant(path, asked.sources) for path in asked.paths)
+        ):
             return Reading(())
         from mfsdp_lint.readers.python.entries.incremental import Before
         from mfsdp_lint.readers.python.read import read_python

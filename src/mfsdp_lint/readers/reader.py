@@ -27,7 +27,8 @@ class ToRead:
     `beside` are files that another reading is asked for: where they are imported they appear under these paths.
     `every` are the files of all kinds, for who reads others on its way. `launchers` are files that nobody asked for: of
     them those recipes are wanted that are launches of one of `every`. `front_end` is the framework whose
-    configurations the files are, where somebody says it.
+    configurations the files are, where somebody says it. With `only_runs`, recipes that no
+    command starts are not wanted.
 
     `knowledge` loads what is known of the target's release; `search_path` are folders with source. With `tracing`,
     origins know the calls that led to them, which takes longer.
@@ -44,6 +45,7 @@ class ToRead:
     every: Sequence[str] = ()
     launchers: Sequence[str] = ()
     front_end: str | None = None
+    only_runs: bool = False
 
 
 @dataclass(frozen=True, slots=True)

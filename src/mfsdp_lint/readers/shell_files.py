@@ -14,6 +14,7 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
+from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.paths import above
 from mfsdp_lint.readers.python_relevance import RECIPE
 from mfsdp_lint.readers.reader import Reading, ToRead
@@ -37,9 +38,10 @@ class ShellFiles:
     def read(self, asked: ToRead, before: object) -> Reading:
         """The recipes of every script that has some."""
         reading = _Reading(asked)
-        recipes = [recipe for path in asked.paths for recipe in reading.recipes(path)]
-        unfollowed = tuple(reading.unfollowed)
-        recipes += reading.launches()
+        with without_collection():
+            recipes = [recipe for path in asked.paths for recipe in reading.recipes(path)]
+            unfollowed = tuple(reading.unfollowed)
+            recipes += reading.launches()
         problems = [*reading.problems, *reading.faults.problems]
         return Reading(reading.told_of_others(recipes), problems, unfollowed=unfollowed)
 

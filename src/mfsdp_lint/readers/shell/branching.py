@@ -14,7 +14,7 @@ from mfsdp_lint.readers.shell.conditions import Truth, truth
 from mfsdp_lint.readers.shell.pieces import Text, known, option
 from mfsdp_lint.readers.shell.script import Script, shown
 from mfsdp_lint.readers.shell.state import State, Variable
-from mfsdp_lint.readers.shell.ways import Ended, fewer_ways
+from mfsdp_lint.readers.shell.ways import Ended
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.run import Runner
@@ -73,7 +73,7 @@ def if_statement(runner: Runner, script: Script, children: list[Node], state: St
             ended += runner.sequence(script, rest[other].children[1:], way.state)
         else:
             ended += if_statement(runner, script, [*rest[other].children, *rest[other + 1 :]], way.state)
-    return fewer_ways(ended)
+    return runner.fewer(ended)
 
 
 def _condition(runner: Runner, script: Script, nodes: list[Node], state: State) -> Iterator[Ended]:
@@ -111,7 +111,7 @@ def case_statement(runner: Runner, script: Script, node: Node, state: State) -> 
             open_side = None
     if open_side is not None:
         ended.append(Ended(open_side, True))
-    return fewer_ways(ended)
+    return runner.fewer(ended)
 
 
 def for_statement(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
@@ -131,7 +131,7 @@ def for_statement(runner: Runner, script: Script, node: Node, state: State) -> l
             way.state.set(name, _turn(way.state.variables.get(name), value))
             way.state.when = (*outside, f"{name}={known(value)}") if len(values) > 1 else way.state.when
             after += map(_next_turn, runner.sequence(script, body.children, way.state))
-        ways = fewer_ways(after)
+        ways = runner.fewer(after)
     for way in ways:
         way.state.when = tuple(each for each in way.state.when if not each.startswith(f"{name}="))
     return [_behind_loop(way) for way in ways]
@@ -151,7 +151,7 @@ def _some_turns(runner: Runner, script: Script, body: Node, names: Sequence[str]
     ways = runner.sequence(script, body.children, state)
     for way in ways:
         way.state.lose(names)
-    return fewer_ways([_behind_loop(_next_turn(way)) for way in ways])
+    return runner.fewer([_behind_loop(_next_turn(way)) for way in ways])
 
 
 def _switches(script: Script, node: Node) -> bool:

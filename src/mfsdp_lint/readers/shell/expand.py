@@ -47,7 +47,7 @@ class Expander:
     def text(self, script: Script, node: Node, state: State) -> Text:
         """What a node becomes where it is not split, as behind `=`."""
         pieces = _at_home(script, node, self.pieces(script, node, state))
-        return tuple(script.made(node, " ") if piece is BREAK else replace(piece, splits=False) for piece in pieces)
+        return tuple(script.made(node, " ") if piece is BREAK else piece.splitting(False) for piece in pieces)
 
     def pieces(self, script: Script, node: Node, state: State) -> list[Piece | None]:
         """The pieces of one word; BREAK where it becomes several."""
@@ -61,7 +61,7 @@ class Expander:
 
     def hole(self, script: Script, node: Node, *, splits: bool = True, said: str = "") -> Piece:
         """Something that is not known."""
-        return replace(script.made(node, HOLE), splits=splits, option=said)
+        return script.made(node, HOLE, option=said).splitting(splits)
 
     def _pieces(self, script: Script, node: Node, state: State) -> Iterator[Piece | None]:
         match node.type:
@@ -78,7 +78,7 @@ class Expander:
             ):
                 # What is not known in a text that is read as a script may be several words.
                 for piece in _literal(script, *script.bounds(node), _ESCAPED):
-                    yield replace(piece, splits=True) if HOLE in piece.text else piece
+                    yield piece.splitting() if HOLE in piece.text else piece
             case "raw_string":
                 start, end = script.bounds(node)
                 yield from script.cut(start + 1, end - 1) or (script.made(node, ""),)
@@ -102,7 +102,7 @@ class Expander:
                 if found is None:
                     yield self.hole(script, node)
                 else:
-                    yield from (replace(piece, splits=True) for piece in found)
+                    yield from (piece.splitting() for piece in found)
             case "arithmetic_expansion":
                 value, said = self.number(script.source(node).lstrip()[3:-2], state)
                 yield self.hole(script, node) if value is None else script.made(node, str(value), option=said)
@@ -128,7 +128,7 @@ class Expander:
             yield from _literal(script, at, begins, escape)
             is_list = _LIST.match(script.source(child).lstrip())
             for piece in self.pieces(script, child, state):
-                yield piece if piece is BREAK or is_list else replace(piece, splits=False)
+                yield piece if piece is BREAK or is_list else piece.splitting(False)
             at = ends
         yield from _literal(script, at, end, escape)
 
@@ -162,7 +162,7 @@ class Expander:
     def _value(self, script: Script, node: Node, name: str, state: State) -> Iterator[Piece]:
         text = self._look_up(name, state)
         if text is not None:
-            yield from (replace(piece, splits=True) for piece in text)
+            yield from (piece.splitting() for piece in text)
             return
         outside = name not in state.variables and not state.lost and name.isidentifier()
         yield self.hole(script, node, said=f"${name}" if outside else "")
@@ -261,7 +261,7 @@ class Expander:
             yield from _listed(list(words_there), quoted=_is_quoted(node), star=index == "*", script=script, node=node)
         elif words_there is not None and index.isdigit():
             found = words_there[int(index)] if int(index) < len(words_there) else ()
-            yield from (replace(piece, splits=True) for piece in found)
+            yield from (piece.splitting() for piece in found)
         else:
             outside = variable is None and not state.lost and index in ("@", "*")
             yield self.hole(script, node, said=f"${name}" if outside else "")
@@ -317,12 +317,12 @@ class Expander:
             begins, ends = _bounds(script, child)
             if begins < at:
                 continue
-            yield from (replace(piece, splits=True) for piece in _literal(script, at, begins, _ESCAPED))
+            yield from (piece.splitting() for piece in _literal(script, at, begins, _ESCAPED))
             for piece in _at_home(script, child, self.pieces(script, child, state)):
                 is_plain = child.type in ("word", "number", "regex", "variable_name", "concatenation")
-                yield replace(piece, splits=True) if piece is not None and is_plain else piece
+                yield piece.splitting() if piece is not None and is_plain else piece
             at = ends
-        yield from (replace(piece, splits=True) for piece in _literal(script, at, end, _ESCAPED))
+        yield from (piece.splitting() for piece in _literal(script, at, end, _ESCAPED))
 
     def _changed(
         self, script: Script, node: Node, name: str, index: str | None, rest: str, state: State
@@ -333,7 +333,7 @@ class Expander:
         if found is None or text is None:
             yield self.hole(script, node)
         else:
-            yield replace(script.made(node, found, option=option(text)), splits=True)
+            yield script.made(node, found, option=option(text)).splitting()
 
     def number(self, source: str, state: State) -> tuple[int | None, str]:
         """What arithmetic comes to, None where that is not known; and the variable of the environment behind it."""
@@ -364,7 +364,7 @@ def _listed(texts: list[Text], *, quoted: bool, star: bool, script: Script, node
     for number, text in enumerate(texts):
         if number:
             yield script.made(node, " ") if quoted and star else BREAK
-        yield from (replace(piece, splits=not quoted) for piece in text)
+        yield from (piece.splitting(not quoted) for piece in text)
 
 
 def _literal(script: Script, start: int, end: int, escape: re.Pattern[str]) -> Iterator[Piece]:
@@ -394,7 +394,7 @@ def _at_home(script: Script, node: Node, pieces: list[Piece | None]) -> list[Pie
     first = pieces[0] if pieces else BREAK
     if first is BREAK or not re.match(r"~(?:/|$)", script.source(node)) or not first.text.startswith("~"):
         return pieces
-    home = replace(script.made(node, HOLE), option="$HOME")
+    home = script.made(node, HOLE, option="$HOME")
     return [home, first.cut(1, len(first.text)), *pieces[1:]] if len(first.text) > 1 else [home, *pieces[1:]]
 
 
@@ -409,5 +409,5 @@ def _braced(script: Script, node: Node) -> list[Text] | None:
         return None
     texts = words_of(source) if len(plain_parts) == len(node.children or [node]) else None
     if texts is None:
-        return [(replace(script.made(node, HOLE), splits=True),)]
+        return [(script.made(node, HOLE).splitting(),)]
     return None if texts == [source] else [(script.made(node, text),) for text in texts]

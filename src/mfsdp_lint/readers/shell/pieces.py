@@ -14,6 +14,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.readers.given_words import HOLE
 
 _CR_LF = re.compile(r"\r\n")
+_RUN = re.compile(r"[ \t\n]+|[^ \t\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +42,18 @@ class Piece:
 
     def cut(self, start: int, end: int) -> Piece:
         """A part of it."""
-        if self.end - self.start != len(self.text):
-            return replace(self, text=self.text[start:end])
-        return replace(self, text=self.text[start:end], start=self.start + start, end=self.start + end)
+        if start == 0 and end == len(self.text):
+            return self
+        first, last = self.start, self.end
+        if last - first == len(self.text):
+            first, last = first + start, first + end
+        return Piece(self.text[start:end], self.path, self.lines, first, last, self.splits, self.option, self.stands)
+
+    def splitting(self, splits: bool = True) -> Piece:
+        """The same, parted at its blanks or not."""
+        if self.splits is splits:
+            return self
+        return Piece(self.text, self.path, self.lines, self.start, self.end, splits, self.option, self.stands)
 
 
 Text = tuple[Piece, ...]
@@ -90,12 +100,9 @@ def option(text: Iterable[Piece]) -> str:
 
 def around(text: Sequence[Piece]) -> Span:
     """Where a text is written; the file of its first piece counts."""
-    first = text[0].span
-    last = max(
-        (piece.span for piece in text if piece.path == first.path), key=lambda span: (span.end_line, span.end_column)
-    )
-    start = min(piece.span for piece in text if piece.path == first.path)
-    return Span(first.path, start.line, start.column, last.end_line, last.end_column)
+    first = text[0]
+    here = [piece for piece in text if piece.path == first.path]
+    return first.lines.span(first.path, min(piece.start for piece in here), max(piece.end for piece in here))
 
 
 def words(pieces: Iterable[Piece | None]) -> Iterator[Text]:
@@ -122,15 +129,8 @@ def words(pieces: Iterable[Piece | None]) -> Iterator[Text]:
 
 def _parts(piece: Piece) -> Iterator[Piece | None]:
     """What blanks leave of a piece, BREAK where they stand."""
-    start = 0
-    text = piece.text
-    while start < len(text):
-        end = start
-        blank = text[start] in " \t\n"
-        while end < len(text) and (text[end] in " \t\n") == blank:
-            end += 1
-        yield BREAK if blank else piece.cut(start, end)
-        start = end
+    for found in _RUN.finditer(piece.text):
+        yield BREAK if found[0][0] in " \t\n" else piece.cut(*found.span())
 
 
 def sliced(text: Sequence[Piece], start: int, end: int) -> Iterator[Piece]:

@@ -31,9 +31,11 @@ from mfsdp_lint.readers.shell.pieces import Text, known, output_of, plain
 from mfsdp_lint.readers.shell.script import Script, shown
 from mfsdp_lint.readers.shell.starting import Inner, Started, started
 from mfsdp_lint.readers.shell.state import State, Variable
-from mfsdp_lint.readers.shell.ways import Ended, fewer_ways
+from mfsdp_lint.readers.shell.ways import FEW_WAYS, MOST_WAYS, Ended, fewer_ways
 
 _MOST_STEPS = 10_000
+_MANY_STEPS = 2_000
+"""Those behind which fewer ways are kept apart."""
 _MOST_LAUNCHES = 64
 """Ways to one command that are kept apart."""
 
@@ -106,8 +108,13 @@ class Runner:
             after: list[Ended] = []
             for way in ways:
                 after += [way] if way.state.leaving else self.statement(script, node, way.state)
-            ways = fewer_ways(after)
-        return ways
+            # Comparing ways costs more than most statements: only where there are more than before.
+            ways = after if len(after) == len(ways) <= FEW_WAYS else self.fewer(after)
+        return self.fewer(ways)
+
+    def fewer(self, ways: list[Ended]) -> list[Ended]:
+        """The ways that are kept apart: few, once many steps were taken."""
+        return fewer_ways(ways, MOST_WAYS if self.steps < _MANY_STEPS else FEW_WAYS)
 
     def statement(self, script: Script, node: Node, state: State) -> list[Ended]:
         """The ways that lead on behind a statement."""

@@ -138,13 +138,15 @@ class State:
         self.lose(list(self.variables))
         self.lost = True
 
-    def key(self, said: dict[int, tuple[object, ...]]) -> tuple[object, ...]:
-        """What two ways that may go on as one have in common. `said` keeps what variables say, which ways share."""
-        for each in self.variables.values():
-            if id(each) not in said:
+    def key(self, names: Iterable[str], said: dict[int, tuple[object, ...]]) -> tuple[object, ...]:
+        """What two ways that may go on as one have in common, which differ in these variables at most. `said` keeps
+        what variables say, which ways share."""
+        variables = [self.variables.get(name) for name in names]
+        for each in variables:
+            if each is not None and id(each) not in said:
                 said[id(each)] = _said(each)
         return (
-            tuple(sorted((name, said[id(each)]) for name, each in self.variables.items())),
+            tuple(None if each is None else said[id(each)] for each in variables),
             self.leaving,
             self.lost,
             self.given,
@@ -156,11 +158,21 @@ class State:
         )
 
 
+def _differing(states: Sequence[State]) -> list[str]:
+    """The variables that are not the very same on all ways."""
+    first = states[0].variables
+    found: dict[str, None] = {}
+    for state in states[1:]:
+        variables = state.variables
+        found |= dict.fromkeys(name for name, each in variables.items() if first.get(name) is not each)
+        found |= dict.fromkeys(first.keys() - variables.keys())
+    return list(found)
+
+
 def _said(variable: Variable) -> tuple[object, ...]:
-    texts = (
-        None if variable.words is None else tuple(tuple((p.text, p.path, p.start) for p in w) for w in variable.words)
-    )
-    return (repr(texts), variable.array, str(variable.exported), variable.unset)
+    words = variable.words
+    texts = None if words is None else tuple(tuple((p.text, p.path, p.start) for p in word) for word in words)
+    return (texts, variable.array, variable.exported, variable.unset)
 
 
 def joined(first: State, second: State) -> State:
@@ -184,8 +196,9 @@ def fewer(states: Sequence[State], most: int) -> list[State]:
         return list(states)
     alike: dict[tuple[object, ...], State] = {}
     said: dict[int, tuple[object, ...]] = {}
+    names = _differing(states)
     for state in states:
-        key = state.key(said)
+        key = state.key(names, said)
         same = alike.get(key)
         alike[key] = state if same is None else _together(same, state)
     found = list(alike.values())

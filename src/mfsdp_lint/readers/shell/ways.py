@@ -8,6 +8,9 @@ from mfsdp_lint.readers.shell.state import State, fewer
 MOST_WAYS = 32
 """Ways through a script that are kept apart; beyond, what differs between them is not known."""
 
+FEW_WAYS = 4
+"""The same, in a script that is long or has many loops: it is followed to its end, with less of it kept apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -17,7 +20,7 @@ class Ended:
     status: bool | None = None
 
 
-def fewer_ways(ways: list[Ended]) -> list[Ended]:
+def fewer_ways(ways: list[Ended], most: int = MOST_WAYS) -> list[Ended]:
     """The same, those that are alike as one, and at most so many as are kept apart."""
     if len(ways) < 2:
         return ways
@@ -25,5 +28,5 @@ def fewer_ways(ways: list[Ended]) -> list[Ended]:
     for status in (True, False, None):
         states = [way.state for way in ways if way.status is status]
         if states:
-            found += [Ended(state, status) for state in fewer(states, MOST_WAYS)]
+            found += [Ended(state, status) for state in fewer(states, most)]
     return found

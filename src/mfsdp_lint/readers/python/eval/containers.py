@@ -120,7 +120,7 @@ def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame
     if isinstance(holder, External):
         if holder.name == "sys.argv" and isinstance(key, slice) and (key.start or 0) > 0:
             # Nothing is given on the command line, unless whoever starts the program gives something.
-            given = () if machine.given is None else machine.given.words
+            given = machine.started_with() or ()
             stop = key.stop - 1 if isinstance(key.stop, int) and key.stop > 0 else key.stop
             return words(machine, given[slice(key.start - 1, stop, key.step)], frame)
         return variable(machine, key) if is_environment(holder) else External(holder.name)

@@ -65,8 +65,9 @@ def follow(
             # What it writes is said by whoever calls it.
             key = (*key, said_by(machine, node, frame))
         remembered = machine.memo.get(key, MISSING)
-        if remembered is not MISSING and not (remembered[2] and machine.path.environment.fields):
+        if remembered is not MISSING and not (remembered[2] and machine.is_started):
             machine.returned = None
+            machine.asked_start += remembered[2]
             machine.called.add(function)
             machine.called.update(remembered[1])
             made: Object = remembered[0].make(machine, {})
@@ -78,7 +79,7 @@ def follow(
     if machine.path.depth >= DEPTH_LIMIT or _recurs_without_end(machine, frame, function, arguments, keywords):
         return unfollowed(machine, function.name, arguments, keywords, node, frame)
     mark, forks, born = len(machine.path.journal), len(machine.path.taken), machine.clock + 1
-    before, unfollowed_before, asked = machine.called, machine.unfollowed, machine.asked_environment
+    before, unfollowed_before, asked = machine.called, machine.unfollowed, machine.asked_start
     crossings = machine.crossings
     machine.called = set()
     machine.path.depth += 1
@@ -100,13 +101,13 @@ def follow(
         and len(machine.path.taken) == forks
         and not isinstance(result, (GeneratorCall, Coroutine))
         and not machine.touched_older(mark, born)
-        and not (machine.asked_environment > asked and machine.path.environment.fields)
+        and not (machine.asked_start > asked and machine.is_started)
         and (machine.unfollowed == unfollowed_before or not _uncertain(result) or own(result, born))
     ):
         if machine.crossings > crossings and function not in machine.forwarding:
             machine.forwarding.add(function)
             key = (*key, said_by(machine, node, frame))
-        machine.memo[key] = (template(result, born), called, machine.asked_environment > asked)
+        machine.memo[key] = (template(result, born), called, machine.asked_start > asked)
     return result
 
 
@@ -197,7 +198,6 @@ def _memo_key(machine: Machine, function: Function, arguments: list[Object], key
         machine.module_level
         or machine.tracing
         or machine.turned_on
-        or machine.given
         or machine.path.changed_shared
         or function.closure is not None
     ):

@@ -131,7 +131,7 @@ def _handled_type(handler: ast.ExceptHandler) -> str:
 
 def _handle(machine: Machine, handler: ast.ExceptHandler, error: Raised, frame: Frame) -> Signal:
     if handler.name:
-        known = isinstance(error.value, Instance)
+        known = isinstance(error.value, (Instance, Unknown))
         value = error.value if known else machine.unknown(handler.name, not_none=True)
         machine.put(frame, handler.name, value)
     outer, frame.handling = frame.handling, (handler.name, error)

@@ -38,6 +38,9 @@ def ensure_ran(machine: Machine, module: Module) -> None:
     frame = Frame(module)
     frame.fields, frame.bound = module.fields, module.bound
     with machine.aside():
+        if module.is_package and machine.finder.sources.exists(module.path):
+            folder = symbol(machine, os.path.dirname(module.path))
+            module.fields.setdefault("__path__", ListObject([folder], machine.tick()))
         machine.path.environment = module.environment = environment(machine.given, machine.tick)
         run_isolated(machine, module.tree.body, frame)
 

@@ -47,7 +47,7 @@ def _made(function: Object) -> Object:
 
 def _started(machine: Machine, function: Object, node: Any, frame: Frame, known: bool = True) -> Object:
     """The function, called with its options as they are when none is given; unknown ones where some are (`known`)."""
-    known = known and not (machine.given is not None and machine.given.words)
+    known = known and not machine.started_with()
     inner = function.function if isinstance(function, Partial) else function
     given = dict(function.keywords) if isinstance(function, Partial) else {}
     positional = list(function.arguments) if isinstance(function, Partial) else []

@@ -47,7 +47,7 @@ def declaration(names: list[Object], options: dict[str, Object], destination: st
 def words_given(machine: Machine, given: list[Object]) -> tuple[GivenWord, ...] | None:
     """The words that a parser reads: those of the command line, or of a list of them. None where they are not known."""
     if not given or given[0] is None:
-        return None if machine.given is None else machine.given.words
+        return machine.started_with()
     items = given[0].items if isinstance(given[0], ListObject) else None
     found = tuple(map(word_of, items or ()))
     return tuple(each for each in found if each is not None) if items and None not in found else None

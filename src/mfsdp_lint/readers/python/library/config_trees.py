@@ -5,6 +5,7 @@ An entry that somebody changed has a write; what nobody changed is what it was w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
@@ -62,9 +63,10 @@ def tree_of(machine: Machine, value: Object, text: str = "config") -> Object:
     if isinstance(value, DictObject) and is_whole(value):
         names = [key for key in value.fields if isinstance(key, str)]
         known = len(names) == len(value.fields)
-    elif isinstance(value, Instance) and isinstance(value.cls, ClassObject):
-        names = [spec.name for spec in fields_of(machine, value.cls) if spec.name in value.fields]
-        known = not value.writes.get(HAZY) and not opaque(machine, value.cls)
+    elif isinstance(value, Instance) and (classes := _classes(value)):
+        declared = dict.fromkeys(spec.name for cls in classes for spec in fields_of(machine, cls))
+        names = [name for name in declared if name in value.fields]
+        known = not value.writes.get(HAZY) and not any(opaque(machine, cls) for cls in classes)
     elif isinstance(value, ListObject) and value.items is not None:
         return ListObject([tree_of(machine, item, text) for item in value.items], machine.tick())
     else:
@@ -77,6 +79,13 @@ def tree_of(machine: Machine, value: Object, text: str = "config") -> Object:
     if not known:
         made.fields[WHOLE] = False
     return made
+
+
+def _classes(value: Instance) -> Sequence[ClassObject]:
+    """The classes that an object may be of; none where one of them is not known."""
+    options = value.cls.options if isinstance(value.cls, Choice) else (value.cls,)
+    classes = [each for each in options if isinstance(each, ClassObject)]
+    return classes if len(classes) == len(options) else ()
 
 
 def _is_open(value: Object) -> bool:
@@ -152,7 +161,7 @@ def put_below(
         if here is MISSING and struct and tree.fields.get(WHOLE) is True:
             raise Raised("OverridesError", f"Could not override '{path}'")
         if not isinstance(here, ConfigTree):
-            if isinstance(here, (Unknown, Choice)):
+            if isinstance(here, (Unknown, Choice, Instance)):
                 put(machine, tree, part, machine.unknown(part), write, node, frame)
                 return
             if struct and here is not MISSING:

@@ -187,6 +187,7 @@ def _unsetenv(
 def _copy_environment(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
+    machine.asked_start += 1
     made = DictObject(dict(machine.path.environment.fields), machine.tick())
     for name in [name for name, value in made.fields.items() if value is None]:
         del made.fields[name]

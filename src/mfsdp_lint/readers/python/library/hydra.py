@@ -105,9 +105,10 @@ class _Started:
 
 def _started(machine: Machine, path: Object, name: Object) -> _Started:
     """What the command line makes of what `@hydra.main` says. Raises NotFollowed."""
-    if machine.given is None:
+    words = machine.started_with()
+    if words is None:
         return _Started(path, name, [])
-    found = take(_FLAGS, machine.given.words)
+    found = take(_FLAGS, words)
     given = {use.spec.destination: use.words for use in found.uses}
     if given.keys() & {"more", "several"} or any(word.text.startswith("-") for word in found.rest):
         raise NotFollowed

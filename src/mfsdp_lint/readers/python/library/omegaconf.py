@@ -6,7 +6,8 @@ Upstream's functions are those of megatron/bridge/training/utils/omegaconf_utils
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from mfsdp_lint.core.recipe import Origin
@@ -119,7 +120,7 @@ def _from_dotlist(machine: Machine, given: Arguments, node: Any, frame: Frame) -
 @_takes("args_list")
 def _from_cli(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
     """What the command line says: nothing, unless it is given here, or the program is started with something."""
-    words_given = () if machine.given is None else machine.given.words
+    words_given = machine.started_with() or ()
     here = given.get("args_list")
     texts = _texts(machine, words(machine, words_given, frame) if here is None else here)
     return machine.unknown("config", not_none=True) if texts is None else _of_dotlist(machine, texts, node, frame)
@@ -401,8 +402,14 @@ def _said(machine: Machine, said: Said, value: Object, node: Any, frame: Frame) 
 def _place(above: Any, text: str) -> ast.AST | None:
     if not isinstance(above, ast.AST):
         return None
-    constants = (node for node in ast.walk(above) if isinstance(node, ast.Constant))
-    said = [(node, node.value) for node in constants if isinstance(node.value, str)]
+    said = _texts_in(above)
     # A text may also be one of several words, which the program takes apart.
     found = [node for node, value in said if value == text] or [node for node, value in said if text in value.split()]
     return found[0] if len(found) == 1 else None
+
+
+@cache
+def _texts_in(above: ast.AST) -> Sequence[tuple[ast.Constant, str]]:
+    """The texts that a piece of code says."""
+    constants = (node for node in ast.walk(above) if isinstance(node, ast.Constant))
+    return [(node, node.value) for node in constants if isinstance(node.value, str)]

@@ -9,7 +9,6 @@ from typing import Any
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.classes import lookup, mro
-from mfsdp_lint.readers.python.eval.imports import import_module
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.protocols import called, special
 from mfsdp_lint.readers.python.eval.written import written
@@ -289,14 +288,3 @@ def _parameter(machine: Machine, name: str, kind: str) -> Object:
     made = Unknown(machine.tick(), name, True)
     made.fields.update(name=name, kind=External(f"inspect.Parameter.{kind}"))
     return made
-
-
-@models("builtins.__import__", "importlib.import_module")
-def _import_module(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    name = machine.settle(arguments[0]) if arguments else None
-    if not isinstance(name, str) or name.startswith("."):
-        return machine.unknown("module")
-    found = import_module(machine, name, frame.module)
-    return found if not isinstance(found, External) else machine.unknown(name, not_none=True)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mfsdp_lint.core.recipe import Origin
-from mfsdp_lint.readers.given_words import Given
+from mfsdp_lint.readers.given_words import Given, GivenWord
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.outcomes import OutOfSteps
 from mfsdp_lint.readers.python.state.paths import PATIENCE, ExecutionPath, Facts, Place
@@ -52,7 +52,8 @@ class Machine:
     `nemo` gives what makes settings of a run of NeMo (readers/nemo.py).
     `memo` is what was worked out once for all paths. `called` are the functions that ran.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
-    `variables` are the variables of the process environment that programs asked for (`asked_environment` times).
+    `variables` are the variables of the process environment that programs asked for (`asked_environment` times);
+    `asked_start` counts who asked for one of them, or for the words of the command line.
     `switches` are the options of command lines that turn something on, by the files that declare options; those that
     are `turned_on` are given on trial, and those without a default while they are `needed`. `doubts` counts what may
     not have happened as it was taken to, `unfollowed` the calls of code out of sight.
@@ -79,6 +80,7 @@ class Machine:
         self.volatile: set[str] = set()
         self.variables: dict[str, Unknown] = {}
         self.asked_environment = 0
+        self.asked_start = 0
         self.switches: dict[str, dict[str, None]] = {}
         self.turned_on: frozenset[str] = frozenset()
         self.needed = False
@@ -268,6 +270,16 @@ class Machine:
                 () if focus is None or type(focus) is ast.Constant else self.sources(focus, value, frame),
             ),
         )
+
+    def started_with(self) -> tuple[GivenWord, ...] | None:
+        """The words that the program is started with, where somebody starts it."""
+        self.asked_start += 1
+        return None if self.given is None else self.given.words
+
+    @property
+    def is_started(self) -> bool:
+        """Whether what asks how the program is started has an answer of its own here (`asked_start`)."""
+        return bool(self.given or self.path.environment.fields)
 
     def switch(self, path: str, option: str) -> bool:
         """An option of a command line that is off by default, declared in a file: whether it is given now."""

@@ -58,6 +58,7 @@ def is_set(machine: Machine, name: Object) -> Object:
 def _set_by_program(machine: Machine, name: str) -> tuple[Object, ...]:
     """What the program may have set a variable to: None where it took it away, MISSING where it did neither."""
     machine.asked_environment += 1
+    machine.asked_start += 1
     found = machine.path.environment.fields.get(name, MISSING)
     return found.options if isinstance(found, Choice) else (found,)
 
