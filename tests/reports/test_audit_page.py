@@ -11,6 +11,10 @@ from typing import Any
 import pathspec
 import pytest
 
+from mfsdp_lint.core.recipe import Settings
+from mfsdp_lint.engine.read import question, read
+from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.reports.audit.page import render
 from mfsdp_lint.reports.audit.page.sides import family_of
 from tests.browser.samples import REAL
@@ -168,3 +172,12 @@ def test_the_wheel_has_what_the_page_is_made_of() -> None:
         assert not left_out.match_file(path)
         assert not ignored.match_file(path)
     assert {each.name for each in Path(render.ASSETS).iterdir()} == set(needed)
+
+
+def test_what_is_written_has_an_origin_that_is_no_default(ask: Ask) -> None:
+    asked, _ = question(Options(paths=("recipes.py",)))
+    for recipe in read(asked, Sources({})).recipes:
+        for settings in (variant.settings for variant in recipe.variants):
+            slowly = set(Settings.written(settings))
+            sections = {path for path in slowly if any(other.startswith(f"{path}.") for other in settings)}
+            assert {path for path in settings.written() if settings.origin(path)} == slowly - sections

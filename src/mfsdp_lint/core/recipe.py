@@ -140,7 +140,7 @@ class Settings(ABC):
         return dict.fromkeys((*self, *other))
 
     def written(self) -> Iterable[str]:
-        """The paths of the settings that somebody wrote, each once; those at their declared default are left out."""
+        """The settings that somebody wrote, each once: none at its declared default. Sections may be left out."""
         return (path for path in self if (origin := self.origin(path)) is not None and origin.how != "default")
 
     def __contains__(self, path: object) -> bool:
