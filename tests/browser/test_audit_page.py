@@ -200,7 +200,7 @@ def test_the_chain_begins_with_the_step_of_start_up_that_replaces_a_value(page: 
     page.goto(made + LLAMA)
     page.get_by_label("Which settings").select_option("startup")
     setting = page.locator(".setting", has_text="use_megatron_fsdp").first
-    assert "False → True" in setting.locator(".value").inner_text()
+    expect(setting.locator(".value")).to_contain_text("False → True")
     setting.locator("summary").click()
     assert "Start-up replaces it" in setting.locator(".chain > li").first.inner_text()
     assert "megatron-bridge 0.3.1" in setting.locator(".chain > li").first.inner_text()
@@ -209,7 +209,7 @@ def test_the_chain_begins_with_the_step_of_start_up_that_replaces_a_value(page: 
 def test_settings_of_a_recipe_can_be_searched(page: Page, made: str) -> None:
     page.goto(made + LLAMA)
     page.get_by_label("Search settings and values").fill("sharding_strategy")
-    assert page.locator(".setting .path").all_inner_texts() == ["data_parallel_sharding_strategy"]
+    assert page.locator(".setting .path").all_text_contents() == ["data_parallel_sharding_strategy"]
 
 
 def test_the_layout_is_drawn_with_the_ranks_that_share_shards(page: Page, made: str) -> None:
@@ -293,7 +293,7 @@ def test_hostile_names_and_values_are_shown_as_they_are(page: Page, made: str) -
     page.get_by_role("link", name="hostile_config").click()
     assert HOSTILE_FILE in page.locator(".title .place").inner_text()
     page.get_by_label("Search settings and values").fill("load")
-    assert HOSTILE[:60] in page.locator(".setting .value", has_text="script").first.inner_text()
+    expect(page.locator(".setting .value", has_text="script").first).to_contain_text(HOSTILE[:60])
 
 
 def test_nothing_is_loaded_and_no_other_script_may_run(page: Page, made: str) -> None:
