@@ -45,7 +45,7 @@ def tree_at(directory: str, torch: str | None = None) -> Tree:
         raise UsageError(f"--megatron-lm: {directory} has no {ARGUMENTS}: name a checkout of Megatron-LM")
     found = core_at(Places(()), os.path.join(directory, CORE))
     try:
-        core = core_version(found.core or "") if found else ""
+        core = core_version(found.older or found.core or "") if found else ""
     except UnknownVersion as error:
         raise UsageError(f"--megatron-lm: {directory}: {error}") from None
     if not core:
