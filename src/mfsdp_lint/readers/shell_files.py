@@ -60,6 +60,9 @@ _RELEVANT = re.compile(
 _STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^\s*\.\s|\bmegatron\s", re.MULTILINE)
 
 
+_PROGRAMS = re.compile(r"\.(?:py|sh|bash|sbatch|slurm)\b|\B-m\b|\b(?:bash|sh|megatron)\b")
+
+
 def _may_be_one(text: str) -> bool:
     """Whether a script may start a training run, by its words. Parsers are loaded for no other."""
     return bool(_RELEVANT.search(text) and _STARTS.search(text))
@@ -68,6 +71,11 @@ def _may_be_one(text: str) -> bool:
 def may_start(text: str) -> bool:
     """Whether a text that is, or holds, a script may start a training run."""
     return _may_be_one(text)
+
+
+def may_start_program(path: str, text: str, sources: Sources) -> bool:
+    """The same of a program that starts others, whose words stand within quotes; or it names one of the tree."""
+    return bool(_RELEVANT.search(text) and _PROGRAMS.search(text)) or _starts_a_recipe(path, text, sources)
 
 
 class _Reading:

@@ -1,9 +1,10 @@
-"""A script that another file holds: its text, which knows where it is written, and the variables it begins with."""
+"""What another file holds: scripts and commands, which know where they are written, and what these begin with."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.readers.shell.pieces import Text
 from mfsdp_lint.readers.shell.state import Variable
@@ -11,7 +12,23 @@ from mfsdp_lint.readers.shell.state import Variable
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The pieces of a script, and its environment as far as the file that holds it says."""
+    """The pieces of a script, and its environment as far as the file that holds it says.
+
+    `folder` is the one that it is started in, and `when` the way to it.
+    """
 
     text: Text
     variables: Mapping[str, Variable] = field(default_factory=dict)
+    folder: str | None = None
+    when: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCommand:
+    """The same of a command that no shell reads: its words, and where it is started."""
+
+    words: tuple[Text, ...]
+    place: Span
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    folder: str | None = None
+    when: tuple[str, ...] = ()

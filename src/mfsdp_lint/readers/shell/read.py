@@ -20,7 +20,7 @@ from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.shell import megatron_lm, overrides, profiled
 from mfsdp_lint.readers.shell.command import command_of
 from mfsdp_lint.readers.shell.files import path_of
-from mfsdp_lint.readers.shell.held import Held
+from mfsdp_lint.readers.shell.held import Held, HeldCommand
 from mfsdp_lint.readers.shell.noticed.conversions import Conversion, Loading, conversions, loadings_of, told_of
 from mfsdp_lint.readers.shell.noticed.notices import noticed
 from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
@@ -57,13 +57,13 @@ class ShellRead:
 
 def read_shell(
     path: str,
-    text: str | Held,
+    text: str | Held | Sequence[Held | HeldCommand],
     versions: Versions = DEFAULT_TARGET,
     sources: Sources | None = None,
     programs: Programs | None = None,
 ) -> ShellRead:
-    """What a script comes to. A launch that does not configure Megatron gives no recipe. With `programs`, those of the
-    tree that it starts are followed.
+    """What a script comes to, or all that a file holds. A launch that does not configure Megatron gives no recipe. With
+    `programs`, those of the tree that it starts are followed.
 
     Origins: the span is the flag with its value, or the assignment; the focus is the value.
     """
@@ -71,7 +71,11 @@ def read_shell(
     runner = Runner(path, sources)
     problems = []
     try:
-        runner.run(text)
+        for each in [text] if isinstance(text, (str, Held)) else text:
+            if isinstance(each, HeldCommand):
+                runner.command(each)
+            else:
+                runner.run(each)
     except (TooMuch, RecursionError):
         problems.append(Problem(path, 1, 1, "this script has more ways and steps than are followed", "foreign"))
     unfollowed: list[Unfollowed] = []

@@ -24,7 +24,7 @@ from mfsdp_lint.readers.shell.branching import (
 from mfsdp_lint.readers.shell.builtins import BUILTINS
 from mfsdp_lint.readers.shell.conditions import truth_of_words
 from mfsdp_lint.readers.shell.expand import Expander
-from mfsdp_lint.readers.shell.held import Held
+from mfsdp_lint.readers.shell.held import Held, HeldCommand
 from mfsdp_lint.readers.shell.heredocs import heredoc, written_to
 from mfsdp_lint.readers.shell.noticed.continuations import cut_off
 from mfsdp_lint.readers.shell.pieces import Text, known, output_of, plain
@@ -81,17 +81,21 @@ class Runner:
         self.steps = 0
         self.depth = 0
         self.at: tuple[Script, Node] | None = None
+        self.place: Span | None = None
         self.scripts: dict[tuple[Span, str], Script] = {}
 
     def run(self, text: str | Held) -> None:
         """Follow the script. Raises TooMuch."""
         script = Script.of_file(self.path, text) if isinstance(text, str) else Script(text.text)
-        state = State()
-        if not isinstance(text, str):
-            state.variables |= text.variables
+        state = State() if isinstance(text, str) else _beginning(text)
         own = (replace(script.made(script.root, HOLE), stands=self.path),)
         state.variables |= {"0": Variable((own,)), "BASH_SOURCE": Variable((own,), array=True)}
         self.script(script, state)
+
+    def command(self, held: HeldCommand) -> None:
+        """A command that no script starts. Raises TooMuch."""
+        self.at, self.place = None, held.place
+        self.start(list(held.words), _beginning(held))
 
     def script(self, script: Script, state: State) -> list[Ended]:
         """A whole script."""
@@ -261,16 +265,18 @@ class Runner:
             seen.variables = dict(state.cluster or {})
         if isinstance(found, Inner):
             self._inner(found, seen)
-        elif found is not None and self.at is not None:
-            script, node = self.at
+        elif found is not None and (place := self._place()) is not None:
             environment = {} if found.fresh else seen.environment()
             for name, text in found.environment.items():
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
-            behind = tuple(cut_off(script, node))
+            behind = () if self.at is None else tuple(cut_off(*self.at))
             late = () if seen is state else ray.late(state, environment)
-            span = script.span(node)
-            self._launched(Launch(found, span, environment, state.when, state.given, state.folder, behind, late))
+            self._launched(Launch(found, place, environment, state.when, state.given, state.folder, behind, late))
         return [Ended(state)]
+
+    def _place(self) -> Span | None:
+        """Where the command at hand is written."""
+        return self.place if self.at is None else self.at[0].span(self.at[1])
 
     def _launched(self, launch: Launch) -> None:
         """Keep a launch, of those that are alike one for each way to it. Raises TooMuch."""
@@ -393,6 +399,11 @@ class Runner:
             else:
                 ended += self.statement(script, second, way.state)
         return ended
+
+
+def _beginning(held: Held | HeldCommand) -> State:
+    """What is known where something begins that another file holds."""
+    return State(variables=dict(held.variables), folder=held.folder, when=held.when)
 
 
 def _ends_a_line(script: Script, node: Node) -> bool:

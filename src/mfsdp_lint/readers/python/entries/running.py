@@ -99,11 +99,7 @@ def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | No
             ending = kept(error)
             complete = False
         ended.append(ending)
-        taken = machine.path.taken
-        pending += [
-            (*(outcome for outcome, _ in taken[:position]), not taken[position][0])
-            for position in range(len(taken) - 1, len(prefix) - 1, -1)
-        ]
+        pending += other_sides(machine, prefix)
         here = list(path_yields(machine, root, spans, names))
         for each in here:
             found.setdefault(each.key, []).append(each)
@@ -112,6 +108,15 @@ def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | No
             idle += [(value, variant_of(machine, value, spans)) for value in given]
     machine.finish()
     return list(_recipes(entry, found, [variant for value, variant in idle if value.text in changed], complete))
+
+
+def other_sides(machine: Machine, prefix: tuple[bool, ...]) -> list[tuple[bool, ...]]:
+    """The paths that part from the one at hand behind its `prefix`, the first of them last."""
+    taken = machine.path.taken
+    return [
+        (*(outcome for outcome, _ in taken[:position]), not taken[position][0])
+        for position in range(len(taken) - 1, len(prefix) - 1, -1)
+    ]
 
 
 def _import(machine: Machine, module: Module) -> None:
@@ -167,7 +172,7 @@ def _configuration(machine: Machine, entry: Entry, names: dict[str, Object]) -> 
         return _from_function(machine, entry, keywords, given), given
     if entry.kind == "module":
         return resolve_global(machine, entry.module, entry.name), []
-    return _from_script(machine, entry, names), []
+    return run_script(machine, entry, names), []
 
 
 def _from_function(machine: Machine, entry: Entry, keywords: dict[str, Object], given: list[Unknown]) -> Object:
@@ -268,7 +273,8 @@ def to_object(machine: Machine, value: Plain) -> Object:
     return value
 
 
-def _from_script(machine: Machine, entry: Entry, names: dict[str, Object]) -> Object:
+def run_script(machine: Machine, entry: Entry, names: dict[str, Object]) -> Object:
+    """Run a module as a script; what it hands back is the last configuration among its global `names`."""
     source = entry.module
     main = Module(source.path, source.name, source.tree)
     main.ran = True

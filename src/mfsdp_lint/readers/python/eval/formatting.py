@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.eval.protocols import called
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
@@ -18,6 +19,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Instance,
     ListObject,
     Object,
+    PartlyKnown,
     PathObject,
     SetObject,
     derived,
@@ -70,12 +72,16 @@ def formatted(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Object:
         assert isinstance(part, ast.FormattedValue)
         values.append(evaluate(machine, part.value, frame))
         text = _formatted_text(machine, part, machine.settle(values[-1]), frame)
-        if text is None:
-            known = False
-        else:
-            texts.append(text)
-    small = known and sum(map(len, texts)) <= LONGEST_TEXT
-    return derived("".join(texts), *values) if small else machine.unknown("", not_none=True)
+        known = known and text is not None
+        texts.append(HOLE if text is None else text)
+    if sum(map(len, texts)) > LONGEST_TEXT:
+        return machine.unknown("", not_none=True)
+    return derived("".join(texts), *values) if known else _partly_known(machine, "".join(texts))
+
+
+def _partly_known(machine: Machine, said: str) -> Object:
+    machine.doubts += 1
+    return PartlyKnown(machine.tick(), said)
 
 
 def _formatted_text(machine: Machine, part: ast.FormattedValue, value: Object, frame: Frame) -> str | None:

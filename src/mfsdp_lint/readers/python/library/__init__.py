@@ -23,6 +23,7 @@ from mfsdp_lint.readers.python.library import (
     search_path,
     sequences,
     standard,
+    subprocesses,
     text,
     types,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "search_path",
     "sequences",
     "standard",
+    "subprocesses",
     "text",
     "types",
 ]

@@ -14,6 +14,7 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.readers.given_words import Given, GivenWord
+from mfsdp_lint.readers.python.state.commands import Command
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.outcomes import OutOfSteps
 from mfsdp_lint.readers.python.state.paths import PATIENCE, ExecutionPath, Facts, Place
@@ -299,6 +300,9 @@ class Machine:
 
     def forgetting(self, value: Object) -> None:
         """Told of all that is about to be forgotten (see havoc): for machines that watch it."""
+
+    def starting(self, command: Command) -> None:
+        """Told of every program that is started: for machines that ask for them."""
 
     # -- what is known --------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.readers.python.state.commands import Command
 from mfsdp_lint.readers.python.values.markers import HANDED
 from mfsdp_lint.readers.python.values.objects import DictObject, Object
 
@@ -85,23 +86,32 @@ class Launch:
 
 
 class Launches:
-    """What a path launched, in this order; under HANDED, the last configuration that it gave to code out of sight."""
+    """What a path launched, in this order; under HANDED, the last configuration that it gave to code out of sight.
+
+    Where somebody asks for them (`Machine.starting`), the programs that it started are among them.
+    """
 
     __slots__ = ("born", "fields")
 
     def __init__(self, born: int) -> None:
         self.born = born
-        self.fields: dict[Any, Launch] = {}
+        self.fields: dict[Any, Launch | Command] = {}
 
     @property
     def handed(self) -> Launch | None:
         """The last configuration that went to code out of sight, which is no launcher as far as is known."""
-        return self.fields.get(HANDED)
+        found = self.fields.get(HANDED)
+        return found if isinstance(found, Launch) else None
 
     @property
     def all(self) -> list[Launch]:
-        """Every launch."""
-        return [self.fields[key] for key in self.fields if key is not HANDED]
+        """Every launch of a configuration."""
+        return [each for key, each in self.fields.items() if key is not HANDED and isinstance(each, Launch)]
+
+    @property
+    def commands(self) -> list[Command]:
+        """Every program that was started."""
+        return [each for each in self.fields.values() if isinstance(each, Command)]
 
 
 class ExecutionPath:

@@ -127,6 +127,16 @@ class PathObject(Unknown):
         self.path = path
 
 
+class PartlyKnown(Unknown):
+    """A text of which parts are known: `said` has a HOLE for each of the others."""
+
+    __slots__ = ("said",)
+
+    def __init__(self, born: int, said: str) -> None:
+        super().__init__(born, "", True)
+        self.said = said
+
+
 class ConfigTree(Unknown):
     """A configuration of OmegaConf: its entries are among its fields; a write tells that somebody changed one."""
 

@@ -1,0 +1,197 @@
+"""Python scripts that start other programs: what the evaluator has seen them start, as commands and scripts of a shell.
+
+A word keeps the place of the expression that says it; where that is not seen, that of the call.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.values import CWD
+from mfsdp_lint.process import without_collection
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.python.entries import entries, running
+from mfsdp_lint.readers.python.state.commands import Command, Said
+from mfsdp_lint.readers.python.state.folders import folder_of, spelled
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
+from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE
+from mfsdp_lint.readers.python.state.room import with_room
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
+from mfsdp_lint.readers.reader import ToRead
+from mfsdp_lint.readers.shell.held import Held, HeldCommand
+from mfsdp_lint.readers.shell.pieces import Piece, Text
+from mfsdp_lint.readers.shell.state import Variable
+
+_SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")
+
+
+def commands(path: str, asked: ToRead, nemo: Any = None) -> Sequence[Held | HeldCommand]:
+    """What a script starts, on every path through it; nothing where the file is no script. `nemo` is as for
+    `read_python`."""
+    finder = ModuleFinder(asked.sources, asked.search_path)
+    finder.spell(asked.every)
+    finder.ask_for([path])
+    machine = _Watching(finder, asked.knowledge(), nemo=nemo)
+    machine.patience = LONG_PATIENCE
+    with without_collection():
+        return with_room(lambda: _commands(machine, path))
+
+
+class _Watching(Machine):
+    """A machine that keeps what is started."""
+
+    def starting(self, command: Command) -> None:
+        self.put(self.path.launches, self.tick(), command)
+
+
+def _commands(machine: Machine, path: str) -> list[Held | HeldCommand]:
+    module = machine.finder.load(path)
+    entry = None if module is None else entries.script(machine, module)
+    if entry is None:
+        return []
+    found: list[Held | HeldCommand] = []
+    pending: list[tuple[bool, ...]] = [()]
+    for _ in range(running.RUN_LIMIT):
+        if not pending:
+            break
+        prefix = pending.pop()
+        machine.begin(prefix)
+        # What was started before it ended is started.
+        with suppress(Raised, RecursionError, OutOfSteps, CannotJoin):
+            running.run_script(machine, entry, {})
+        pending += running.other_sides(machine, prefix)
+        for command in machine.path.launches.commands:
+            held = _Places(machine, command, path).held()
+            found += [held] if held is not None and held not in found else []
+    machine.finish()
+    return found
+
+
+class _Places:
+    """A command in the terms of a shell; `place` is where the script at `path` starts it."""
+
+    def __init__(self, machine: Machine, command: Command, path: str) -> None:
+        self.machine = machine
+        self.command = command
+        self.lines: dict[str, Lines] = {}
+        here = next((call for call in command.calls if call[0].path == path), command.calls[0])
+        self.place = self._piece("", here[0], here[1])
+
+    def held(self) -> Held | HeldCommand | None:
+        """The command; None where it is not known what program it starts."""
+        command = self.command
+        variables = dict(self._variables())
+        known, folder = self._folder()
+        if not known:
+            return None
+        if command.script is not None:
+            return Held(self._text(command.script), variables, folder, command.when)
+        words = tuple(map(self._text, command.words))
+        if not words or words[0][0].text == HOLE:
+            return None
+        return HeldCommand(words, self.place.span, variables, folder, command.when)
+
+    def _folder(self) -> tuple[bool, str | None]:
+        """Whether the folder is known that a program is started in, and which one that is."""
+        if self.command.folder is None:
+            return True, None
+        said = "".join(piece.stands or piece.text for piece in self._text(Said(self.command.folder, None)))
+        return HOLE not in said, said
+
+    def _variables(self) -> Iterator[tuple[str, Variable]]:
+        """The environment: what is not known of it may be anything."""
+        environment = self.command.environment
+        for name, value in environment.fields.items():
+            if not isinstance(name, str) or not name.isidentifier():
+                continue
+            write = environment.writes.get(name)
+            written = self._written(write)
+            if value is None:
+                yield name, Variable(None, exported=True, unset=True, written=written)
+                continue
+            focus = self._focus(write)
+            text = self._parts(value, written or self.place if focus is None else focus)
+            known = not any(HOLE in piece.text for piece in text)
+            yield name, Variable((text,) if known else None, exported=True if known else None, written=written)
+
+    def _written(self, write: object) -> Piece | None:
+        """Where a variable was set."""
+        if not isinstance(write, Write) or write.module is None or not hasattr(write.node, "lineno"):
+            return None
+        return self._piece("", write.module, write.node)
+
+    def _focus(self, write: object) -> Piece | None:
+        if not isinstance(write, Write) or write.module is None or not hasattr(write.focus, "lineno"):
+            return None
+        return self._piece("", write.module, write.focus)
+
+    def _text(self, said: Said) -> Text:
+        """A word as a text that knows where it is written."""
+        if said.text is None:
+            return self._parts(said.value, self.place)
+        return self._parts(said.value, self._piece("", said.text.frame.module, said.text.node))
+
+    def _parts(self, value: Object, place: Piece) -> Text:
+        """What is known of a value, all of it at one place; the folders in it are known from here alone."""
+        text, option = _said(value)
+        parts = [part for part in _SYMBOL.split(text) if part] or [""]
+        if len(parts) == 1 and not _SYMBOL.fullmatch(text):
+            return (replace(self._within(text, place), option=option),)
+        return tuple(self._part(part, place, option) for part in parts)
+
+    def _part(self, part: str, place: Piece, option: str) -> Piece:
+        if not _SYMBOL.fullmatch(part):
+            return replace(_at(part, place), option=option)
+        folder = folder_of(self.machine, part)
+        module = self.command.calls[-1][0]
+        stands = os.curdir if folder is None else spelled(folder, module)
+        return replace(_at(HOLE, place), stands=stands.replace(os.sep, "/"))
+
+    def _within(self, text: str, place: Piece) -> Piece:
+        """A text at its own place in a literal, where it stands there as it is."""
+        at = place.lines.text.find(text, place.start, place.end) if text else -1
+        return _at(text, place) if at < 0 else Piece(text, place.path, place.lines, at, at + len(text))
+
+    def _piece(self, text: str, module: Module, node: Any) -> Piece:
+        """A text at the place of an expression."""
+        path = module.path
+        if path not in self.lines:
+            self.lines[path] = Lines(self.machine.finder.sources.text_or_none(path) or "")
+        lines = self.lines[path]
+        span = node.point if isinstance(node, Origin) else lines.of_node(path, node)
+        if not lines.text or span.path != path:
+            return Piece(text, path, lines, 0, 0)
+        return Piece(text, path, lines, *_offsets(lines, span))
+
+
+def _offsets(lines: Lines, span: Span) -> tuple[int, int]:
+    return lines.offset(span.line, span.column), lines.offset(span.end_line, span.end_column)
+
+
+def _at(text: str, place: Piece) -> Piece:
+    """A text that is not the one at its place."""
+    end = place.end + (place.end - place.start == len(text))
+    return Piece(text, place.path, place.lines, place.start, end)
+
+
+def _said(value: Object) -> tuple[str, str]:
+    """What is known of a text, and the option or variable that it is the default of."""
+    if isinstance(value, Option) and isinstance(value.default, str):
+        return value.default, value.text
+    if isinstance(value, PathObject):
+        return value.path, ""
+    if isinstance(value, PartlyKnown):
+        return value.said, ""
+    if isinstance(value, External) and value.name == "sys.executable":
+        return "python", ""
+    return (value, "") if isinstance(value, str) else (HOLE, "")

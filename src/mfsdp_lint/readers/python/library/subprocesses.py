@@ -1,0 +1,179 @@
+"""Programs that a program starts: `subprocess`, `os.system`, `os.execvp`. None is started here."""
+
+from __future__ import annotations
+
+import ast
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from mfsdp_lint.readers.python.eval.iteration import iterate
+from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.state.commands import Command, Said
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import Model, models
+from mfsdp_lint.readers.python.state.texts import Text, binding, holder, peek
+from mfsdp_lint.readers.python.values.frames import Frame, calls_to
+from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Object
+
+_DEEPEST = 8
+"""Lists within lists, and names for them, that the words of a command are looked for in."""
+
+
+def _subprocess(name: str) -> Model:
+    """The model of one of the functions that take what `Popen` takes."""
+
+    def model(
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+    ) -> Object:
+        given = arguments[0] if arguments else keywords.get("args")
+        text = _argument(node, 0, "args", frame)
+        shell = machine.settle(keywords.get("shell", False))
+        environment = machine.settle(keywords.get("env"))
+        if "**" not in keywords and isinstance(shell, bool) and isinstance(environment, DictObject | None):
+            folder = machine.settle(keywords.get("cwd"))
+            words = _words(machine, given, text, frame)
+            script = (words[0] if words else None) if shell else None
+            _start(machine, [] if shell else words, script, environment, folder, node, frame)
+        return unfollowed(machine, name, arguments, keywords, node, frame)
+
+    return model
+
+
+for _name in ("run", "call", "check_call", "check_output", "Popen"):
+    models(f"subprocess.{_name}")(_subprocess(f"subprocess.{_name}"))
+
+
+def _system(name: str) -> Model:
+    """The model of one of the functions that give a shell a text."""
+
+    def model(
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+    ) -> Object:
+        if arguments:
+            script = Said(machine.settle(arguments[0]), _argument(node, 0, "command", frame))
+            _start(machine, [], script, None, None, node, frame)
+        return unfollowed(machine, name, arguments, keywords, node, frame)
+
+    return model
+
+
+for _name in ("os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"):
+    models(_name)(_system(_name))
+
+
+def _exec(name: str) -> Model:
+    """The model of one of the functions that the program ends with, as another: `os.execv` takes a list of words."""
+
+    def model(
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+    ) -> Object:
+        environment = machine.settle(arguments[2]) if name.endswith("e") and len(arguments) > 2 else None
+        if len(arguments) > 1 and isinstance(environment, DictObject | None):
+            program = Said(machine.settle(arguments[0]), _argument(node, 0, "file", frame))
+            words = _words(machine, arguments[1], _argument(node, 1, "args", frame), frame)
+            # The first word is the name that the program goes by.
+            _start(machine, [program, *words[1:]] if words else [], None, environment, None, node, frame)
+        return unfollowed(machine, name, arguments, keywords, node, frame)
+
+    return model
+
+
+for _name in ("os.execv", "os.execvp", "os.execve", "os.execvpe"):
+    models(_name)(_exec(_name))
+
+
+@models("shlex.split")
+def _split(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
+    text = machine.settle(arguments[0])
+    if not isinstance(text, str) or len(arguments) > 1 or keywords:
+        return ListObject(None, machine.tick())
+    try:
+        return ListObject(list(shlex.split(text)), machine.tick())
+    except ValueError:
+        return ListObject(None, machine.tick())
+
+
+def _start(
+    machine: Machine,
+    words: Sequence[Said],
+    script: Said | None,
+    environment: DictObject | None,
+    folder: Object,
+    node: Any,
+    frame: Frame,
+) -> None:
+    """Tell of a program that is started, with everything as it is now."""
+    if not words and script is None:
+        return
+    seen = machine.path.environment if environment is None else environment
+    copied = DictObject({name: machine.settle(value) for name, value in seen.fields.items()}, machine.tick())
+    copied.writes = dict(seen.writes)
+    calls = ((frame.module, node, frame.function), *calls_to(frame))
+    when = tuple(words for _, words in machine.path.taken)
+    machine.starting(Command(words, script, copied, folder, calls, when))
+
+
+def _argument(node: Any, position: int, name: str, frame: Frame) -> Text | None:
+    """The expression of an argument."""
+    if not isinstance(node, ast.Call):
+        return None
+    by_name = next((each.value for each in node.keywords if each.arg == name), None)
+    found = node.args[position] if position < len(node.args) else by_name
+    return None if found is None or any(isinstance(each, ast.Starred) for each in node.args) else Text(found, frame)
+
+
+def _words(machine: Machine, given: Object, text: Text | None, frame: Frame) -> list[Said]:
+    """The words of a command; none where they are not known."""
+    given = machine.settle(given)
+    if not isinstance(given, (ListObject, tuple)):
+        return [Said(given, text)]
+    items = iterate(machine, given, frame) or []
+    texts = _elements(machine, text, _DEEPEST)
+    known = texts[: len(items)] + [None] * (len(items) - len(texts))
+    if not all(_agrees(machine, each, item) for each, item in zip(known, items, strict=True)):
+        known = [None] * len(items)
+    return [Said(machine.settle(item), each) for item, each in zip(items, known, strict=True)]
+
+
+def _agrees(machine: Machine, text: Text | None, item: Object) -> bool:
+    """Whether an expression may well say an element."""
+    constant = text.node.value if text is not None and isinstance(text.node, ast.Constant) else item
+    return constant is item or constant == machine.settle(item)
+
+
+def _elements(machine: Machine, text: Text | None, depth: int) -> list[Text | None]:
+    """The expressions of a list's elements, as far as they are seen; it may have got others behind them since."""
+    if text is None or not depth:
+        return []
+    node, frame = text
+    if isinstance(node, ast.Name):
+        owner = holder(frame, node.id)
+        bound = None if owner is None else binding(owner, node.id)
+        return [] if bound is None else _elements(machine, Text(*bound), depth - 1)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        first = _all_elements(machine, Text(node.left, frame), depth - 1)
+        return [] if first is None else first + _elements(machine, Text(node.right, frame), depth - 1)
+    found: list[Text | None] = []
+    for each in node.elts if isinstance(node, (ast.List, ast.Tuple)) else ():
+        if isinstance(each, ast.Starred):
+            several = _all_elements(machine, Text(each.value, frame), depth - 1)
+            if several is None:
+                return found
+            found += several
+        else:
+            found.append(Text(each, frame))
+    return found
+
+
+def _all_elements(machine: Machine, text: Text, depth: int) -> list[Text | None] | None:
+    """The same of a list with something behind it: None where it is not seen how long that is."""
+    found = _elements(machine, text, depth)
+    if isinstance(text.node, (ast.List, ast.Tuple)):
+        starred = any(isinstance(each, ast.Starred) for each in text.node.elts)
+        return None if starred else found
+    value = peek(machine, text.node, text.frame)
+    items = value.items if isinstance(value, ListObject) else value
+    if not isinstance(items, (list, tuple)):
+        return None
+    return [*found[: len(items)], *[None] * (len(items) - len(found))]
