@@ -82,7 +82,8 @@ def read_shell(
     kinds = _kinds(path, runner.launches, sources, programs, unfollowed)
     recipes = list(_recipes(path, kinds, versions, sources))
     if recipes:
-        notices = tuple(noticed(path, runner, [launch for launch, _ in kinds], recipes, versions))
+        whole = next(iter(runner.scripts.values())) if isinstance(text, (str, Held)) else None
+        notices = tuple(noticed(path, runner, whole, [launch for launch, _ in kinds], recipes, versions))
         recipes = [replace(recipe, notices=notices) for recipe in recipes]
     converted = list(conversions(path, runner))
     loadings = list(loadings_of(recipes, [launch for launch, _ in kinds], runner))

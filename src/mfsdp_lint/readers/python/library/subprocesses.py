@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 import shlex
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
 from mfsdp_lint.readers.python.state.commands import Command, Said
+from mfsdp_lint.readers.python.state.given import argument
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
-from mfsdp_lint.readers.python.state.texts import Text, binding, holder, peek
+from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
 from mfsdp_lint.readers.python.values.frames import Frame, calls_to
 from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Object
 
@@ -34,7 +36,7 @@ def _subprocess(name: str) -> Model:
             folder = machine.settle(keywords.get("cwd"))
             words = _words(machine, given, text, frame)
             script = (words[0] if words else None) if shell else None
-            _start(machine, [] if shell else words, script, environment, folder, node, frame)
+            _start(machine, [] if shell else words, script, environment, folder, *_told_at(machine, text, node, frame))
         return unfollowed(machine, name, arguments, keywords, node, frame)
 
     return model
@@ -114,6 +116,16 @@ def _start(
     machine.starting(Command(words, script, copied, folder, calls, when))
 
 
+def _told_at(machine: Machine, text: Text | None, node: Any, frame: Frame) -> tuple[Any, Frame]:
+    """The call that says what is started: of a function that hands on what it is given, the call of that."""
+    while text is not None and isinstance(text.node, ast.Name) and holder(frame, text.node.id) is frame:
+        text = argument(machine, frame, text.node.id)
+        if text is None or frame.caller is None or text.frame is not frame.caller:
+            break
+        node, frame = frame.node, frame.caller
+    return node, frame
+
+
 def _argument(node: Any, position: int, name: str, frame: Frame) -> Text | None:
     """The expression of an argument."""
     if not isinstance(node, ast.Call):
@@ -128,18 +140,16 @@ def _words(machine: Machine, given: Object, text: Text | None, frame: Frame) -> 
     given = machine.settle(given)
     if not isinstance(given, (ListObject, tuple)):
         return [Said(given, text)]
-    items = iterate(machine, given, frame) or []
-    texts = _elements(machine, text, _DEEPEST)
-    known = texts[: len(items)] + [None] * (len(items) - len(texts))
-    if not all(_agrees(machine, each, item) for each, item in zip(known, items, strict=True)):
-        known = [None] * len(items)
-    return [Said(machine.settle(item), each) for item, each in zip(items, known, strict=True)]
+    items = [machine.settle(item) for item in iterate(machine, given, frame) or ()]
+    texts = list(takewhile(_agrees, zip(items, _elements(machine, text, _DEEPEST), strict=False)))
+    seen = [each for _, each in texts] + [None] * (len(items) - len(texts))
+    return [Said(item, each) for item, each in zip(items, seen, strict=True)]
 
 
-def _agrees(machine: Machine, text: Text | None, item: Object) -> bool:
+def _agrees(said: tuple[Object, Text | None]) -> bool:
     """Whether an expression may well say an element."""
-    constant = text.node.value if text is not None and isinstance(text.node, ast.Constant) else item
-    return constant is item or constant == machine.settle(item)
+    item, text = said
+    return text is None or not isinstance(text.node, ast.Constant) or text.node.value == item
 
 
 def _elements(machine: Machine, text: Text | None, depth: int) -> list[Text | None]:
@@ -148,9 +158,7 @@ def _elements(machine: Machine, text: Text | None, depth: int) -> list[Text | No
         return []
     node, frame = text
     if isinstance(node, ast.Name):
-        owner = holder(frame, node.id)
-        bound = None if owner is None else binding(owner, node.id)
-        return [] if bound is None else _elements(machine, Text(*bound), depth - 1)
+        return _elements_of_name(machine, node.id, frame, depth - 1)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         first = _all_elements(machine, Text(node.left, frame), depth - 1)
         return [] if first is None else first + _elements(machine, Text(node.right, frame), depth - 1)
@@ -163,6 +171,19 @@ def _elements(machine: Machine, text: Text | None, depth: int) -> list[Text | No
             found += several
         else:
             found.append(Text(each, frame))
+    return found
+
+
+def _elements_of_name(machine: Machine, name: str, frame: Frame, depth: int) -> list[Text | None]:
+    """The same of a list that has a name, with what `+=` adds to it."""
+    owner = holder(frame, name)
+    given = argument(machine, owner, name) if isinstance(owner, Frame) else None
+    found = _elements(machine, given, depth)
+    for node, (_, bound_in) in owner.bound.get(name, {}).items() if owner is not None else ():
+        here = bound_in or (owner if isinstance(owner, Frame) else top(owner))
+        added = isinstance(node, ast.AugAssign)
+        elements = _elements(machine, Text(node.value if added else node, here), depth)
+        found = found + elements if added else elements
     return found
 
 

@@ -11,34 +11,46 @@ from mfsdp_lint.readers.shell.files import path_of
 from mfsdp_lint.readers.shell.noticed import comments, continuations, flags, variables
 from mfsdp_lint.readers.shell.pieces import located
 from mfsdp_lint.readers.shell.run import Launch, Runner
+from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.vocabulary.entry import Versions
 
 
 def noticed(
-    path: str, runner: Runner, launches: Sequence[Launch], recipes: Sequence[Recipe], versions: Versions
+    path: str,
+    runner: Runner,
+    whole: Script | None,
+    launches: Sequence[Launch],
+    recipes: Sequence[Recipe],
+    versions: Versions,
 ) -> list[Notice]:
-    """The notices of a reading, each once, in the order of the text. `launches` are those that start a run."""
+    """The notices of a reading, each once, in the order of the text. `launches` are those that start a run, and `whole`
+    is the script that all of it begins with, where there is one."""
     found: dict[tuple[object, ...], Notice] = {}
-    for each in _noticed(path, runner, launches, recipes, versions):
+    for each in _noticed(path, runner, whole, launches, recipes, versions):
         found.setdefault((each.kind, each.span), each)
     return sorted(found.values(), key=lambda each: each.span)
 
 
 def _noticed(
-    path: str, runner: Runner, launches: Sequence[Launch], recipes: Sequence[Recipe], versions: Versions
+    path: str,
+    runner: Runner,
+    whole: Script | None,
+    launches: Sequence[Launch],
+    recipes: Sequence[Recipe],
+    versions: Versions,
 ) -> Iterator[Notice]:
     for script in runner.scripts.values():
         yield from continuations.broken(script)
         yield from continuations.lost(script)
         yield from comments.commented_elements(script)
         yield from variables.misspelt(script)
-    whole = next(iter(runner.scripts.values()))
-    yield from variables.late(whole, path, launches)
+    if whole is not None:
+        yield from variables.late(whole, path, launches)
     yield from variables.of_jobs(launches)
     for recipe in recipes:
         if not recipe.front_end.is_a(str(MEGATRON_LM)):
             continue
-        for variant in (*recipe.variants, *recipe.exposed):
+        for variant in (*recipe.variants, *recipe.exposed) if whole is not None else ():
             settings = (variant.settings.get(each) for each in variant.settings)
             yield from flags.twice([each for each in settings if each], whole, path)
         for launch in (each for each in launches if each.span.line == recipe.line):
