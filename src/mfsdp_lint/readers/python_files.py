@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
@@ -13,7 +13,7 @@ from mfsdp_lint.inputs.sources import Problem
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.readers.python_relevance import is_relevant
 from mfsdp_lint.readers.reader import Reading, ToRead
-from mfsdp_lint.readers.shell_files import may_start_program
+from mfsdp_lint.readers.shell_files import may_start_any
 from mfsdp_lint.versions.target import Target
 
 
@@ -26,26 +26,38 @@ def _nemo(target: Target) -> object:
 
 _STARTS = re.compile(r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+)\b")
 
+_BETWEEN_FOLDERS = re.compile(r"[\"'] */ *[\"']")
+_BETWEEN_WORDS = re.compile(r"[\"',()\[\]]+")
 
-def _runs(asked: ToRead) -> tuple[list[Recipe], list[Problem]]:
-    """What the scripts among the files start; those without such words are not parsed for it."""
+
+def _runs(asked: ToRead) -> Reading | None:
+    """What the scripts among the files start. Those without such words are not parsed for it; None where all are."""
     recipes: list[Recipe] = []
+    problems: list[Problem] = []
+    unfollowed: list[Unfollowed] = []
     faults = Faults()
-    for path in asked.paths:
-        text = asked.sources.text_or_none(path) or ""
-        if not (_STARTS.search(text) and may_start_program(path, text, asked.sources)):
-            continue
+    paths = [path for path in asked.paths if _may_start(path, asked)]
+    for path in paths:
         with faults.contained(path):
             from mfsdp_lint.readers.holders.python import commands
             from mfsdp_lint.readers.python.entries.started import Programs
             from mfsdp_lint.readers.shell.read import read_shell
 
-            def knows() -> object:
-                return _nemo(asked.target)
+            programs = Programs(asked, lambda: _nemo(asked.target))
+            found = read_shell(path, commands(path, asked, programs.nemo), asked.target, asked.sources, programs)
+            recipes += found.recipes
+            problems += found.problems
+            unfollowed += found.unfollowed
+    return Reading(recipes, [*problems, *faults.problems], unfollowed=unfollowed) if paths else None
 
-            held = commands(path, asked, knows)
-            recipes += read_shell(path, held, asked.target, asked.sources, Programs(asked, knows)).recipes
-    return recipes, faults.problems
+
+def _may_start(path: str, asked: ToRead) -> bool:
+    """Whether a file may start a run: its texts are looked at as the words of a script."""
+    text = asked.sources.text_or_none(path) or ""
+    if not _STARTS.search(text):
+        return False
+    words = _BETWEEN_WORDS.sub(" ", _BETWEEN_FOLDERS.sub("/", text))
+    return may_start_any(path, words, asked.sources)
 
 
 class PythonFiles:
@@ -56,12 +68,14 @@ class PythonFiles:
     def read(self, asked: ToRead, before: object) -> Reading:
         """The recipes of the files and addresses, and the runs that they start. What changed texts cannot reach is
         taken over."""
-        found = self._recipes(asked, before)
-        runs, problems = _runs(asked)
-        return (
-            replace(found, recipes=[*found.recipes, *runs], problems=[*found.problems, *problems])
-            if runs or problems
-            else found
+        found, runs = self._recipes(asked, before), _runs(asked)
+        if runs is None:
+            return found
+        return replace(
+            found,
+            recipes=[*found.recipes, *runs.recipes],
+            problems=[*found.problems, *runs.problems],
+            unfollowed=[*found.unfollowed, *runs.unfollowed],
         )
 
     def _recipes(self, asked: ToRead, before: object) -> Reading:

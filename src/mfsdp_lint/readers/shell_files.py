@@ -60,9 +60,6 @@ _RELEVANT = re.compile(
 _STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^\s*\.\s|\bmegatron\s", re.MULTILINE)
 
 
-_PROGRAMS = re.compile(r"\.(?:py|sh|bash|sbatch|slurm)\b|\B-m\b|\b(?:bash|sh|megatron)\b")
-
-
 def _may_be_one(text: str) -> bool:
     """Whether a script may start a training run, by its words. Parsers are loaded for no other."""
     return bool(_RELEVANT.search(text) and _STARTS.search(text))
@@ -73,9 +70,9 @@ def may_start(text: str) -> bool:
     return _may_be_one(text)
 
 
-def may_start_program(path: str, text: str, sources: Sources) -> bool:
-    """The same of a program that starts others, whose words stand within quotes; or it names one of the tree."""
-    return bool(_RELEVANT.search(text) and _PROGRAMS.search(text)) or _starts_a_recipe(path, text, sources)
+def may_start_any(path: str, text: str, sources: Sources) -> bool:
+    """The same of a script at a path, which may name a program of the tree that does."""
+    return _may_be_one(text) or _starts_a_recipe(path, text, sources)
 
 
 class _Reading:
@@ -99,7 +96,7 @@ class _Reading:
                 if error.about is None or _may_be_one(error.about):
                     self.problems.append(error.problem)
                 return []
-            if _may_be_one(text) or _starts_a_recipe(path, text, self.asked.sources):
+            if may_start_any(path, text, self.asked.sources):
                 from mfsdp_lint.readers.nemo import nemo
                 from mfsdp_lint.readers.python.entries.started import Programs
                 from mfsdp_lint.readers.shell.read import read_shell

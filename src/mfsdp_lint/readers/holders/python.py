@@ -139,7 +139,8 @@ class _Places:
         """A word as a text that knows where it is written."""
         if said.text is None:
             return self._parts(said.value, self.place)
-        return self._parts(said.value, self._piece("", said.text.frame.module, said.text.node))
+        place = self._piece("", said.text.frame.module, said.text.node)
+        return (_at(HOLE, place).splitting(),) if said.several else self._parts(said.value, place)
 
     def _parts(self, value: Object, place: Piece) -> Text:
         """What is known of a value, all of it at one place; the folders in it are known from here alone."""

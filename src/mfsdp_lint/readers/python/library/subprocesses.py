@@ -15,6 +15,7 @@ from mfsdp_lint.readers.python.state.given import argument
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.texts import Text, holder, peek, top
+from mfsdp_lint.readers.python.state.variables import is_environment
 from mfsdp_lint.readers.python.values.frames import Frame, calls_to
 from mfsdp_lint.readers.python.values.objects import DictObject, ListObject, Object
 
@@ -31,7 +32,7 @@ def _subprocess(name: str) -> Model:
         given = arguments[0] if arguments else keywords.get("args")
         text = _argument(node, 0, "args", frame)
         shell = machine.settle(keywords.get("shell", False))
-        environment = machine.settle(keywords.get("env"))
+        environment = _environment(machine, keywords.get("env"))
         if "**" not in keywords and isinstance(shell, bool) and isinstance(environment, DictObject | None):
             folder = machine.settle(keywords.get("cwd"))
             words = _words(machine, given, text, frame)
@@ -70,7 +71,7 @@ def _exec(name: str) -> Model:
     def model(
         machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
     ) -> Object:
-        environment = machine.settle(arguments[2]) if name.endswith("e") and len(arguments) > 2 else None
+        environment = _environment(machine, arguments[2] if name.endswith("e") and len(arguments) > 2 else None)
         if len(arguments) > 1 and isinstance(environment, DictObject | None):
             program = Said(machine.settle(arguments[0]), _argument(node, 0, "file", frame))
             words = _words(machine, arguments[1], _argument(node, 1, "args", frame), frame)
@@ -94,6 +95,12 @@ def _split(machine: Machine, arguments: list[Object], keywords: dict[str, Object
         return ListObject(list(shlex.split(text)), machine.tick())
     except ValueError:
         return ListObject(None, machine.tick())
+
+
+def _environment(machine: Machine, value: Object) -> Object:
+    """What a program is given as its environment; None for that of the program which starts it."""
+    value = machine.settle(value)
+    return None if is_environment(value) else value
 
 
 def _start(
@@ -140,10 +147,33 @@ def _words(machine: Machine, given: Object, text: Text | None, frame: Frame) -> 
     given = machine.settle(given)
     if not isinstance(given, (ListObject, tuple)):
         return [Said(given, text)]
-    items = [machine.settle(item) for item in iterate(machine, given, frame) or ()]
+    found = iterate(machine, given, frame)
+    if found is None:
+        return _written(machine, text)
+    items = [machine.settle(item) for item in found]
     texts = list(takewhile(_agrees, zip(items, _elements(machine, text, _DEEPEST), strict=False)))
     seen = [each for _, each in texts] + [None] * (len(items) - len(texts))
     return [Said(item, each) for item, each in zip(items, seen, strict=True)]
+
+
+def _written(machine: Machine, text: Text | None) -> list[Said]:
+    """What is known of a list of unknown length that is written as one: the texts in it that are there for all to see,
+    in front of and behind several others."""
+    if text is not None and isinstance(text.node, ast.Name):
+        bound = holder(text.frame, text.node.id)
+        said = [] if bound is None else list(bound.bound.get(text.node.id, ()))
+        text = Text(said[0], text.frame) if len(said) == 1 else None
+    if text is None or not isinstance(text.node, (ast.List, ast.Tuple)):
+        return []
+    found = [
+        Said(
+            each.value if isinstance(each, ast.Constant) else machine.unknown("word", not_none=True),
+            Text(each, text.frame),
+            several=isinstance(each, ast.Starred),
+        )
+        for each in text.node.elts
+    ]
+    return found if any(each.several for each in found) else []
 
 
 def _agrees(said: tuple[Object, Text | None]) -> bool:

@@ -11,10 +11,14 @@ from mfsdp_lint.readers.python.values.objects import DictObject, Object
 
 
 class Said(NamedTuple):
-    """A text that a program gives another one, and the expression that says it, where that is seen."""
+    """A text that a program gives another one, and the expression that says it, where that is seen.
+
+    `several`: nothing is known of it, and it may be any number of them.
+    """
 
     value: Object
     text: Text | None
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,194 @@
+"""A Python script that starts a training program is a launch, as a line of a shell script is."""
+
+from __future__ import annotations
+
+import pytest
+
+from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.values import NONE, Known
+from tests.runs.project import Project
+
+FLAGS = '"pretrain_gpt.py", "--use-megatron-fsdp", "--tensor-model-parallel-size", "2"'
+TP = "model.tensor_model_parallel_size"
+FSDP = "ddp.use_megatron_fsdp"
+DEVICES = "env.CUDA_DEVICE_MAX_CONNECTIONS"
+
+IMPORTS = (
+    "import os\nimport shlex\nimport subprocess\nimport sys\nfrom pathlib import Path\n"
+    "from elsewhere import load\n"
+)
+)
+
+
+def runs(project: Project, body: str, *files: str) -> list[Recipe]:
+    project.write("launch.py", f"{IMPORTS}\n{body}\n")
+    return project.runs("launch.py", *files)
+
+
+def run(project: Project, body: str) -> Recipe:
+    (recipe,) = runs(project, body)
+    return recipe
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        f'subprocess.run(["torchrun", {FLAGS}], check=True)',
+        f'subprocess.call(("torchrun", {FLAGS}))',
+        f'subprocess.check_call([sys.executable, "-m", "torch.distributed.run", {FLAGS}])',
+        f'subprocess.check_output(args=["python", {FLAGS}])',
+        f'process = subprocess.Popen(["torchrun", {FLAGS}])\nprocess.wait()',
+        f'with subprocess.Popen(["torchrun", {FLAGS}]) as process:\n    process.wait()',
+        f'subprocess.run(["bash", "-c", " ".join(["torchrun", {FLAGS}])])',
+        f'command = ["torchrun"]\ncommand += [{FLAGS}]\nsubprocess.run(command)',
+        f'command = ["torchrun"]\ncommand.extend([{FLAGS}])\nsubprocess.run(command)',
+        f'def start(command):\n    subprocess.run(command)\n\nstart(["torchrun", {FLAGS}])',
+        'os.system("torchrun pretrain_gpt.py --use-megatron-fsdp --tensor-model-parallel-size 2")',
+        'subprocess.run("python pretrain_gpt.py --use-megatron-fsdp --tensor-model-parallel-size 2", shell=True)',
+        'subprocess.run(shlex.split("torchrun pretrain_gpt.py --use-megatron-fsdp --tensor-model-parallel-size=2"))',
+        f'os.execvp("torchrun", ["torchrun", {FLAGS}])',
+        f'os.execvpe("torchrun", ["torchrun", {FLAGS}], os.environ)',
+    ],
+)
+def test_a_started_program_is_a_run(project: Project, start: str) -> None:
+    recipe = run(project, start)
+    assert (recipe.kind, recipe.qualified_name) == ("arguments", "launch.py")
+    assert recipe.setting(TP).value == Known(2)
+    assert recipe.setting(FSDP).value == Known(True)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        'subprocess.run(["git", "log", "--", "megatron/pretrain_gpt.py"])',
+        'subprocess.run(["ls", "megatron"], capture_output=True)',
+        'subprocess.run(["ruff", "check", "megatron.py", "--use-megatron-fsdp"])',
+        'os.system("echo torchrun pretrain_gpt.py --use-megatron-fsdp")',
+        'subprocess.run(load("megatron.py"))',
+        f'def never_called():\n    subprocess.run(["torchrun", {FLAGS}])\n\nprint("megatron")',
+        f'print(["torchrun", {FLAGS}])',
+        f'if False:\n    subprocess.run(["torchrun", {FLAGS}])\nprint("megatron")',
+    ],
+)
+def test_what_starts_no_training_is_no_run(project: Project, start: str) -> None:
+    assert runs(project, start) == []
+
+
+def test_the_environment_is_that_of_the_moment_of_the_launch(project: Project) -> None:
+    first, second = runs(
+        project,
+        f"""\
+os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"
+subprocess.run(["torchrun", {FLAGS}])
+os.environ.pop("CUDA_DEVICE_MAX_CONNECTIONS", None)
+subprocess.run(["torchrun", {FLAGS}])
+""",
+    )
+    assert (first.qualified_name, second.qualified_name) == ("launch.py[1]", "launch.py[2]")
+    assert first.setting(DEVICES).value == Known("1")
+    assert second.setting(DEVICES).value == NONE
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        '{**os.environ, "CUDA_DEVICE_MAX_CONNECTIONS": "8"}',
+        'dict(os.environ, CUDA_DEVICE_MAX_CONNECTIONS="8")',
+        'os.environ.copy() | {"CUDA_DEVICE_MAX_CONNECTIONS": "8"}',
+        '{"CUDA_DEVICE_MAX_CONNECTIONS": str(4 * 2)}',
+    ],
+)
+def test_env_is_the_environment(project: Project, environment: str) -> None:
+    recipe = run(project, f'subprocess.run(["torchrun", {FLAGS}], env={environment})')
+    assert recipe.setting(DEVICES).value == Known("8")
+
+
+def test_without_a_known_environment_there_is_no_run(project: Project) -> None:
+    assert runs(project, f'subprocess.run(["torchrun", {FLAGS}], env=load())') == []
+
+
+def test_a_value_is_told_where_it_is_written(project: Project) -> None:
+    recipe = run(
+        project,
+        """\
+command = ["torchrun", "pretrain_gpt.py", "--use-megatron-fsdp"]
+command += ["--tensor-model-parallel-size", "2"]
+os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "8"
+subprocess.run(command)
+""",
+    )
+    assert recipe.line == 11
+    points = {path: recipe.setting(path).origin.point for path in (FSDP, TP, DEVICES)}
+    assert {path: (each.line, each.column) for path, each in points.items()} == {
+        FSDP: (8, 44),
+        TP: (9, 14),
+        DEVICES: (10, 46),
+    }
+
+
+def test_of_a_word_that_is_partly_known_that_part_counts(project: Project) -> None:
+    recipe = run(
+        project,
+        """\
+ranks = load()
+subprocess.run(["torchrun", "pretrain_gpt.py", "--use-megatron-fsdp", f"--tensor-model-parallel-size={ranks}"])
+""",
+    )
+    assert recipe.setting(FSDP).value == Known(True)
+    assert not isinstance(recipe.setting(TP).value, Known)
+
+
+def test_words_out_of_sight_may_be_any_flags(project: Project) -> None:
+    recipe = run(project, f'subprocess.run(["torchrun", {FLAGS}, *load()])')
+    assert not isinstance(recipe.setting("checkpoint.ckpt_format").value, Known)
+
+
+def test_the_two_sides_of_a_condition_stay_apart(project: Project) -> None:
+    recipe = run(
+        project,
+        """\
+command = ["torchrun", "pretrain_gpt.py", "--tensor-model-parallel-size", "2"]
+if Path("/data/big").is_dir():
+    command.append("--use-megatron-fsdp")
+subprocess.run(command)
+""",
+    )
+    assert {repr(variant.value(FSDP)) for variant in recipe.variants} == {repr(Known(True)), repr(Known(False))}
+
+
+def test_a_script_beside_it_is_started_in_its_folder(project: Project) -> None:
+    project.write("jobs/run.sh", f"python {FLAGS.replace(',', '')}\n")
+    (recipe,) = runs(project, 'subprocess.run(["bash", "run.sh"], cwd="jobs")  # megatron')
+    assert recipe.setting(TP).value == Known(2)
+
+
+TRAIN = """\
+import argparse
+
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+from megatron.bridge.training.gpt_step import forward_step
+from megatron.bridge.training.pretrain import pretrain
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--tp", type=int, default=4)
+args = parser.parse_args()
+cfg = llama3_8b_pretrain_config()
+cfg.model.tensor_model_parallel_size = args.tp
+pretrain(cfg, forward_step)
+"""
+
+
+@pytest.mark.parametrize(
+    "program", ['"scripts/train.py"', 'Path(__file__).parent / "scripts" / "train.py"', '"-m", "scripts.train"']
+)
+def test_a_program_of_the_tree_is_followed_with_its_words(project: Project, program: str) -> None:
+    project.write("scripts/train.py", TRAIN)
+    recipe = run(project, f'subprocess.run(["python", {program}, "--tp", "2"])')
+    assert recipe.kind == "launch"
+    assert recipe.setting(TP).value == Known(2)
+
+
+def test_findings_stand_in_the_script_that_launches(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    project.write("launch.py", f'{IMPORTS}\nsubprocess.run(["torchrun", {FLAGS}])\n')
+    project.lint("launch.py")
+    assert "launch.py:8:49: error MFSDP101" in capsys.readouterr().out
