@@ -14,9 +14,7 @@ FSDP = "ddp.use_megatron_fsdp"
 DEVICES = "env.CUDA_DEVICE_MAX_CONNECTIONS"
 
 IMPORTS = (
-    "import os\nimport shlex\nimport subprocess\nimport sys\nfrom pathlib import Path\n"
-    "from elsewhere import load\n"
-)
+    "import os\nimport shlex\nimport subprocess\nimport sys\nfrom pathlib import Path\nfrom elsewhere import load\n"
 )
 
 
