@@ -116,8 +116,8 @@ subprocess.run(command)
 """,
     )
     assert recipe.line == 11
-    points = {path: recipe.setting(path).origin.point for path in (FSDP, TP, DEVICES)}
-    assert {path: (each.line, each.column) for path, each in points.items()} == {
+    origins = {path: recipe.setting(path).origin for path in (FSDP, TP, DEVICES)}
+    assert {path: each and (each.point.line, each.point.column) for path, each in origins.items()} == {
         FSDP: (8, 44),
         TP: (9, 14),
         DEVICES: (10, 46),

@@ -207,12 +207,14 @@ def _elements(machine: Machine, text: Text | None, depth: int) -> list[Text | No
 def _elements_of_name(machine: Machine, name: str, frame: Frame, depth: int) -> list[Text | None]:
     """The same of a list that has a name, with what `+=` adds to it."""
     owner = holder(frame, name)
+    if owner is None:
+        return []
     given = argument(machine, owner, name) if isinstance(owner, Frame) else None
+    own = owner if isinstance(owner, Frame) else top(owner)
     found = _elements(machine, given, depth)
-    for node, (_, bound_in) in owner.bound.get(name, {}).items() if owner is not None else ():
-        here = bound_in or (owner if isinstance(owner, Frame) else top(owner))
+    for node, (_, bound_in) in owner.bound.get(name, {}).items():
         added = isinstance(node, ast.AugAssign)
-        elements = _elements(machine, Text(node.value if added else node, here), depth)
+        elements = _elements(machine, Text(node.value if added else node, bound_in or own), depth)
         found = found + elements if added else elements
     return found
 

@@ -50,9 +50,10 @@ def _noticed(
     for recipe in recipes:
         if not recipe.front_end.is_a(str(MEGATRON_LM)):
             continue
-        for variant in (*recipe.variants, *recipe.exposed) if whole is not None else ():
-            settings = (variant.settings.get(each) for each in variant.settings)
-            yield from flags.twice([each for each in settings if each], whole, path)
+        if whole is not None:
+            for variant in (*recipe.variants, *recipe.exposed):
+                settings = (variant.settings.get(each) for each in variant.settings)
+                yield from flags.twice([each for each in settings if each], whole, path)
         for launch in (each for each in launches if each.span.line == recipe.line):
             yield from comments.within_quotes(launch.started.arguments)
             if recipe.front_end == MEGATRON_LM:  # others declare flags of their own
