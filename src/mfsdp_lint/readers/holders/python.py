@@ -169,8 +169,10 @@ class _Places:
         if path not in self.lines:
             self.lines[path] = Lines(self.machine.finder.sources.text_or_none(path) or "")
         lines = self.lines[path]
+        if not lines.text:
+            return Piece(text, path, lines, 0, 0)
         span = node.point if isinstance(node, Origin) else lines.of_node(path, node)
-        if not lines.text or span.path != path:
+        if span.path != path:
             return Piece(text, path, lines, 0, 0)
         return Piece(text, path, lines, *_offsets(lines, span))
 
