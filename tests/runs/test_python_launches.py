@@ -190,3 +190,31 @@ def test_findings_stand_in_the_script_that_launches(project: Project, capsys: py
     project.write("launch.py", f'{IMPORTS}\nsubprocess.run(["torchrun", {FLAGS}])\n')
     project.lint("launch.py")
     assert "launch.py:8:49: error MFSDP101" in capsys.readouterr().out
+
+
+def test_a_fix_changes_the_word_that_is_wrong(project: Project) -> None:
+    words = '"torchrun", "pretrain_gpt.py", "--use-megatron-fsdp", "--use-distributed-optimizer"'
+    strategy = '"--data-parallel-sharding-strategy", "optim_grads_params"'
+    launch = f'{IMPORTS}\nsubprocess.run([{words}, {strategy}, "--ckpt-format", "torch_dist"])\n'
+    project.write("launch.py", launch)
+    project.lint("--fix", "launch.py")
+    assert (project.folder / "launch.py").read_text() == launch.replace("torch_dist", "fsdp_dtensor")
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "subprocess.run()",
+        "subprocess.run(1)",
+        "subprocess.run([])",
+        "subprocess.run([], shell=True)",
+        'subprocess.run([None, 3, b"x", ["y"]])',
+        'subprocess.run(*["torchrun"], **{"env": {1: 2, "A": None}})',
+        "os.system()",
+        'os.execvp("torchrun")',
+        'os.execvp("torchrun", 3)',
+        'os.system("torchrun \'train.py")',
+    ],
+)
+def test_calls_that_fail_start_nothing(project: Project, start: str) -> None:
+    assert runs(project, f"{start}  # megatron train.py") == []
