@@ -63,8 +63,8 @@ def checkpoint(path: str, latest: int = LATEST) -> Found:
 
 def _run(path: str, names: Collection[str], iterations: Sequence[str], whole: int) -> Found:
     places = [os.path.join(path, name) for name in iterations[-MOST_ITERATIONS:]]
-    first = len(places) - whole
-    found = [iteration(each, *([] if at >= first else [_GLANCE])) for at, each in enumerate(places)]
+    older = max(0, len(places) - whole)
+    found = [*(iteration(each, _GLANCE) for each in places[:older]), *map(iteration, places[older:])]
     latest, troubles = _tracked(path, names, iterations)
     formats = {each.format for each in found if each.format is not None}
     if len(formats) > 1:
@@ -91,9 +91,8 @@ def _tracked(path: str, names: Collection[str], iterations: Sequence[str]) -> tu
         return None, [Trouble("error", place, "holds neither a number nor `release`", _FAILS)]
     named = name_of(text)
     if named not in iterations:
-        met: State | None = (
-            None if TRAIN_STATE in names else "no such iteration"
-        )  # Megatron-Bridge reads that one first
+        # Megatron-Bridge reads its own tracker first, and nothing here tells what that one names.
+        met: State | None = None if TRAIN_STATE in names else "no such iteration"
         return text, [Trouble("error", place, f"names {named}, which is not there", _FAILS, met)]
     return text, []
 

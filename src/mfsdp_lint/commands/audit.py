@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell, tell_unfollowed
@@ -14,7 +14,7 @@ from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.memory.result import Given, Memory
+from mfsdp_lint.memory.result import Given, MemoryOf
 from mfsdp_lint.versions.target import Target
 
 SUMMARY = "Shows what every recipe really configures, defaults and helpers included."
@@ -95,7 +95,7 @@ def main(arguments: argparse.Namespace) -> int:
     return tell(found.remarks, (*not_there, *found.problems))
 
 
-def memory_with(target: Target, arguments: argparse.Namespace) -> Callable[[Recipe], Memory]:
+def memory_with(target: Target, arguments: argparse.Namespace) -> MemoryOf:
     """What the memory of a recipe comes to, as the arguments size it."""
     from mfsdp_lint.memory.estimate import memory
 
@@ -146,7 +146,7 @@ def _rendered(
     target: Target,
     globs: Sequence[str],
     unfollowed: Sequence[Unfollowed],
-    memory_of: Callable[[Recipe], Memory] | None,
+    memory_of: MemoryOf | None,
 ) -> Iterable[str]:
     if output_format == "json":
         from mfsdp_lint.reports.audit import json

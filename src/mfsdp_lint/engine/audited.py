@@ -15,8 +15,9 @@ from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.engine.read import Question, question, read, with_launchers
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.memory.result import MemoryOf
 from mfsdp_lint.process import without_collection
-from mfsdp_lint.reports.audit.page.sides import MemoryOf, Side, side_document
+from mfsdp_lint.reports.audit.page.sides import Side, side_document
 from mfsdp_lint.reports.snippet import lines_of
 from mfsdp_lint.versions.target import Target
 

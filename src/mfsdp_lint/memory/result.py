@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
 
 
@@ -107,3 +110,7 @@ class Memory:
     def own(self) -> Footprint | None:
         """The footprint of the recipe as it is wrapped; None where that is not known."""
         return next((each for each in self.footprints if each.runs), None)
+
+
+MemoryOf = Callable[[Recipe], Memory]
+"""What the memory of a recipe comes to."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Unfollowed, Variant
 from mfsdp_lint.core.values import UNKNOWN
-from mfsdp_lint.memory.result import Memory
+from mfsdp_lint.memory.result import MemoryOf
 from mfsdp_lint.reports.memory import about
 from mfsdp_lint.reports.memory import document as memory_document
 from mfsdp_lint.reports.settings import (
@@ -32,7 +32,7 @@ def render(
     target: Target,
     globs: Sequence[str] = (),
     unfollowed: Sequence[Unfollowed] = (),
-    memory_of: Callable[[Recipe], Memory] | None = None,
+    memory_of: MemoryOf | None = None,
 ) -> Iterator[str]:
     """The document in pieces, a recipe a line: the settings of a large tree are many megabytes.
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.memory.result import Memory
+from mfsdp_lint.memory.result import Memory, MemoryOf
 from mfsdp_lint.reports.audit.csv import row
 from mfsdp_lint.reports.memory import COLUMNS, CSV, NOT_KNOWN, cells, rows, whole
 from mfsdp_lint.results.printable import count, printable, width
 from mfsdp_lint.versions.target import Target
-
-MemoryOf = Callable[[Recipe], Memory]
-"""What the memory of a recipe comes to."""
 
 
 def table(recipes: Sequence[Recipe], target: Target, memory_of: MemoryOf) -> str:

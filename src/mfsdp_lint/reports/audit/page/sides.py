@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe, Setting
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import UNKNOWN
-from mfsdp_lint.memory.result import Memory
+from mfsdp_lint.memory.result import MemoryOf
 from mfsdp_lint.reports.audit.columns import COLUMNS, RUNS, Column
 from mfsdp_lint.reports.audit.page.cells import IsAtHand, cell_of, shown
 from mfsdp_lint.reports.audit.page.memory import memory_document
@@ -25,9 +25,6 @@ from mfsdp_lint.results.printable import printable
 from mfsdp_lint.startup.resolve import differs, resolve
 from mfsdp_lint.versions.target import Target
 from mfsdp_lint.vocabulary import SETTINGS
-
-MemoryOf = Callable[[Recipe], Memory]
-"""What the memory of a recipe comes to."""
 
 
 @dataclass(frozen=True, slots=True)
