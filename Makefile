@@ -50,7 +50,7 @@ check: lint cache
 
 # Those of the dry run start processes of their own, and stay one after the other (their group).
 test: lint cache $(MEGATRON) $(if $(shell command -v npm),playground)
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2 --dist loadgroup --durations 30 --durations-min 5
 
 # Those with the real Megatron alone, which has an environment of its own.
 test-dry-run: $(CHECKS) $(MEGATRON)
@@ -63,15 +63,15 @@ lint: $(CHECKS)
 
 # What is generated: the rules' pages, the schema that editors check them with, what they cover of upstream; options and layout.
 docs: $(CHECKS)
-	$(BIN)/python -m mfsdp_lint.tools.rule_schema
-	$(BIN)/python -m mfsdp_lint.tools.configuration_schema
-	$(BIN)/python -m mfsdp_lint.tools.findings_schema
-	$(BIN)/python -m mfsdp_lint.tools.rule_pages
-	$(BIN)/python -m mfsdp_lint.tools.skill.generate
-	$(BIN)/python -m mfsdp_lint.tools.options_page
-	$(BIN)/python -m mfsdp_lint.tools.architecture_page
-	$(BIN)/python -m mfsdp_lint.tools.coverage.generate
-	$(BIN)/python -m mfsdp_lint.tools.verified
+	$(BIN)/python -m tools.rule_schema
+	$(BIN)/python -m tools.configuration_schema
+	$(BIN)/python -m tools.findings_schema
+	$(BIN)/python -m tools.rule_pages
+	$(BIN)/python -m tools.skill.generate
+	$(BIN)/python -m tools.options_page
+	$(BIN)/python -m tools.architecture_page
+	$(BIN)/python -m tools.coverage.generate
+	$(BIN)/python -m tools.verified
 
 # docs/ as pages for a browser, in build/site. A link that leads nowhere ends it. The playground has all that it runs on there.
 site: $(CHECKS) playground
@@ -137,7 +137,7 @@ $(MEGATRON): pyproject.toml constraints.txt
 verified: $(CHECKS) $(MEGATRON)
 	$(BIN)/mfsdp-lint rules --verify --output-format json --python $(DRYRUN)/bin/python > $(CACHE)/verified.json \
 		|| [ $$? -eq 1 ]
-	$(BIN)/python -m mfsdp_lint.tools.verified $(BRIDGE)=$(CACHE)/verified.json
+	$(BIN)/python -m tools.verified $(BRIDGE)=$(CACHE)/verified.json
 
 # The table of docs/dry-run.md.
 verify: $(INSTALLED) $(MEGATRON)
@@ -147,8 +147,9 @@ verify: $(INSTALLED) $(MEGATRON)
 # make upstream VERSION=0.6.0 SINCE=0.5.1 BRIDGE_CLONE=... CORE_CLONE=...
 upstream: snapshot
 	$(BIN)/python scripts/unpack_release.py $(SINCE) $(BRIDGE_CLONE) $(CORE_CLONE) $(CACHE)/release-$(SINCE)
-	$(BIN)/python -m mfsdp_lint.tools.vocabulary.generate --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
-	$(BIN)/python -m mfsdp_lint.tools.coverage.generate --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
+	$(BIN)/python -m tools.vocabulary.generate --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
+	$(BIN)/python -m tools.coverage.generate --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
+	$(BIN)/python -m tools.startup_order --bridge $(BRIDGE_CLONE) --megatron-lm $(CORE_CLONE)
 	$(BIN)/python scripts/index_modules.py $(BRIDGE_CLONE)
 	$(BIN)/python scripts/make_startup_tables.py $(VERSION)=$(CACHE)/release-$(VERSION)/bridge:$(CACHE)/release-$(VERSION)/core
 	$(BIN)/python scripts/drift.py $(SINCE) $(VERSION) --old $(CACHE)/release-$(SINCE)/bridge $(CACHE)/release-$(SINCE)/core \

@@ -1,5 +1,5 @@
 """Puts the rules, the vocabulary, the steps of start-up and the front-ends into the wheel as one data file, made by
-`mfsdp_lint.tools.compile`.
+`mfsdp_lint.checkout`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class CustomBuildHook(BuildHookInterface[Any]):
         if version == "editable":
             return
         sys.path.insert(0, str(Path(self.root, "src")))
+        from mfsdp_lint.checkout import compiled
         from mfsdp_lint.core.store import FILE
-        from mfsdp_lint.tools.compile import compiled
 
         self._scratch = tempfile.TemporaryDirectory()
         made = Path(self._scratch.name, Path(FILE).name)

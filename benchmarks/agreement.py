@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How far the effective configurations that the tool works out agree with what the recipes really yield.
+"""Agreement of the effective configurations that the tool computes with those that the recipes really yield.
 
     python benchmarks/agreement.py --oracle FOLDER --version 0.3.1 --tree CHECKOUT [--search-path MEGATRON] [--called]
 
 FOLDER holds what the real recipes returned when they were run (values-VERSION.json.xz, origins-VERSION.json.xz) and
-the script that compares (compare.py). CHECKOUT is a Megatron-Bridge source tree of that version, or its unpacked wheel;
-MEGATRON the Megatron-LM source it pins (without it, what the tool knows of the release). With --called, the performance
-recipes that take arguments are compared, each as it was called. Exit status: compare.py's.
+the script that compares (compare.py). CHECKOUT is a Megatron-Bridge source tree of that version, or its unpacked
+wheel; MEGATRON the Megatron-LM source it pins (without it, the tool's built-in knowledge of the release is used). With
+--called, the performance recipes that take arguments are compared, each as it was called. Exit status: compare.py's.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from mfsdp_lint.vocabulary import SETTINGS
+from mfsdp_lint.megatron.vocabulary import SETTINGS
 
 AUDITED = ("recipes", "perf_recipes", "diffusion")
 
 
 def audited(tree: Path) -> list[str]:
-    """The folders with recipes, as far as a version has them."""
+    """Return the folders with recipes, as far as a version has them."""
     package = tree / "src" if (tree / "src").is_dir() else tree
     return [str(folder) for name in AUDITED if (folder := package / "megatron" / "bridge" / name).is_dir()]
 

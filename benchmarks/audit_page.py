@@ -66,7 +66,7 @@ def _command(folder: str, target: str, page: Path) -> float:
 
 
 def _on_top(options: Options, runs: int) -> tuple[int, float]:
-    """The number of recipes, and the seconds that their page takes once they are read and judged; the least of some."""
+    """Count the recipes, and time their page once they are read and judged; the least seconds of several runs."""
     found = []
     process.own()
     for _ in range(runs):
@@ -81,7 +81,7 @@ def _on_top(options: Options, runs: int) -> tuple[int, float]:
 
 
 def _in_a_browser(page: Path, runs: int) -> tuple[float, list[float]]:
-    """Milliseconds to the first paint of the text, the median; and from each filter to the frame that shows it."""
+    """Measure milliseconds to the text's first paint, the median, and from each filter to the frame with it."""
     with sync_playwright() as driver:
         flags = ["--no-sandbox", "--disable-background-networking"]
         browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=flags)

@@ -27,7 +27,7 @@ BEGIN, END = "<!-- make bench -->", "<!-- /make bench -->"
 
 
 def table(found: list[tuple[Measure, float]], peers: dict[str, float], here: Place) -> str:
-    """The figures as Markdown."""
+    """Write the figures as Markdown."""
     lines = [
         f"{len(here.recipe_files)} recipe files; `ast.parse` of them takes {here.parsing_recipes:.2f} s. "
         f"{platform.python_implementation()} {platform.python_version()}, {os.cpu_count()} cores, "
@@ -48,7 +48,7 @@ def table(found: list[tuple[Measure, float]], peers: dict[str, float], here: Pla
 
 
 def written(told: str) -> None:
-    """Puts the table in the place of the one before."""
+    """Replace the earlier table by this one."""
     text = RESULTS.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
@@ -56,7 +56,7 @@ def written(told: str) -> None:
 
 
 def main() -> int:
-    """Measures, prints, and writes where that is asked for."""
+    """Measure, print, and write if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repository", type=Path, required=True)
     parser.add_argument("--recipes", type=Path, nargs="+", required=True)

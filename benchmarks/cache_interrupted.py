@@ -1,10 +1,10 @@
-"""What is kept of runs, under everything that may happen to it: the answer has to be that of `--no-cache`, every time.
+"""Robustness of the cache: after any interruption or damage, the answer has to be that of `--no-cache`, every time.
 
     python benchmarks/cache_interrupted.py [--kills 300] [--damages 1000] [--rounds 30] [--seed S]
 
-- killed (SIGKILL) at any moment of a run that keeps something: what the next run says;
-- damaged: bytes changed, cut out, put in, at random places of what is kept;
-- three runs at once with one folder, all of which keep something;
+- killed (SIGKILL) at any moment of a run that writes the cache: the answer of the next run;
+- damaged: bytes changed, cut out, put in, at random places of the cache;
+- three runs at once with one folder, all of which write the cache;
 - on a full disk (a small tmpfs of its own), and in a folder without write permission (as the user nobody).
 
 Exit code 1 where an answer was another one. Needs Linux, and root for the last two.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a run costs beside evaluating recipes: start-up, the rules, and judging configurations without files.
+"""Costs of a run beside evaluating recipes: start-up, the rules, and judging configurations without files.
 
     python benchmarks/cost.py [--recipes FOLDER …] [--target VERSION] [--configurations FILE]
 
@@ -46,7 +46,7 @@ def llama3_8b_fsdp_{number}():
 
 
 def of_a_process(*arguments: str, cwd: Path) -> Callable[[], float]:
-    """Milliseconds that the command line takes in a process of its own, with its modules compiled."""
+    """Measure milliseconds that the command line takes in a process of its own, with its modules compiled."""
     command = [sys.executable, "-m", "mfsdp_lint", *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
@@ -74,7 +74,7 @@ def start_up(folder: Path) -> None:
 
 
 def rules(folders: list[str], target: str | None) -> None:
-    """What judging takes once the recipes are read; their settings are only worked out with the first question."""
+    """Measure judging once the recipes are read; their settings are only computed with the first question."""
     from mfsdp_lint.engine.read import question, read
     from mfsdp_lint.engine.run import prepare
     from mfsdp_lint.inputs.options import Options
@@ -106,12 +106,12 @@ def rules(folders: list[str], target: str | None) -> None:
 
 
 def judging(file: str, target: str | None) -> None:
-    """Reading, judging and answering lines, in one process."""
+    """Measure reading, judging and answering lines, in one process."""
     import json
 
     from mfsdp_lint.commands import judge
-    from mfsdp_lint.judging.verdict import bench
-    from mfsdp_lint.versions.target import resolve_target
+    from mfsdp_lint.megatron.versions.target import resolve_target
+    from mfsdp_lint.rules.judging.verdict import bench
 
     judged = bench(resolve_target(target))
     lines = Path(file).read_text(encoding="utf-8").splitlines()

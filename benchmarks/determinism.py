@@ -1,9 +1,9 @@
-"""The same question in many surroundings: the long version of tests/engine/test_determinism.py.
+"""Determinism in many environments: the long version of tests/engine/test_determinism.py.
 
     python benchmarks/determinism.py [--seeds 5] PATH ...
 
-asks for each of the formats with different hash seeds, locales, time zones, orders of the arguments and states of what
-is kept, and compares the bytes. Exit code 1 where any differ.
+runs each of the formats with different hash seeds, locales, time zones, orders of the arguments and states of the
+cache, and compares the bytes. Exit code 1 where any differ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ QUESTIONS = (
 
 
 def surroundings(seeds: int) -> Iterator[Mapping[str, str]]:
-    """Environments, no two of which are alike."""
+    """Yield environments, no two of which are alike."""
     for seed in range(seeds):
         locale = ("C", "C.UTF-8", "tr_TR.UTF-8", "tr_TR.ISO-8859-9", "POSIX")[seed % 5]
         zone = ("UTC", "Pacific/Kiritimati", "America/New_York")[seed % 3]

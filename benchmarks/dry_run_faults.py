@@ -39,7 +39,7 @@ SETTLED = 15.0
 
 
 def marked(folder: Path) -> dict[int, str]:
-    """The processes of launches that have their directory below `folder`, with their command lines."""
+    """Find the processes of launches that have their directory below `folder`, with their command lines."""
     found = {}
     ours = f"TMPDIR={folder}/tmp/mfsdp-dry-run-".encode()
     for pid in filter(str.isdigit, os.listdir("/proc")):
@@ -52,7 +52,7 @@ def marked(folder: Path) -> dict[int, str]:
 
 
 def kill_some(role: str) -> Strike:
-    """Kills one process of a role, if there is one: `rank`, `agent` or `introspect`."""
+    """Make a strike that kills one process of a role, if there is one: `rank`, `agent` or `introspect`."""
 
     def strike(_: subprocess.Popen[bytes], folder: Path) -> None:
         found = [pid for pid, command in marked(folder).items() if f"start.py {role}" in command]
@@ -64,16 +64,16 @@ def kill_some(role: str) -> Strike:
 
 
 def to_all(number: signal.Signals) -> Strike:
-    """A signal to the linter's process group, as a terminal sends it."""
+    """Make a strike that signals the linter's process group, as a terminal does."""
     return lambda process, _: os.killpg(process.pid, number)
 
 
 def nothing(process: subprocess.Popen[bytes], folder: Path) -> None:
-    """No fault."""
+    """Make no fault."""
 
 
 def on_a_disk_of(kilobytes: int, temporary: Path) -> list[str]:
-    """What to put before a command, so that its temporary folder holds so much; prints what is left there."""
+    """Return a command's prefix that limits its temporary folder to this size, and prints the files left there."""
     mounted = (
         f'mount -t tmpfs -o size={kilobytes}k none "{temporary}" || exit 3; "$@"; code=$?; ls -A "{temporary}" >&2'
     )
@@ -98,7 +98,7 @@ SIZES = (4, 16, 24, 32, 48, 64, 128, 256, 512, 1024)
 
 
 def launch(python: str, name: str, folder: Path, generator: random.Random) -> str:
-    """One launch with a fault. Returns what is wrong, "" where nothing is."""
+    """Run one launch with a fault. Return what is wrong, "" if nothing is."""
     more, strike = FAULTS[name]
     command = [sys.executable, "-m", "mfsdp_lint", "dry-run", "--python", python, "--output-format", "json", *more]
     if name == "full disk":
@@ -141,7 +141,7 @@ def launch(python: str, name: str, folder: Path, generator: random.Random) -> st
 
 
 def main() -> int:
-    """Prints a line a launch, and in the end how many of each there were."""
+    """Print a line for each launch, and in the end how many of each there were."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", required=True)
     parser.add_argument("--count", type=int, default=200)

@@ -29,10 +29,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from benchmarks.verdicts.recipes import FAMILIES, RIGHT, written  # noqa: E402
-from mfsdp_lint.conditions.applicability import Site  # noqa: E402
+from mfsdp_lint.megatron.conditions.applicability import Site  # noqa: E402
+from mfsdp_lint.megatron.versions.target import resolve_target  # noqa: E402
 from mfsdp_lint.rules.load import load_rules  # noqa: E402
 from mfsdp_lint.rules.model import Example  # noqa: E402
-from mfsdp_lint.versions.target import resolve_target  # noqa: E402
 
 VERSION = "0.3.1"
 _ELSEWHERE = ("run.", "args.", "startup.", "write.")
@@ -66,7 +66,7 @@ class Judged:
 
 
 def right_ones(count: int) -> Iterator[Made]:
-    """So many recipes without a mistake: each way to be right, in one family after the other."""
+    """Yield recipes without a mistake, `count` of them: each way to be right, in one family after the other."""
     ways = [(way, family) for way in RIGHT for family in FAMILIES if way.fits(family)]
     for number, (way, family) in enumerate(ways[:count]):
         name = f"right_{number:03}"
@@ -74,7 +74,7 @@ def right_ones(count: int) -> Iterator[Made]:
 
 
 def wrong_ones(count: int, seed: int) -> Iterator[Made]:
-    """So many with a mistake: the bad examples of all rules, errors first, in families drawn by chance."""
+    """Yield `count` recipes with a mistake: all rules' bad examples, errors first, in families drawn by chance."""
     draw = random.Random(seed)
     mistakes = sorted(_mistakes(), key=lambda each: ("error", "warning", "info").index(each[1]))
     errors = [each for each in mistakes if each[1] == "error"]
@@ -88,7 +88,7 @@ def wrong_ones(count: int, seed: int) -> Iterator[Made]:
 
 
 def _mistakes() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """The code, the severity and the settings of every bad example that a recipe of this version can be given."""
+    """Yield the code, the severity and the settings of every bad example that fits a recipe of this version."""
     target = resolve_target(VERSION)
     for rule in load_rules():
         if rule.preset or rule.judges != "settings" or rule.at(target) is None:
@@ -100,14 +100,14 @@ def _mistakes() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
 
 
 def _can_be_written(example: Example) -> bool:
-    """Whether assignments in a recipe can say all of it: not how many ranks there are, nor a section's class."""
+    """Tell whether assignments in a recipe can say all of it: not how many ranks there are, nor a section's class."""
     paths = example.settings
     elsewhere = any(path.startswith(_ELSEWHERE) or path.endswith("__class__") for path in paths)
     return bool(paths) and not example.components and not elsewhere
 
 
 def tried(recipes: Sequence[Made], into: Path, python: str, batch: int) -> Mapping[str, Any]:
-    """What the dry run says of each, by name."""
+    """Return the dry run's verdict on each recipe, by name."""
     for each in recipes:
         (into / f"{each.name}.py").write_text(each.text, encoding="utf-8")
     told: dict[str, Any] = {}
@@ -130,7 +130,7 @@ def tried(recipes: Sequence[Made], into: Path, python: str, batch: int) -> Mappi
 
 
 def judged(made: Made, told: Mapping[str, Any] | None) -> Judged:
-    """What of a verdict is false."""
+    """Find a verdict's errors."""
     if told is None:
         return Judged(made, "not read", "not read", "")
     word = told["verdict"]
@@ -149,12 +149,12 @@ def judged(made: Made, told: Mapping[str, Any] | None) -> Judged:
 
 
 def _seen_as(made: Made, told: Mapping[str, Any]) -> bool:
-    """Whether the mistake was refused by the real start-up itself, whichever rule speaks for it."""
+    """Tell whether the real start-up itself refused the mistake, for any rule."""
     return any(refusal["error"] for refusal in told["refusals"]) and bool(made.code)
 
 
 def _reason(told: Mapping[str, Any]) -> str:
-    """Why nothing was decided, or what was seen."""
+    """Return the reason why nothing was decided, or the error that was seen."""
     reasons = [told["why"], *(f"{each['code']}: {each['reason']}" for each in told["findings"] if each["reason"])]
     reasons += [f"{each['code']} takes {each['tier']}" for each in told["untried"] if each["severity"] == "error"]
     reasons += [refusal["error"] for refusal in told["refusals"] if refusal["code"] is None]
@@ -180,7 +180,7 @@ def main() -> int:
 
 
 def report(verdicts: Sequence[Judged]) -> int:
-    """Prints what is false, why what is open is open, and the tables; the exit code."""
+    """Print false verdicts, the reasons of open ones, and the tables; return the exit code."""
     for each in verdicts:
         if each.false:
             print(f"{each.false}: {each.made.name} ({each.made.family}) {each.made.code}: {each.reason}")

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.enabling.guide import Asked
-from mfsdp_lint.enabling.outcome import Enabling
 from mfsdp_lint.engine.enable import enable
 from mfsdp_lint.engine.read import question, read
+from mfsdp_lint.fixes.enabling.guide import Asked
+from mfsdp_lint.fixes.enabling.outcome import Enabling
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
 
@@ -37,7 +37,7 @@ STAGES = "model.pipeline_model_parallel_size"
 
 
 def addresses(version: str) -> Iterator[str]:
-    """The recipes below the current directory that run in one pipeline stage."""
+    """Yield the recipes below the current directory that run in one pipeline stage."""
     asked, _ = question(Options(paths=("recipes",), target_bridge=version))
     for recipe in read(asked, Sources()).recipes:
         if not recipe.partial and recipe.setting(STAGES).value == Known(1):
@@ -45,7 +45,7 @@ def addresses(version: str) -> Iterator[str]:
 
 
 def enabled(address: str, version: str) -> dict[str, Any]:
-    """What turning it on in one recipe comes to."""
+    """Turn it on in one recipe, and return the result."""
     outcome = enable(Options(paths=(address,), target_bridge=version), Asked())
     if not isinstance(outcome, Enabling):
         raise SystemExit(f"{address}: {outcome}")
@@ -65,7 +65,7 @@ def enabled(address: str, version: str) -> dict[str, Any]:
 
 
 def asked_the_real_one(jobs: list[dict[str, Any]], options: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
-    """What the real start-up says of each recipe: untouched, with nothing but the switch turned on, and as changed."""
+    """Ask the real start-up about each recipe: untouched, with nothing but the switch turned on, and as changed."""
     given, out = scratch / "jobs.json", scratch / "out.json"
     given.write_text(json.dumps(jobs))
     command = [options.python, str(WORKER), "--harness", options.harness, "--tree", options.tree]

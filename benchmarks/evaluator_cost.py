@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What evaluating recipe files costs, in units of what `ast.parse` needs for the same files.
+"""Cost of evaluating recipe files, in units of what `ast.parse` needs for the same files.
 
     python benchmarks/evaluator_cost.py [--search-path DIR] [--copies 1 2 4] FOLDER [FOLDER …]
 
@@ -52,7 +52,7 @@ def measured(what: str, folders: list[str], search_path: list[str]) -> tuple[flo
 
 
 def copied(tree: Path, folders: list[str], copies: int, scratch: Path) -> list[str]:
-    """The folders of `copies` copies of the whole tree."""
+    """Return the folders of `copies` copies of the whole tree."""
     found = []
     for number in range(copies):
         target = scratch / f"copy{number}"

@@ -82,7 +82,7 @@ MODE = 0o640
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a run ended: its exit code (minus the signal), its JSON document if it has one, what it complained of."""
+    """End of a run: its exit code (minus the signal), its JSON document if it has one, and its complaints."""
 
     code: int
     document: Mapping[str, Any]
@@ -113,15 +113,15 @@ class Run:
             os._exit(code)
 
     def running(self) -> bool:
-        """Whether it has not ended yet."""
+        """Tell whether it has not ended yet."""
         return os.waitid(os.P_PID, self.process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def kill(self) -> None:
-        """As `kill -9` does."""
+        """End the process as `kill -9` does."""
         os.kill(self.process, signal.SIGKILL)
 
     def end(self) -> Ended:
-        """Waits for it."""
+        """Wait for it."""
         code = os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
         said, complained = (_read(file) for file in (self._said, self._complained))
         return Ended(code, json.loads(said) if said and code in (0, 1) else {}, complained)
@@ -155,7 +155,7 @@ class Campaign:
         self.findings_before = self._findings(self.fresh())
 
     def _warmed_up(self) -> None:
-        """All that a run imports and reads once is there when it is forked."""
+        """Run once, so that all that a run imports and reads once is there when it is forked."""
         with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
             os.chdir(self.fresh())
             mfsdp_lint(["--fix", "--target-bridge", VERSION, "--output-format", "json", "."])
@@ -170,7 +170,7 @@ class Campaign:
         return texts
 
     def fresh(self) -> Path:
-        """A new copy of the project, in the place of the last one."""
+        """Make a new copy of the project, in the place of the last one."""
         place = self.folder / "project"
         shutil.rmtree(place, ignore_errors=True)
         for path, text in PROJECT.items():
@@ -180,7 +180,7 @@ class Campaign:
         return place
 
     def moment(self, place: Path, run: Run) -> None:
-        """Waits for a moment of the run: any, or one while it writes."""
+        """Wait for a moment of the run: any, or one while it writes."""
         if self.chance.random() < 0.5:
             time.sleep(self.chance.random() * self.seconds)
             return
@@ -190,7 +190,7 @@ class Campaign:
         time.sleep(self.chance.random() ** 2 * 0.02)
 
     def killed(self, number: int) -> None:
-        """One run that is killed, and the one after it."""
+        """Try one run that is killed, and the one after it."""
         place = self.fresh()
         run = Run(place, "--fix")
         self.moment(place, run)
@@ -212,7 +212,7 @@ class Campaign:
         self._nothing_left(told, place)
 
     def edited(self, number: int) -> None:
-        """One run beside which another process edits a file."""
+        """Try one run beside which another process edits a file."""
         place = self.fresh()
         path = self.chance.choice([each for each in PROJECT if each != "pyproject.toml"])
         line = f"# somebody else's {number}\n"
@@ -240,7 +240,7 @@ class Campaign:
         self._nothing_left(told, place)
 
     def without_permission(self, number: int) -> None:
-        """As the user nobody, who may write in some folders."""
+        """Try a run as the user nobody, who may write in some folders."""
         place = self.fresh()
         for each in (place, *place.rglob("*")):
             os.chown(each, NOBODY, NOBODY)
@@ -255,7 +255,7 @@ class Campaign:
         self._told_or_written(told, place, ended)
 
     def on_full_disk(self, number: int) -> None:
-        """With room for some of the files and not for all."""
+        """Try a run with room for some of the files and not for all."""
         place = self.fresh()
         room = self.chance.choice([0, 4096, 40_000, 80_000, 130_000])
         disk = os.statvfs(place)
@@ -267,7 +267,7 @@ class Campaign:
         self._told_or_written(f"full disk {number} with {room} bytes", place, ended)
 
     def _told_or_written(self, told: str, place: Path, ended: Ended) -> None:
-        """Files are old or new, and whichever is old is named."""
+        """Check that files are old or new, and that every old one is named."""
         texts = texts_of(place)
         for path, text in texts.items():
             if text not in (PROJECT[path], self.new[path]):
@@ -282,7 +282,7 @@ class Campaign:
         self._nothing_left(told, place)
 
     def _true(self, told: str, place: Path, ended: Ended) -> None:
-        """Whether the run's own document says what is in the files now."""
+        """Check that the run's own document agrees with the files now."""
         if not ended.document:
             self.broken.append(f"{told}: no summary, exit code {ended.code}: {ended.complaints}")
             return
@@ -304,24 +304,24 @@ class Campaign:
 
 
 def texts_of(place: Path) -> dict[str, str]:
-    """The files of a copy of the project."""
+    """Read the files of a copy of the project."""
     return {path: (place / path).read_text() for path in PROJECT}
 
 
 def unfinished(place: Path) -> list[str]:
-    """The unfinished files in a copy of the project."""
+    """List the unfinished files in a copy of the project."""
     return [name for folder in (place, place / "b") for name in os.listdir(folder) if name.startswith(PREFIX)]
 
 
 def as_nobody() -> None:
-    """What the process may do from now on is what the user nobody may."""
+    """Limit the process to the permissions of the user nobody from now on."""
     os.setgroups([])
     os.setgid(NOBODY)
     os.setuid(NOBODY)
 
 
 def tried(campaign: Trials, what: str, number: int, one: Callable[[int], None]) -> int:
-    """Runs some trials of one kind and says what they came to; the number of things that did not hold."""
+    """Run some trials of one kind and print the result; return the number of failures."""
     began, before = time.monotonic(), len(campaign.broken)
     campaign.counts.clear()
     for each in range(number):
@@ -335,7 +335,7 @@ def tried(campaign: Trials, what: str, number: int, one: Callable[[int], None]) 
 
 
 def on_small_disk(script: str, folder: Path, size: str, rounds: int, seed: int) -> int:
-    """Starts a campaign's script once more for a disk of its own that can be filled; the number of failures."""
+    """Start a campaign's script again for a disk of its own that can be filled; return the number of failures."""
     disk = folder / "disk"
     disk.mkdir()
     again = [sys.executable, script, "--on-disk", str(disk), "--rounds", str(rounds), "--seed", str(seed)]

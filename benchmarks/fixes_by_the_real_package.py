@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What the real package says of injected recipes, before and after `--fix`.
+"""Judgement of the real package on injected recipes, before and after `--fix`.
 
     python benchmarks/fixes_by_the_real_package.py --python PYTHON --harness DIR --tree BRIDGE --core CORE
         [--overlay DIR] [--version 0.3.1] [--wanted 300] [--seed 0]
 
-Injections (see injections.py) are drawn and fixed until so many are there that start-up should refuse before and accept
-after, by what the rules say. Then PYTHON, which has torch, runs the users' files with the package's own source, and its
-own start-up says whether it does. HARNESS has the stand-ins for packages that need a GPU (oracle_lib.py). What start-up
-refuses for another reason that upstream's own recipe is refused for as well says nothing of a fix, and is left out.
+Injections (see injections.py) are drawn and fixed until there are enough that start-up should refuse before and accept
+after, according to the rules. Then PYTHON, which has torch, runs the users' files with the package's own source, and
+its own start-up says whether it does. HARNESS has the stand-ins for packages that need a GPU (oracle_lib.py). A
+refusal for another reason that also concerns upstream's own recipe says nothing about a fix, and is left out.
 
 Exit code 1 where it says anything else.
 """
@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from benchmarks.injected.draw import Injection, drawn, judged  # noqa: E402
 from benchmarks.injected.pitfalls import pitfalls, stops_runs  # noqa: E402
 from benchmarks.injected.trial import Verdict  # noqa: E402
-from mfsdp_lint.versions.target import resolve_target  # noqa: E402
+from mfsdp_lint.megatron.versions.target import resolve_target  # noqa: E402
 
 WORKER = Path(__file__).parents[1] / "scripts" / "injected_worker.py"
 LEFT_OUT = "left out: upstream's own recipe is refused"
@@ -40,7 +40,7 @@ _MOST_ROUNDS = 40
 
 
 def foreseen(options: argparse.Namespace) -> Iterator[tuple[Injection, Verdict]]:
-    """Injections whose first caller start-up should refuse before, by the injected rule, and accept after."""
+    """Yield injections whose first caller start-up should refuse before, by the injected rule, and accept after."""
     found = 0
     target = resolve_target(options.version)
     codes = {pitfall.code for pitfall in pitfalls(target) if stops_runs(pitfall.code, target)}
@@ -56,7 +56,7 @@ def foreseen(options: argparse.Namespace) -> Iterator[tuple[Injection, Verdict]]
 
 
 def asked(folder: Path, injection: Injection, files: Mapping[str, str]) -> dict[str, str]:
-    """Lays the files out, and says what is to be made of them."""
+    """Write the files to the folder, and return the request about them."""
     folder.mkdir(parents=True)
     for path, text in files.items():
         (folder / path).write_text(text, encoding="utf-8")
@@ -65,7 +65,7 @@ def asked(folder: Path, injection: Injection, files: Mapping[str, str]) -> dict[
 
 
 def untouched(folder: Path, injection: Injection) -> dict[str, str]:
-    """Upstream's own recipe."""
+    """Write a file that calls upstream's own recipe, and return the request about it."""
     folder.mkdir(parents=True)
     recipe = injection.recipe
     (folder / "untouched.py").write_text(f"from {recipe.module} import {recipe.name}\n")
@@ -73,7 +73,7 @@ def untouched(folder: Path, injection: Injection) -> dict[str, str]:
 
 
 def answers(questions: list[dict[str, str]], scratch: Path, options: argparse.Namespace) -> list[str | None]:
-    """What the real start-up says of each."""
+    """Return the real start-up's answer to each request."""
     (scratch / "asked.json").write_text(json.dumps(questions))
     command = [options.python, str(WORKER), "--harness", options.harness, "--bridge", options.tree]
     command += ["--core", options.core, "--scratch", str(scratch), "--asked", str(scratch / "asked.json")]

@@ -20,10 +20,12 @@ import yaml
 from mfsdp_lint.core.front_ends import FRONT_ENDS
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import UNKNOWN, Known, Plain
-from mfsdp_lint.front_ends.load import profiles
-from mfsdp_lint.front_ends.naming import Key, Unwritable, by_attribute, by_line
-from mfsdp_lint.front_ends.profile import Place, Profile
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.front_ends.load import profiles
+from mfsdp_lint.megatron.front_ends.naming import Key, Unwritable, by_attribute, by_line
+from mfsdp_lint.megatron.front_ends.profile import Place, Profile
+from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.nemo import nemo
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.yaml.read import read_yaml
@@ -31,8 +33,6 @@ from mfsdp_lint.rules.check import Violation, violations
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule
 from mfsdp_lint.snapshots.knowledge import load_knowledge
-from mfsdp_lint.versions.target import Target
-from mfsdp_lint.vocabulary import table
 from tests.rules.sites import where_of
 
 ENOUGH = 0.98
@@ -48,7 +48,7 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
 
 
 def main() -> int:
-    """Prints a line for each framework; with --misses what is not found."""
+    """Print a line for each framework; with --misses also the combinations that are not found."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--misses", action="store_true")
     arguments = parser.parse_args()
@@ -79,7 +79,7 @@ def _line(told: Counter[str]) -> str:
 
 
 def tried(rule: Rule, example: Example, profile: Profile, place: Place) -> str:
-    """What becomes of one combination in one shape."""
+    """Classify one combination in one shape."""
     sites = [site for _, site in where_of(rule, example) if profile.front_end.is_a(site.front_end.name)]
     if profile.front_end.core:
         sites = [site for site in sites if site.version("core") == "0.12.3"]
@@ -106,7 +106,7 @@ def tried(rule: Rule, example: Example, profile: Profile, place: Place) -> str:
 
 
 def _read(written: dict[str, Any], profile: Profile, target: Target) -> list[Recipe]:
-    """What is read of settings in a file of the framework."""
+    """Read settings from a file of the framework."""
     if profile.front_end.name == "nemo":
         sources, knowledge = Sources({"run.py": nemo_recipe(written)}), load_knowledge(target)
         return read_python(["run.py"], sources, knowledge, nemo=lambda: nemo(target)).recipes
@@ -118,7 +118,7 @@ def _broken(rule: Rule, recipe: Recipe, target: Target) -> list[Violation]:
 
 
 def tree(settings: Mapping[str, Plain], place: Place, target: Target) -> dict[str, Any]:
-    """The settings as they stand below a place, without those that have no key there."""
+    """Arrange the settings below a place, without those that have no key there."""
     below: dict[str, Any] = {}
     for path, value in settings.items():
         try:
@@ -183,7 +183,7 @@ _TASKS = {
 
 
 def nemo_recipe(written: Mapping[str, Any]) -> str:
-    """A recipe of NeMo in Python that has these settings."""
+    """Write a recipe of NeMo in Python that has these settings."""
     whole = {"trainer": {}, **written}
     whole["trainer"] = {"strategy": {}, **whole["trainer"]}
     return (

@@ -52,7 +52,7 @@ class Counter:
 
 
 def cases(name: str, seed: int, numbers: range, shared: Counter) -> None:
-    """Does cases of a target one after the other; the shared numbers are the case at hand, and how many were wrong."""
+    """Run cases of a target in turn; the shared numbers are the current case, and the count of wrong ones."""
     process.own()
     os.environ[DEBUG] = "1"
     os.environ[cache.VARIABLE] = ""
@@ -77,7 +77,7 @@ def _shortened(text: str) -> str:
 
 
 def watched(name: str, seed: int, numbers: range) -> Iterator[str]:
-    """Does them in a process of its own, in another one again where that dies. Yields what was wrong."""
+    """Run them in a process of its own, and in a new one if that dies. Yield the failures."""
     shared = Counter()
     while numbers:
         shared[0] = numbers[0]
@@ -98,7 +98,7 @@ def watched(name: str, seed: int, numbers: range) -> Iterator[str]:
 
 
 def _awaited(child: int, shared: Counter) -> str:
-    """How a process ended; nothing where it did as it should."""
+    """Describe how a process ended; "" if it did as it should."""
     at, since = -1, time.monotonic()
     while True:
         ended, status = os.waitpid(child, os.WNOHANG)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How the linter, with nothing but its built-in knowledge, fares on the users' idioms of tests/idioms.
+"""Results of the linter, with nothing but its built-in knowledge, on the users' idioms of tests/idioms.
 
     python benchmarks/idioms.py [--list] [--version V …] [--write-misses] [IDIOM …]
 
@@ -29,7 +29,7 @@ _COLLECTED_AFTER = 50
 
 
 def outcomes(version: str, names: tuple[str, ...]) -> list[Outcome]:
-    """Every idiom that can occur in a version, beside its truth."""
+    """Compare every idiom that can occur in a version with its truth."""
     asked = [idiom for idiom in idioms() if idiom.occurs(version) and (not names or idiom.name in names)]
     process.own()
     gc.disable()  # nothing of an idiom is left for the next one, and looking for cycles takes longer than reading
@@ -42,7 +42,7 @@ def outcomes(version: str, names: tuple[str, ...]) -> list[Outcome]:
 
 
 def row(name: str, found: Iterable[Outcome]) -> str:
-    """One line of figures."""
+    """Write one line of figures."""
 
     def share(part: str, whole: str) -> str:
         some, every = (sum(getattr(each, attribute) for each in found) for attribute in (part, whole))

@@ -35,7 +35,7 @@ _STATES: tuple[State, ...] = ("no effect", "not found", "held back", "refused", 
 
 
 def told(injections: Sequence[Injection], verdicts: Iterator[Verdict], options: argparse.Namespace) -> int:
-    """Prints what went wrong as it comes, then the table; the exit code."""
+    """Print failures as they occur, then the table; return the exit code."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     by_code: dict[str, Counter[str]] = defaultdict(Counter)
     reasons: Counter[str] = Counter()

@@ -1,4 +1,5 @@
-"""What `audit --memory` says of a small model, beside what a rank really holds of it (docs/memory.md has the table).
+"""Estimates of `audit --memory` for a small model, beside what a rank really holds of it (docs/memory.md has the
+table).
 
     python benchmarks/memory.py --python .venv-dryrun/bin/python
 
@@ -29,10 +30,10 @@ from mfsdp_lint.dryrun.launchers import AGENT  # noqa: E402
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings  # noqa: E402
 from mfsdp_lint.dryrun.proxy_settings import BASE  # noqa: E402
 from mfsdp_lint.dryrun.ranks import Answers, By, RunRequest, Tell, job, launched, limit, read  # noqa: E402
+from mfsdp_lint.megatron.versions.target import resolve_target  # noqa: E402
 from mfsdp_lint.memory.estimate import memory  # noqa: E402
 from mfsdp_lint.memory.result import Footprint  # noqa: E402
 from mfsdp_lint.memory.wrappings import DDP, DISTRIBUTED, MEGATRON, TORCH, Wrapping, wrappings  # noqa: E402
-from mfsdp_lint.versions.target import resolve_target  # noqa: E402
 
 TOLERANCE = 0.05
 RANKS, RANKS_OF_HYBRID = 2, 4
@@ -120,7 +121,7 @@ ASSUMED: PlainSettings = {
 
 @dataclass(frozen=True)
 class Row:
-    """One part of the model state of one way of wrapping, in bytes on the fullest rank."""
+    """A part of the model state of one way of wrapping, in bytes on the fullest rank."""
 
     wrapping: Wrapping
     ranks: int
@@ -137,7 +138,7 @@ class Row:
 
 
 def estimate(settings: PlainSettings, wrapping: Wrapping, ranks: int) -> Footprint:
-    """What the tool says, of settings as they are wrapped so."""
+    """Return the tool's estimate for settings with this wrapping."""
     known = {**ASSUMED, **BASE, **settings, **wrapping.settings()}
     variant = Variant(WrittenSettings.of({path: Known(value) for path, value in known.items()}))
     recipe = Recipe("proxy", "proxy", "proxy", 1, "configuration", (variant,))
@@ -148,7 +149,7 @@ def estimate(settings: PlainSettings, wrapping: Wrapping, ranks: int) -> Footpri
 
 
 def rows(settings: PlainSettings, wrapping: Wrapping, ranks: int, outcome: Outcome) -> Iterator[Row]:
-    """The estimate beside what the fullest rank holds."""
+    """Yield the estimates beside the bytes on the fullest rank."""
     failure = outcome.failure
     why = failure.message.splitlines()[0][:100] if failure and failure.message else ""
     names = {
@@ -165,7 +166,7 @@ def rows(settings: PlainSettings, wrapping: Wrapping, ranks: int, outcome: Outco
 
 
 def compare(python: str, settings: PlainSettings, tried: Sequence[Wrapping], timeout: float = 120) -> list[Row]:
-    """Wraps the model in these ways, with the ranks that each takes."""
+    """Wrap the model in these ways, with the ranks that each takes."""
     found: list[Row] = []
     fsdp2 = [each for each in tried if each.kind == TORCH]
     hybrid = [each for each in tried if each.instances > 1]
@@ -182,7 +183,7 @@ def compare(python: str, settings: PlainSettings, tried: Sequence[Wrapping], tim
 
 
 def _with_fsdp2(python: str, timeout: float) -> By:
-    """Launches in which torch FSDP2 can be wrapped (see memory_fsdp2.py)."""
+    """Make launches in which torch FSDP2 can be wrapped (see memory_fsdp2.py)."""
 
     def by(questions: Sequence[RunRequest], ranks: int, tell: Tell) -> Answers:
         with contained(python) as launch:
@@ -204,7 +205,7 @@ def _with_fsdp2(python: str, timeout: float) -> By:
 
 
 def _trained(settings: PlainSettings, wrapping: Wrapping, ranks: int) -> PlainSettings:
-    """What the ranks are given: with the batch that they need, and the formats that go with the wrapping."""
+    """Return the settings for the ranks: with the batch that they need, and the formats that go with the wrapping."""
     fsdp = {"checkpoint.ckpt_format": "fsdp_dtensor"} if wrapping.kind == "megatron_fsdp" else {}
     late = {} if wrapping.kind in ("megatron_fsdp", "distributed_optimizer") else {"ddp.overlap_param_gather": False}
     batch = {"train.global_batch_size": 2 * ranks}
@@ -212,7 +213,7 @@ def _trained(settings: PlainSettings, wrapping: Wrapping, ranks: int) -> PlainSe
 
 
 def table(found: Sequence[Row]) -> str:
-    """Markdown: a way of wrapping a line, `estimated / measured` a cell; what failed, or is not known, stands below."""
+    """Write Markdown: a way of wrapping a line, `estimated / measured` a cell; failed and unknown parts below."""
     parts = list(dict.fromkeys(row.part for row in found))
     lines = [f"| wrapped as | ranks | {' | '.join(parts)} | off by |", f"|---|---:|{'---:|' * len(parts)}---:|"]
     notes: dict[str, list[str]] = {}
@@ -232,7 +233,7 @@ def _spelled(size: int | None) -> str:
 
 
 def main() -> int:
-    """Prints both tables. Exit code 1 where an estimate is off by more than the tolerance."""
+    """Print both tables. Return exit code 1 if an estimate is off by more than the tolerance."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", default=".venv-dryrun/bin/python")
     arguments = parser.parse_args()

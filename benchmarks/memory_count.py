@@ -1,4 +1,4 @@
-"""How many parameters models of the real megatron-core have: what the tests hold the count from settings against.
+"""Numbers of parameters in models of the real megatron-core, with which the tests compare the count from settings.
 
     echo '[{"model.num_layers": 2, …}]' | PYTHON benchmarks/memory_count.py
 
@@ -20,7 +20,7 @@ WORKER = Path(__file__).resolve().parents[1] / "src" / "mfsdp_lint" / "dryrun" /
 
 
 def main() -> None:
-    """Reads the settings, and prints the counts."""
+    """Read the settings, and print the counts."""
     worker = _worker()
     import torch
     from megatron.core import parallel_state
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def _worker() -> Any:
-    """The dry run's worker, in whose processes Megatron does without a GPU."""
+    """Load the dry run's worker, in whose processes Megatron runs without a GPU."""
     sys.path.insert(0, str(WORKER))
     start = importlib.import_module("start")
     start.load_package()
@@ -69,7 +69,7 @@ def _groups() -> Any:
 
 
 def _block(worker: Any, config: Any) -> Any:
-    """Every layer as its settings say, of megatron-core's own modules."""
+    """Build every layer as its settings say, of megatron-core's own modules."""
     from megatron.core.models.gpt.gpt_layer_specs import get_gpt_decoder_block_spec
 
     spec = get_gpt_decoder_block_spec(config, use_transformer_engine=False, normalization=config.normalization)
@@ -80,7 +80,7 @@ def _block(worker: Any, config: Any) -> Any:
 
 
 def _predict_with_own_layers() -> None:
-    """Has layers that predict further tokens be of megatron-core's own modules too: the provider offers no choice."""
+    """Use megatron-core's own modules in layers that predict further tokens, too: the provider offers no choice."""
     from megatron.core.models.gpt import gpt_layer_specs as specs
 
     real = specs.get_gpt_mtp_block_spec

@@ -15,7 +15,7 @@ WORKER = Path(__file__).resolve().parents[1] / "src" / "mfsdp_lint" / "dryrun" /
 
 
 def overlook() -> None:
-    """Lets the wrapper be called as it is called."""
+    """Let the wrapper ignore arguments that it does not know but gets."""
     from megatron.core.distributed.torch_fully_sharded_data_parallel import TorchFullyShardedDataParallel as Wrapper
 
     for method, argument in (("__init__", "pg_collection"), ("finish_grad_sync", "force_all_reduce")):
@@ -31,7 +31,7 @@ def _without(argument: str, method: Any) -> Any:
 
 
 def main(arguments: list[str]) -> None:
-    """`arguments`: the file with the job, and the folder for the answers."""
+    """Run the ranks; `arguments` are the file with the job, and the folder for the answers."""
     sys.path.insert(0, str(WORKER))
     start = importlib.import_module("start")
     start.load_package()

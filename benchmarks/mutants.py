@@ -30,7 +30,7 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 
 
 def changes(text: str) -> Iterator[tuple[str, str]]:
-    """Every change of a module: what it is, and the text with it."""
+    """Yield every change of a module: its description, and the changed text."""
     whole = ast.parse(text)
     without_effect = set(_without_effect(whole))
     for number, node in enumerate(ast.walk(whole)):
@@ -43,7 +43,7 @@ def changes(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _without_effect(tree: ast.Module) -> Iterator[ast.AST]:
-    """What no test can notice: annotations, which nobody evaluates, and how a class keeps its fields."""
+    """Yield nodes that no test can notice: annotations, which are not evaluated, and how a class keeps its fields."""
     for node in ast.walk(tree):
         pieces = [
             *getattr(node, "decorator_list", ()),
@@ -55,7 +55,7 @@ def _without_effect(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _line(text: str, number: int) -> int:
-    """The line of a node that has none of its own: that of the last one above it that has."""
+    """Return the line of a node that has none of its own: that of the last one above it that has."""
     tree = ast.parse(text)
     wanted = next(each for count, each in enumerate(ast.walk(tree)) if count == number)
     holders = (node for node in ast.walk(tree) if any(child is wanted for child in ast.iter_child_nodes(node)))
@@ -63,7 +63,7 @@ def _line(text: str, number: int) -> int:
 
 
 def _change(node: ast.AST) -> str | None:
-    """Changes a node in place and says how; None for one that stays."""
+    """Change a node in place and describe the change; None for one that stays."""
     match node:
         case ast.Constant(value=bool() as value):
             node.value = not value

@@ -54,7 +54,7 @@ CHROMIUM = {"executable_path": "/usr/bin/chromium", "args": ["--no-sandbox"]}
 
 
 def measured(browser: Browser, address: str) -> dict[str, float]:
-    """Seconds: until the page is there, until the first check is shown, and for the checks after it."""
+    """Measure seconds until the page is there, until the first check is shown, and for the checks after it."""
     page = browser.new_page()
     began = time.perf_counter()
     page.goto(f"{address}/playground/", wait_until="domcontentloaded")
@@ -77,7 +77,7 @@ def measured(browser: Browser, address: str) -> dict[str, float]:
 
 
 def compared(browser: Browser, address: str, notations: Sequence[str]) -> int:
-    """Compares every example, and prints those that differ."""
+    """Compare every example, and print those that differ."""
     page = browser.new_page()
     page.goto(f"{address}/playground/")
     playground = Playground(page)
@@ -95,7 +95,7 @@ def compared(browser: Browser, address: str, notations: Sequence[str]) -> int:
 
 
 def by_the_command_line(sample: Sample) -> tuple[list[tuple[str, int, str]], str]:
-    """The findings, and the patch without the names of the files."""
+    """Return the findings, and the patch without the names of the files."""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         Path(sample.name).write_bytes(sample.text.encode())
         findings = json.loads(printed(sample, "--output-format", "json"))["findings"]

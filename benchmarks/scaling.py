@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How the cost of reading grows: with the files, with the recipes of one file, and with the depth of helpers.
+"""Growth of the cost of reading: with the files, with the recipes of one file, and with the depth of helpers.
 
     python benchmarks/scaling.py [--runs N] [--most EXPONENT]
 
-Made-up projects of one, two and four times a size are read in processes of their own, in processor seconds (the best of
-several, without what the first reading of a process costs whatever it reads). The exponent is that of the growth from
-one to four times: 1 is linear. Exit 1 where one is larger than `--most`.
+Made-up projects of one, two and four times a size are read in processes of their own, in processor seconds (the best
+of several, without the fixed cost of a process's first reading). The exponent is that of the growth from one to four
+times: 1 is linear. Exit 1 where one is larger than `--most`.
 """
 
 from __future__ import annotations
@@ -76,18 +76,18 @@ def deep_config() -> ConfigContainer:
 
 
 def files(times: int) -> list[str]:
-    """A project of files with two recipes each."""
+    """Make a project of files with two recipes each."""
     recipes = "".join(RECIPE.format(number=number) for number in range(2))
     return [HEAD + recipes] * (60 * times)
 
 
 def recipes_of_a_file(times: int) -> list[str]:
-    """One file with ever more recipes."""
+    """Make one file with ever more recipes."""
     return [HEAD + "".join(RECIPE.format(number=number) for number in range(120 * times))]
 
 
 def depth(times: int) -> list[str]:
-    """Files whose recipe goes through ever more helpers."""
+    """Make files whose recipe goes through ever more helpers."""
     levels = 12 * times
     helpers = "".join(HELPER.format(level=level, next=level + 1) for level in range(levels))
     return [HEAD + helpers + LAST.format(level=levels)] * 40
@@ -101,7 +101,7 @@ PROJECTS: dict[str, Callable[[int], list[str]]] = {
 
 
 def seconds(texts: list[str]) -> float:
-    """What reading a project costs, once the process has read another one."""
+    """Measure reading a project, once the process has read another one."""
     from mfsdp_lint import process
     from mfsdp_lint.inputs.sources import Sources
     from mfsdp_lint.readers.python.read import read_python
@@ -125,7 +125,7 @@ def seconds(texts: list[str]) -> float:
 
 
 def measured(name: str, times: int, runs: int) -> float:
-    """The best of several processes."""
+    """Return the best of several processes."""
     command = [sys.executable, __file__, "--one", name, str(times)]
     return min(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(runs))
 

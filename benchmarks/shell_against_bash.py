@@ -31,7 +31,7 @@ what programs write, and their status."""
 
 
 def main() -> int:
-    """Prints what it comes to."""
+    """Print the results."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--generated", type=int, default=0)
     parser.add_argument("--from", type=int, default=0, dest="first")
@@ -94,7 +94,7 @@ def _generated(first: int, count: int) -> Iterator[tuple[str, Mapping[str, str]]
 
 
 def _real(folder: Path | None) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """The scripts below a folder, each with those that lie beside it."""
+    """Yield the scripts below a folder, each with the files beside it."""
     for path in sorted(folder.rglob("*.sh")) if folder else ():
         beside = [each for each in path.parent.iterdir() if each.is_file() and each.suffix in (".sh", ".env", ".conf")]
         texts = {f"{ROOT}{each.name}": each.read_text("utf-8", "replace") for each in beside[:60]}

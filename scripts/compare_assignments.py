@@ -50,9 +50,10 @@ class Difference:
 def differences(
     snapshot: Snapshot, roots: Sequence[str], modules: Sequence[str] | None = None
 ) -> tuple[list[Difference], int]:
-    """Those of all classes of a snapshot, and how many assignments were made.
+    """Compare the assignments of all classes of a snapshot with the source; return the differences and the number of
+    assignments.
 
-    `roots` are the source's import roots; `modules` are the modules that are looked at, by default all.
+    `roots` are the source's import roots; `modules` are the modules to compare, by default all.
     """
     return with_room(lambda: _differences(snapshot, roots, modules or snapshot.modules()))
 
@@ -99,7 +100,7 @@ def _files(root: str, module: str) -> list[str]:
 
 
 def _begun(machine: Machine, work: Callable[..., Any], *arguments: object) -> Any:
-    """The answer of something that needs a path to work on; MISSING where it has none."""
+    """Run work that needs a path of the evaluator; MISSING if it has no answer."""
     machine.begin(())
     try:
         return work(machine, *arguments)
@@ -121,7 +122,7 @@ def _names(machine: Machine, cls: ClassObject) -> list[str]:
 
 
 def _assigned(machine: Machine, cls: ClassObject, name: str, value: object) -> Outcome:
-    """What an assignment to an attribute of an object with unknown fields does."""
+    """Assign to an attribute of an object with unknown fields, and return the effect."""
     machine.begin(())
     frame = Frame(cls.module)
     instance = Instance(cls, machine.tick())
@@ -142,7 +143,7 @@ def _assigned(machine: Machine, cls: ClassObject, name: str, value: object) -> O
 
 
 def _agree(snapshot: Outcome, source: Outcome) -> bool:
-    """Whether nothing contradicts; of either, less may be known."""
+    """Tell whether two outcomes do not contradict each other; less may be known of either."""
     if UNTOLD in (snapshot, source):
         return snapshot == UNTOLD
     if isinstance(snapshot, str) or isinstance(source, str):

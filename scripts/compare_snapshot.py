@@ -36,7 +36,7 @@ FOLDERS = ("recipes", "perf_recipes", "diffusion/recipes")
 
 
 def main() -> int:
-    """Compares, prints the differences; the exit code."""
+    """Compare, print the differences, and return the exit code."""
     process.own()
     parser = argparse.ArgumentParser()
     parser.add_argument("snapshot")

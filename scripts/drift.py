@@ -1,4 +1,4 @@
-"""What a new upstream version changes, and which rules have to be looked at again.
+"""Changes in a new upstream version, and the rules to check again.
 
     python scripts/drift.py OLD NEW --old BRIDGE CORE --new BRIDGE CORE [--snapshots FOLDER] [--show N]
 
@@ -26,21 +26,21 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.values import Value, describe
+from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.versions.ranges import numbers
+from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.vocabulary import NAMES
 from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.rules.evidenced import CORE, core_site
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.snapshots.knowledge import DATA
 from mfsdp_lint.snapshots.snapshot import Snapshot
-from mfsdp_lint.tools.coverage.covered import Covered, covered
-from mfsdp_lint.tools.coverage.known import read
-from mfsdp_lint.tools.vocabulary.sections import bridge_sections
-from mfsdp_lint.tools.vocabulary.trees import Folder, Source
-from mfsdp_lint.versions.ranges import numbers
-from mfsdp_lint.versions.target import resolve_target
-from mfsdp_lint.vocabulary import NAMES
+from tools.coverage.covered import Covered, covered
+from tools.coverage.known import read
+from tools.vocabulary.sections import bridge_sections
+from tools.vocabulary.trees import Folder, Source
 
 ALIKE = 0.6
 """How like the old line a new one has to be to be shown (difflib's ratio)."""
@@ -60,7 +60,7 @@ class Trees:
     core: Path
 
     def lines(self, repository: str, path: str) -> list[str] | None:
-        """The lines of a file as evidence names it; None where it is not there."""
+        """Return the lines of a file as evidence names it; None if it is not there."""
         root = self.bridge if repository == "bridge" else self.core
         for candidate in (root / path, root / path.removeprefix("src/")):
             if candidate.is_file():
@@ -68,7 +68,7 @@ class Trees:
         return None
 
     def named(self, repository: str, name: str) -> Iterator[str]:
-        """The files of that name, wherever they are."""
+        """Yield the files of that name, in any folder."""
         root = self.bridge if repository == "bridge" else self.core
         yield from (str(path.relative_to(root)) for path in sorted(root.rglob(name)))
 
@@ -80,7 +80,7 @@ def _lines(path: Path) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Where a line of the old source is in the new one: `alike` is 1 for the same line, 0 where none is like it."""
+    """New place of a line of the old source: `alike` is 1 for the same line, 0 if none is like it."""
 
     path: str
     line: int
@@ -89,7 +89,7 @@ class Moved:
 
 
 def find(old: Trees, new: Trees, repository: str, path: str, line: int) -> Moved | None:
-    """The new place of a line; None where the old one is not there at all."""
+    """Find the new place of a line; None if the old source does not have it."""
     before = old.lines(repository, path)
     if before is None or not 1 <= line <= len(before):
         return None
@@ -102,7 +102,7 @@ def find(old: Trees, new: Trees, repository: str, path: str, line: int) -> Moved
 
 
 def _anywhere(before: Sequence[str], line: int, new: Trees, repository: str) -> Moved | None:
-    """The same line in some other file, if it is long enough to mean something."""
+    """Find the same line in any other file, if it is long enough to be distinctive."""
     wanted = before[line - 1].strip()
     if len(wanted) < SHORTEST:
         return None
@@ -136,7 +136,7 @@ def _ratio(left: str, right: str) -> float:
 
 
 def texts_of(trees: Trees, repository: str, path: str) -> str:
-    """All texts of a Python file, pieces of f-strings and implicitly joined texts included."""
+    """Return all texts of a Python file, pieces of f-strings and implicitly joined texts included."""
     lines = trees.lines(repository, path) if path.endswith(".py") else None
     found = ast.walk(ast.parse("\n".join(lines or ())))
     return "".join(
@@ -145,9 +145,9 @@ def texts_of(trees: Trees, repository: str, path: str) -> str:
 
 
 def gone_messages(rule: Rule, site: Site, before: str, after: str) -> list[str]:
-    """Those of the error texts that a rule foretells at a site which the old source has, and the new has not.
+    """Return the error texts predicted by a rule at a site that the old source has, and the new has not.
 
-    What Python itself says of a mistake is in neither.
+    Python's own error messages are in neither.
     """
     here = [case.at(site) for case in rule.cases if case.versions.truth(site) is not False]
     errors = {case.error for case in here if case.error is not None}
@@ -163,7 +163,7 @@ def _has(texts: str, error: ErrorText) -> bool:
 
 
 def settings(trees: Trees) -> dict[str, Value]:
-    """The declared default of every setting of the configuration container."""
+    """Return the declared default of every setting of the configuration container."""
     sections = bridge_sections(Source(Folder(trees.bridge), Folder(trees.core)))
     return {
         f"{section}.{name}": field.value() for section, fields in sections.items() for name, field in fields.items()
@@ -171,7 +171,7 @@ def settings(trees: Trees) -> dict[str, Value]:
 
 
 def recipes(snapshot: Snapshot) -> set[str]:
-    """The dotted names of the functions that return a configuration container."""
+    """Return the dotted names of the functions that return a configuration container."""
     return {
         f"{module}.{name}"
         for module in snapshot.modules()
@@ -181,7 +181,7 @@ def recipes(snapshot: Snapshot) -> set[str]:
 
 
 def _returned(entry: Any) -> Any:
-    """The class of what a function returns; None where that is not known, or it is no function."""
+    """Return the class of a function's result; None if it is not known, or the entry is no function."""
     # One that is only known to be bound has no outcome.
     outcome = entry[1].get("outcome") if entry[0] == "function" else None
     result = outcome["result"] if outcome else None
@@ -194,7 +194,7 @@ def _returned(entry: Any) -> Any:
 
 
 def drift(old: Trees, new: Trees, snapshots: Path, show: int) -> Iterator[str]:
-    """The report, line by line."""
+    """Yield the report, line by line."""
     yield from _settings_drift(settings(old), settings(new), show)
     yield from _recipe_drift(_snapshot(snapshots, old.version), _snapshot(snapshots, new.version), show)
     yield from _rule_drift(old, new)
@@ -284,7 +284,7 @@ def _check_drift(old: Trees, new: Trees) -> Iterator[str]:
 
 
 def _of_release(version: str) -> set[str]:
-    """A release of Megatron-Bridge, and the line of Megatron-LM that it pins, as evidence names them."""
+    """Return a release of Megatron-Bridge, and the line of Megatron-LM that it pins, as evidence names them."""
     line = numbers(resolve_target(version).core)[:2]
     return {version} | {f"core {core}" for core in CORE if numbers(core_site(core).target.core)[:2] == line}
 

@@ -22,7 +22,7 @@ ARGUMENTS = {"mixed_precision_recipe": "bf16_with_fp8_current_scaling_mixed"}
 
 
 def recipe_of(job: dict[str, Any], package: str, text: str) -> Any:
-    """The recipe's function, as the text has it, in the place of its module."""
+    """Make the recipe's function from the text, in the place of its module."""
     words = job["path"].removesuffix(".py").removesuffix("/__init__").split("/")
     module = types.ModuleType(".".join((package, *words)))
     module.__package__ = ".".join((package, *words[:-1]))
@@ -33,7 +33,7 @@ def recipe_of(job: dict[str, Any], package: str, text: str) -> Any:
 
 
 def refusal(harness: Any, function: Any, *, switch: bool) -> str | None:
-    """What start-up says; None where it accepts. Values that whoever starts a run has to give are filled in."""
+    """Return start-up's refusal; None if it accepts. Values that a run's user has to give are filled in."""
     code = function.__code__
     given = {name: ARGUMENTS[name] for name in code.co_varnames[: code.co_argcount] if name in ARGUMENTS}
     filled: dict[str, Any] = {}
@@ -51,7 +51,7 @@ def refusal(harness: Any, function: Any, *, switch: bool) -> str | None:
 
 
 def one(harness: Any, job: dict[str, Any], tree: Path) -> dict[str, Any]:
-    """One recipe: untouched, with nothing but the switch turned on, and as it was changed."""
+    """Ask about one recipe: untouched, with nothing but the switch turned on, and as it was changed."""
     before = (tree / "megatron" / "bridge" / job["path"]).read_text(encoding="utf-8")
     found: dict[str, Any] = {"path": job["path"], "name": job["name"]}
     for name, text, switch in (("untouched", before, False), ("switch", before, True), ("changed", job["text"], False)):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints upstream's launchers, for src/mfsdp_lint/vocabulary/launchers.py.
+"""Prints upstream's launchers, for src/mfsdp_lint/megatron/vocabulary/launchers.py.
 
     python scripts/find_launchers.py TREE …
 
@@ -28,7 +28,7 @@ STARTS = frozenset(
 
 
 def launchers(tree: Path) -> set[str]:
-    """The dotted names of a release's launchers."""
+    """Return the dotted names of a release's launchers."""
     root = tree / "src"
     functions: dict[str, ast.FunctionDef] = {}
     uses: dict[str, set[str]] = {}
@@ -46,7 +46,7 @@ def launchers(tree: Path) -> set[str]:
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """The names that a file imports, anywhere in it, and what they stand for."""
+    """Yield the names that a file imports, anywhere in it, with their dotted names."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield from ((each.asname or each.name, f"{node.module}.{each.name}") for each in node.names)
@@ -57,7 +57,7 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _used(function: ast.FunctionDef, names: dict[str, str]) -> Iterator[str]:
-    """What a function names, by dotted names."""
+    """Yield the dotted names that a function uses."""
     for node in ast.walk(function):
         if isinstance(node, (ast.Name, ast.Attribute)):
             first, dot, rest = ast.unparse(node).partition(".")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What the real upstream code makes of every idiom in tests/idioms, in every version: makes tests/idioms/truth.
+"""Results of the real upstream code for every idiom in tests/idioms, in every version: makes tests/idioms/truth.
 
     PYTHONPATH=src:. python scripts/idiom_truth.py --harness DIR --trees DIR [--overlay DIR] [--version V …] [IDIOM …]
 
-Run it with a Python that has torch and what Megatron-Bridge imports. HARNESS has the stand-ins for packages that need a
-GPU (oracle_lib.py); TREES has VERSION/bridge and VERSION/core, the source; OVERLAY the older packages that versions up
-to 0.3 want. With names of idioms, only these are made anew.
+Run it with a Python that has torch and what Megatron-Bridge imports. HARNESS has the stand-ins for packages that need
+a GPU (oracle_lib.py); TREES has VERSION/bridge and VERSION/core, the source; OVERLAY the older packages that versions
+up to 0.3 want. With names of idioms, only these are made anew.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OLD_PACKAGES = ("0.2.0", "0.3.1")
 
 
 def made(version: str, asked: list[Idiom], options: argparse.Namespace) -> dict[str, Any]:
-    """What a process with that version of upstream found."""
+    """Run the idioms in a process with that version of upstream, and return the results."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "out.json"
         command = [sys.executable, str(WORKER), "--harness", options.harness, "--version", version]
@@ -39,7 +39,7 @@ def made(version: str, asked: list[Idiom], options: argparse.Namespace) -> dict[
 
 
 def stored(found: dict[str, Any]) -> dict[str, Any]:
-    """The same with what most runs have in common told once."""
+    """Factor out the values that most runs have in common."""
     runs = [run for record in found.values() for marked in record["marks"].values() for run in marked]
     counts: dict[str, Counter[str]] = {}
     for run in runs:

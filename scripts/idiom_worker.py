@@ -18,10 +18,10 @@ from typing import Any
 from real_upstream import RANKS, arguments, import_training, in_a_child, replace_launchers, set_up, write_out
 
 from mfsdp_lint.core.values import NOT_NONE, Known
-from mfsdp_lint.judging.configuration import variant_of
-from mfsdp_lint.judging.verdict import bench
-from mfsdp_lint.versions.target import resolve_target
-from mfsdp_lint.vocabulary import SETTINGS
+from mfsdp_lint.megatron.versions.target import resolve_target
+from mfsdp_lint.megatron.vocabulary import SETTINGS
+from mfsdp_lint.rules.judging.configuration import variant_of
+from mfsdp_lint.rules.judging.verdict import bench
 from tests.idioms.suite import FOLDER, Idiom, Mark, idioms
 
 _SECONDS = 120
@@ -40,12 +40,12 @@ class Recorder:
         self.launched = 0
 
     def launch(self, config: Any = None, *_: Any, **named: Any) -> None:
-        """What `pretrain` and `finetune` do here."""
+        """Record the configuration, in the place of `pretrain` and `finetune`."""
         self.keep(self._mark().key, named.get("cfg", config))
         self.launched += 1
 
     def keep(self, key: str, config: Any) -> None:
-        """Records one configuration under a mark."""
+        """Record one configuration under a mark."""
         if not self.harness.is_container(config):
             raise TypeError(f"{key}: no ConfigContainer but {type(config).__name__}")
         env = {name: value for name, value in os.environ.items() if self.before.get(name) != value}
@@ -67,12 +67,15 @@ class Recorder:
         return "<set>" if value == NOT_NONE else "<unknown>"
 
     def _refused(self, config: Any) -> str | None:
-        """What the real start-up says of it, in a process of its own: start-up changes it, and a copy is not alike."""
+        """Return the real start-up's refusal, from a process of its own.
+
+        Start-up changes the configuration, and a copy of it is not equal.
+        """
         refusal: str | None = in_a_child(partial(self._said, config), died="the process died")
         return refusal
 
     def _said(self, config: Any) -> str | None:
-        """Start-up's error on a number of ranks that the parallel sizes divide."""
+        """Return start-up's error on a number of ranks that the parallel sizes divide; None if it accepts."""
         try:
             ranks = math.lcm(self.harness.min_world(config), RANKS)
         except Exception:
@@ -82,7 +85,7 @@ class Recorder:
         return None if said["outcome"] == "pass" else f"{said['error_type']}: {said['error']}"[:300]
 
     def _mark(self) -> Mark:
-        """The launch mark of the innermost frame in the idiom's own files, else the next one in order."""
+        """Find the launch mark of the innermost frame in the idiom's own files, else the next one in order."""
         here = os.getcwd()
         frame = sys._getframe(2)
         while frame is not None:
@@ -97,14 +100,14 @@ class Recorder:
 
 
 def forwarded(section: str, holder: Any) -> dict[str, Any]:
-    """What a section lets one read of the configurations inside it, as the model of newer releases does."""
+    """Return the attributes of inner configurations that a section forwards, as newer releases' model does."""
     inside = [value for value in vars(holder).values() if dataclasses.is_dataclass(value)]
     names = {field.name for value in inside for field in dataclasses.fields(value)} - vars(holder).keys()
     return {f"{section}.{name}": getattr(holder, name) for name in sorted(names) if hasattr(holder, name)}
 
 
 def run(idiom: Idiom, recorder: Recorder) -> None:
-    """Runs its script, then makes every recipe that is marked."""
+    """Run the idiom's script, then make every recipe that is marked."""
     for assignment in shlex.split(idiom.headers.get("env", "")):
         name, _, value = assignment.partition("=")
         os.environ[name] = value
@@ -124,7 +127,7 @@ def run(idiom: Idiom, recorder: Recorder) -> None:
 
 
 def child(idiom: Idiom, version: str, harness: Any, folder: Path) -> dict[str, Any]:
-    """What one idiom does, in the process that has no other purpose."""
+    """Run one idiom, in a process that has no other purpose, and return the record."""
     folder.mkdir()
     idiom.lay_out(folder)
     os.chdir(folder)
@@ -148,7 +151,7 @@ def child(idiom: Idiom, version: str, harness: Any, folder: Path) -> dict[str, A
 
 
 def complaints(idiom: Idiom, version: str, record: dict[str, Any]) -> list[str]:
-    """What in the record contradicts what the idiom's comments say of this version."""
+    """List contradictions between the record and the idiom's comments about this version."""
     expected = [each for each in idiom.decisions if each.holds(version)]
     runs = [run for marked in record["marks"].values() for run in marked]
     codes = {code for run in runs for code in run["codes"]}

@@ -1,4 +1,4 @@
-"""Which public names of Megatron-Bridge which release has: makes src/mfsdp_lint/snapshots/data/modules.json.
+"""Index of Megatron-Bridge's public names by release: makes src/mfsdp_lint/megatron/data/modules.json.
 
     python scripts/index_modules.py CLONE
 
@@ -14,22 +14,23 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from mfsdp_lint.versions.releases import RELEASES
+from mfsdp_lint.megatron.versions.releases import RELEASES
 
 ROOT = "src/megatron/bridge/"
-OUTPUT = Path(__file__).parents[1] / "src/mfsdp_lint/snapshots/data/modules.json"
+OUTPUT = Path(__file__).parents[1] / "src/mfsdp_lint/megatron/data/modules.json"
 
 
 def main(clone: str) -> None:
-    """Writes the index."""
+    """Write the index."""
     releases = [release.bridge for release in RELEASES]
-    every = (1 << len(releases)) - 1
     masks: dict[str, int] = {}
     names: dict[str, dict[str, int]] = {}
+    others: dict[str, set[str]] = {}
     open_ended: set[str] = set()
     for bit, release in enumerate(RELEASES):
-        for module, public in modules(clone, release.commit).items():
+        for module, (public, bound) in modules(clone, release.commit).items():
             masks[module] = masks.get(module, 0) | 1 << bit
+            others.setdefault(module, set()).update(bound)
             if public is None:
                 open_ended.add(module)
             for name in public or ():
@@ -39,17 +40,19 @@ def main(clone: str) -> None:
     for module, mask in sorted(masks.items()):
         known = sorted(names.get(module, {}).items())
         differing = {} if module in open_ended else {name: has for name, has in known if has != mask}
-        if differing or mask != every:
-            index[module] = [mask, differing]
+        further = None if module in open_ended else " ".join(sorted(others[module] - differing.keys()))
+        index[module] = [mask, differing, further]
     text = ",\n".join(f"{json.dumps(module)}: {json.dumps(entry)}" for module, entry in index.items())
     OUTPUT.write_text(f'{{"releases": {json.dumps(releases)},\n"modules": {{\n{text}\n}}}}\n', encoding="utf-8")
     print(f"{OUTPUT}: {len(index)} modules, {OUTPUT.stat().st_size // 1024} KiB")
 
 
-def modules(clone: str, commit: str) -> dict[str, set[str] | None]:
-    """The public modules of one commit and their public names; names that `*` brings along included.
+def modules(clone: str, commit: str) -> dict[str, tuple[set[str] | None, set[str]]]:
+    """Return the public modules of one commit: their public names, with those that `*` imports, and all names that
+    their top level binds (imports from elsewhere as well).
 
-    None for the names of a module that may have others: it has a `__getattr__`, or takes all from out of sight.
+    None for the names of a module that may have others: it has a `__getattr__`, or takes all names from an unread
+    module.
     """
     trees = {}
     for path, blob in _files(clone, commit):
@@ -57,11 +60,19 @@ def modules(clone: str, commit: str) -> dict[str, set[str] | None]:
         if not any(part.startswith("_") for part in name.split(".")):
             trees[name] = ast.parse(blob)
     found = {name: set(_names(tree.body)) for name, tree in trees.items()}
+    bound = {name: set(_bound(tree)) for name, tree in trees.items()}
     for _ in range(4):  # a package that takes everything from a package that does so
         for name, tree in trees.items():
             for source in _stars(tree):
                 found[name] |= found.get(source, set())
-    return {name: _public(found[name]) if found.keys() >= set(_stars(tree)) else None for name, tree in trees.items()}
+                bound[name] |= bound.get(source, set())
+    return {
+        name: (
+            _public(found[name]) if found.keys() >= set(_stars(tree)) and "globals" not in bound[name] else None,
+            _public(bound[name]) or set(),
+        )
+        for name, tree in trees.items()
+    }
 
 
 def _public(names: set[str]) -> set[str] | None:
@@ -101,6 +112,28 @@ def _names(body: list[ast.stmt]) -> Iterator[str]:
                 yield from _names([*inner, *other])
             case ast.Try(body=inner, handlers=handlers, orelse=other):
                 yield from _names([*inner, *other, *(each for handler in handlers for each in handler.body)])
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    """Yield all names that the top level of a module may bind, under conditions and in loops as well.
+
+    "globals" is among them if its code may bind others.
+    """
+    pending: list[ast.AST] = list(tree.body)
+    while pending:
+        node = pending.pop()
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+                yield from (each for inner in ast.walk(node) if isinstance(inner, ast.Global) for each in inner.names)
+                continue
+            case ast.Import(names=names):
+                yield from ((alias.asname or alias.name).partition(".")[0] for alias in names)
+            case ast.ImportFrom(names=names):
+                yield from (alias.asname or alias.name for alias in names)
+            case ast.Name(id=name) if isinstance(node.ctx, ast.Store) or name in ("globals", "exec"):
+                yield "globals" if name == "exec" else name
+        pending.extend(ast.iter_child_nodes(node))
 
 
 def _stars(tree: ast.Module) -> Iterator[str]:

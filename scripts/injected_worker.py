@@ -31,12 +31,12 @@ class Launched(BaseException):
 
 
 def launch(config: Any = None, *_: Any, **named: Any) -> None:
-    """What `pretrain` and `finetune` do here."""
+    """Raise `Launched` with the configuration, in the place of `pretrain` and `finetune`."""
     raise Launched(named.get("cfg", config))
 
 
 def configuration(ask: str) -> Any:
-    """What a script launches, or a call gives."""
+    """Return the configuration that a script launches, or a call returns."""
     if ask.endswith(".py"):
         sys.argv = [ask]
         try:
@@ -49,7 +49,7 @@ def configuration(ask: str) -> Any:
 
 
 def said(harness: Any, folder: str, ask: str) -> str | None:
-    """Start-up's error on a number of ranks that the parallel sizes divide; what a user has to give is given."""
+    """Return start-up's error on a number of ranks that the sizes divide, with a user's values filled in."""
     os.chdir(folder)
     sys.path.insert(0, folder)
     with harness.quiet():
@@ -74,7 +74,7 @@ def said(harness: Any, folder: str, ask: str) -> str | None:
 
 
 def told(harness: Any, folder: str, ask: str) -> str | None:
-    """The same, where it may raise before start-up is asked."""
+    """Return start-up's error, or the exception that was raised before start-up was called."""
     try:
         return said(harness, folder, ask)
     except BaseException as error:
@@ -82,7 +82,7 @@ def told(harness: Any, folder: str, ask: str) -> str | None:
 
 
 def main() -> int:
-    """Asks for all of them."""
+    """Ask start-up about all of them."""
     options = arguments(__doc__, "bridge", "core", "asked").parse_args()
     harness = set_up(options, options.bridge, options.core)
     import_training()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make src/mfsdp_lint/startup/startup-tables.json: what start-up copies from where to where, per Bridge version.
+"""Make src/mfsdp_lint/megatron/startup/startup-tables.json: the copies that start-up makes, per version.
 
     make_startup_tables.py 0.5.1=BRIDGE_TREE:MEGATRON_LM_TREE …
 
@@ -24,11 +24,11 @@ import types
 from pathlib import Path
 from typing import Any
 
-OUT = Path(__file__).resolve().parents[1] / "src" / "mfsdp_lint" / "startup" / "startup-tables.json"
+OUT = Path(__file__).resolve().parents[1] / "src" / "mfsdp_lint" / "megatron" / "startup" / "startup-tables.json"
 
 
 def bridge_file(tree: Path, name: str) -> Path:
-    """A file of the package megatron.bridge."""
+    """Return a file of the package megatron.bridge."""
     found = [root for root in (tree / "src", tree) if (root / "megatron" / "bridge").is_dir()]
     if not found:
         raise SystemExit(f"{tree}: no megatron/bridge in it")
@@ -36,7 +36,7 @@ def bridge_file(tree: Path, name: str) -> Path:
 
 
 def class_fields(path: Path) -> dict[str, list[str]]:
-    """The annotated names of every class of a file, and "<bases>" for what it derives from."""
+    """Return the annotated names of every class of a file."""
     found: dict[str, list[str]] = {}
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ClassDef):
@@ -49,7 +49,7 @@ def class_fields(path: Path) -> dict[str, list[str]]:
 
 
 def registry(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """The fields of MixedPrecisionConfig, and every registered configuration."""
+    """Return the fields of MixedPrecisionConfig, and every registered configuration."""
     saved = {name: module for name, module in sys.modules.items() if name.split(".")[0] in ("torch", "megatron")}
     torch = types.ModuleType("torch")
     vars(torch).update({"dtype": str, "half": "torch.float16", "float": "torch.float32"})
@@ -89,7 +89,7 @@ def registry(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
 
 
 def tables(bridge: Path, core: Path) -> dict[str, Any]:
-    """All tables of one version."""
+    """Make all tables of one version."""
     training = bridge_file(bridge, "training")
     precision, rows = registry(training / "mixed_precision.py")
     overlap = dict.fromkeys(class_fields(training / "comm_overlap.py")["_CommOverlapConfig"])

@@ -46,7 +46,7 @@ class Caller:
 
 
 def callers(root: Path, parts: list[str]) -> Iterator[Caller]:
-    """The functions of files that speak of upstream, with what they call; what Python cannot read is left out."""
+    """Yield the functions of files that mention upstream, with their calls; unparsable files are left out."""
     for path in sorted({path for part in parts for path in _python_files(root / part)}):
         text = path.read_text(encoding="utf-8", errors="replace")
         if UPSTREAM not in text and "ConfigContainer" not in text:
@@ -99,7 +99,7 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _telling(function: ast.expr, imported: dict[str, str]) -> Iterator[str]:
-    """The dotted name of what is called, if that makes or launches a configuration."""
+    """Yield the dotted name of the called function, if that makes or launches a configuration."""
     if not isinstance(function, (ast.Name, ast.Attribute)):
         return
     head, dot, rest = ast.unparse(function).partition(".")
@@ -113,7 +113,7 @@ def _telling(function: ast.expr, imported: dict[str, str]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the linter says of a checkout, by place; `seconds` is its processor time."""
+    """Result of the linter for a checkout, by place; `seconds` is its processor time."""
 
     recipes: frozenset[Place]
     unfollowed: dict[Place, str]
@@ -122,7 +122,7 @@ class Result:
 
 
 def lint(root: Path, options: list[str], files: list[str]) -> Result:
-    """What the two commands tell of a checkout, or of some of its files. RuntimeError where one of them fails."""
+    """Run the two commands on a checkout, or on some of its files. Raises RuntimeError if one of them fails."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     linted = _run(root, [*options, "--show-unfollowed", *files])
     seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
@@ -142,7 +142,7 @@ def _run(root: Path, arguments: list[str]) -> dict[str, Any]:
 
 
 def outcomes(found: list[Caller], result: Result) -> dict[Place, str]:
-    """What became of every function that configures something: "recipe", "unfollowed", "part" or "silent"."""
+    """Classify every function that configures something: "recipe", "unfollowed", "part" or "silent"."""
     named = {each.place: each for each in found}
     lines: dict[Place, str] = dict.fromkeys(result.recipes, "recipe")
     lines.update((place, "unfollowed") for place in result.unfollowed if place not in lines)

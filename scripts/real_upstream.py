@@ -24,7 +24,7 @@ LAUNCHERS = (("pretrain", "pretrain"), ("finetune", "finetune"), ("finetune", "p
 
 
 def arguments(description: str | None, *more: str) -> argparse.ArgumentParser:
-    """The options of every worker, and `more`."""
+    """Make the parser with the options of every worker, and `more`."""
     parser = argparse.ArgumentParser(description=description)
     for name in ("harness", "overlay", "scratch", "out", *more):
         parser.add_argument(f"--{name}")
@@ -32,7 +32,7 @@ def arguments(description: str | None, *more: str) -> argparse.ArgumentParser:
 
 
 def set_up(options: argparse.Namespace, bridge: Path, core: Path) -> Any:
-    """The harness (`oracle_lib`), with which these trees can be imported."""
+    """Import the harness (`oracle_lib`), with which these trees can be imported."""
     sys.dont_write_bytecode = True
     if options.overlay:
         sys.path.insert(0, options.overlay)
@@ -43,7 +43,7 @@ def set_up(options: argparse.Namespace, bridge: Path, core: Path) -> Any:
 
 
 def import_training(*modules: str) -> None:
-    """Imports what users' files use, once for all processes that follow."""
+    """Import the modules that users' files need, once for all processes that follow."""
     for module in ("pretrain", "finetune", "gpt_step", *modules):
         importlib.import_module(f"megatron.bridge.training.{module}")
     for module in ("llama", "qwen"):
@@ -51,13 +51,13 @@ def import_training(*modules: str) -> None:
 
 
 def replace_launchers(launch: Callable[..., Any]) -> None:
-    """Has `launch` called wherever a training would start."""
+    """Replace the functions that start a training by `launch`."""
     for module, name in LAUNCHERS:
         setattr(sys.modules[f"megatron.bridge.training.{module}"], name, launch)
 
 
 def in_a_child(make: Callable[[], Any], died: Any, seconds: int = 0) -> Any:
-    """What `make` gives in a process of its own, as JSON has it; `died` where that ends, or takes longer."""
+    """Call `make` in a process of its own; return its result as JSON, or `died` if that ends, or takes longer."""
     reading, writing = os.pipe()
     process = os.fork()
     if not process:
@@ -76,5 +76,5 @@ def in_a_child(make: Callable[[], Any], died: Any, seconds: int = 0) -> Any:
 
 
 def write_out(options: argparse.Namespace, found: Iterable[Any] | dict[str, Any]) -> None:
-    """Writes what was found where the worker was told to."""
+    """Write the results to the worker's output file."""
     Path(options.out).write_text(json.dumps(found))

@@ -15,14 +15,14 @@ import sys
 import tarfile
 from pathlib import Path
 
-from mfsdp_lint.versions.releases import RELEASES
+from mfsdp_lint.megatron.versions.releases import RELEASES
 
 FOLDERS = {"bridge": ("src", "scripts"), "core": ("megatron",)}
 """What is looked at of each tree."""
 
 
 def unpack(clone: Path, commit: str, folders: tuple[str, ...], target: Path) -> None:
-    """Writes these folders of a commit below `target`. Raises subprocess.CalledProcessError."""
+    """Write these folders of a commit below `target`. Raises subprocess.CalledProcessError."""
     if target.is_dir():
         return
     packed = subprocess.run(
@@ -41,7 +41,10 @@ def main() -> int:
     options = parser.parse_args()
     release = next((release for release in RELEASES if release.bridge == options.version), None)
     if release is None:
-        print(f"{options.version}: write its commits into src/mfsdp_lint/versions/releases.py first", file=sys.stderr)
+        print(
+            f"{options.version}: write its commits into src/mfsdp_lint/megatron/versions/releases.py first",
+            file=sys.stderr,
+        )
         return 2
     unpack(options.bridge, release.commit, FOLDERS["bridge"], options.folder / "bridge")
     unpack(options.core, release.core_commit, FOLDERS["core"], options.folder / "core")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What the rules say of upstream's own recipes as shipped: `docs/upstream-report.md`.
+"""Findings on upstream's own recipes as shipped: `docs/upstream-report.md`.
 
     python scripts/upstream_report.py 0.3.1=TREE … head=TREE -o docs/upstream-report.md
 
-Each TREE is a source tree or an unpacked wheel of that Megatron-Bridge release; nothing in it is imported. Every recipe
-folder in it is linted against that release; the report has the counts by rule, and every finding of severity error.
+Each TREE is a source tree or an unpacked wheel of that Megatron-Bridge release; nothing in it is imported. Every
+recipe folder in it is linted against that release; the report has the counts by rule, and every finding of severity
+error.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ FOLDERS = (
 
 @dataclass(frozen=True)
 class Release:
-    """One release and what the rules say of it."""
+    """A release and its findings."""
 
     version: str
     files: int
@@ -43,14 +44,14 @@ class Release:
     findings: list[Finding]
 
     def count(self, code: str) -> str:
-        """The findings of one rule, with the number of recipes that they are about."""
+        """Count the findings of one rule, and the recipes that they are about."""
         own = [finding for finding in self.findings if finding.code == code]
         recipes = {recipe.name for finding in own for recipe in finding.recipes}
         return f"{len(own)} ({len(recipes)})" if own else ""
 
 
 def lint(version: str, tree: Path) -> Release:
-    """The findings on the recipe folders of one tree."""
+    """Lint the recipe folders of one tree."""
     os.chdir(tree)
     folders = tuple(folder for folder in FOLDERS if Path(folder).is_dir())
     asked, _ = question(Options(paths=folders, target_bridge=version))
@@ -61,7 +62,7 @@ def lint(version: str, tree: Path) -> Release:
 
 
 def report(releases: Sequence[Release]) -> Iterator[str]:
-    """The lines of the report."""
+    """Yield the lines of the report."""
     yield "# The rules on upstream's own recipes"
     yield ""
     yield "Made by `scripts/upstream_report.py`: every recipe folder of each release as shipped, linted against it."
@@ -105,7 +106,7 @@ READ_BY_HAND = "\n## Launch scripts of other projects\n"
 
 
 def main() -> int:
-    """Writes the report."""
+    """Write the report."""
     process.own()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trees", nargs="+", metavar="VERSION=TREE")
@@ -123,7 +124,7 @@ def main() -> int:
 
 
 def _read_by_hand(output: Path) -> str:
-    """The part of an earlier report that no run makes: findings that a person has read."""
+    """Return the part of an earlier report that no run makes: findings that a person has read."""
     before = output.read_text(encoding="utf-8") if output.exists() else ""
     return before[before.index(READ_BY_HAND) :] if READ_BY_HAND in before else ""
 

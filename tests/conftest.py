@@ -1,4 +1,4 @@
-"""What all tests share: property tests have no time limit, since machines differ, and no run knows of another one."""
+"""Settings that all tests share: a run depends on neither chance, nor speed, nor an earlier run."""
 
 from collections.abc import Iterator
 
@@ -7,8 +7,11 @@ from hypothesis import settings
 
 from mfsdp_lint.engine import cache
 
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
+settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
+settings.register_profile(
+    "random", deadline=None, database=None, print_blob=True
+)  # benchmarks/random_tests.py asks for it
+settings.load_profile("fixed")
 
 
 @pytest.fixture(autouse=True, scope="session")

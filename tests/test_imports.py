@@ -68,7 +68,7 @@ def imported_by(directory: Path, *arguments: str) -> tuple[int, set[str]]:
 def test_version_imports_nothing_but_the_command_line() -> None:
     code, modules = imported_by(Path.cwd(), "--version")
     assert code == 0
-    assert modules == {"__future__", "mfsdp_lint", "mfsdp_lint.cli"}
+    assert modules == {"__future__", "mfsdp_lint", "mfsdp_lint.cli", "mfsdp_lint.terminal"}
 
 
 @pytest.mark.parametrize(("name", "text"), [("recipe.py", PYTHON), ("overrides.yaml", YAML)])
@@ -109,10 +109,10 @@ def test_a_clean_recipe_imports_these_packages_and_no_others(tmp_path: Path) -> 
     (tmp_path / "recipe.py").write_text(PYTHON, encoding="utf-8")
     _, modules = imported_by(tmp_path, "--no-cache", "recipe.py")
     packages = {module.split(".")[1] for module in modules if module.startswith("mfsdp_lint.")}
-    stages = {"conditions", "core", "detect", "engine", "inputs", "readers", "rules", "startup", "versions"}
-    known = {"snapshots", "vocabulary"}  # vocabulary: which settings decide, and nothing that is read from a file
-    shown = {"cli", "commands", "process", "progress", "reports", "results"}
-    assert packages == stages | known | shown | {"fixes", "checkpoints"}
+    stages = {"core", "megatron", "inputs", "readers", "snapshots", "rules", "engine"}
+    shown = {"cli", "commands", "process", "progress", "reports", "terminal"}
+    assert packages == stages | shown | {"fixes", "checkpoints"}
+    assert "mfsdp_lint.megatron.front_ends" not in modules
     assert {each for each in modules if each.startswith("mfsdp_lint.fixes.")} == {"mfsdp_lint.fixes.edits"}
     assert {each for each in modules if each.startswith("mfsdp_lint.checkpoints.")} == {"mfsdp_lint.checkpoints.facts"}
-    assert "mfsdp_lint.vocabulary.tables" not in modules
+    assert "mfsdp_lint.megatron.vocabulary.tables" not in modules

@@ -1,4 +1,4 @@
-"""Whether a mistake can be cured at all: its remedy is tried on the bare settings, without any text or fixer."""
+"""Cure of a mistake without text or fixer: its remedy is tried on the bare settings."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ NOWHERE = Origin(Span("", 1, 1, 1, 1), "override")
 
 
 def obstacle(violation: Violation, judge: Judge, sources: Sources) -> str | None:
-    """The rule for which a mistake has to stay: its remedy, and the safe remedies of whatever that brings up, end in a
-    mistake as severe that has none. None where they do not.
+    """Find the rule for which a mistake has to stay.
+
+    This is the case if its remedy, and the safe remedies of further mistakes that appear, end in a mistake as severe
+    without a safe remedy. None if they do not.
     """
     code = violation.rule.code
     rank = SEVERITIES.index(violation.severity)

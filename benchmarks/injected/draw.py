@@ -1,4 +1,4 @@
-"""Which injections are tried: drawn by a seed, every shape and every pitfall as often as every other."""
+"""Injections to try: drawn by a seed, every shape and every pitfall as often as every other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.injected.shapes import SHAPES, Project
 from benchmarks.injected.trial import Verdict, takes, tried
 from mfsdp_lint import process
 from mfsdp_lint.inputs.options import Options
-from mfsdp_lint.versions.target import resolve_target
+from mfsdp_lint.megatron.versions.target import resolve_target
 
 _COLLECTED_AFTER = 20
 
@@ -29,7 +29,7 @@ class Injection:
     seed: str
 
     def project(self, shape: str | None = None) -> Project:
-        """The user's files; in another shape, if asked."""
+        """Write the user's files; in another shape, if one is given."""
         return SHAPES[shape or self.shape](self.recipe, self.pitfall, random.Random(self.seed))
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class Injection:
 def drawn(
     version: str, tree: Path, number: int, seed: int, codes: Collection[str] = (), shapes: Collection[str] = ()
 ) -> list[Injection]:
-    """So many injections into recipes of a source tree; with `codes` or `shapes` only these."""
+    """Draw a number of injections into recipes of a source tree; with `codes` or `shapes` only these."""
     recipes = upstream_recipes(tree)
     every = [
         (pitfall, shape)
@@ -57,7 +57,7 @@ def drawn(
 
 
 def judged(injection: Injection, version: str, search_path: tuple[str, ...] = ()) -> Verdict:
-    """One trial. Where nothing is found, a plain assignment tells whether there is anything to find."""
+    """Run one trial. If nothing is found, a plain assignment shows whether there is anything to find."""
     process.own()
     gc.disable()  # looking for cycles takes longer than reading
     parts = injection.pitfall.components

@@ -1,4 +1,4 @@
-"""What is injected: the bad examples of every rule that has a safe fix, as settings."""
+"""Pitfalls to inject: the bad examples of every rule that has a safe fix, as settings."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Plain
+from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.vocabulary import default
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule
-from mfsdp_lint.versions.target import Target
-from mfsdp_lint.vocabulary import default
 
 ENVIRONMENT = "env."
 
@@ -46,7 +46,7 @@ class Pitfall:
 
 
 def pitfalls(target: Target) -> list[Pitfall]:
-    """Every pitfall that a recipe of this target can have and a safe fix can remove, by code."""
+    """Return every pitfall that a recipe of this target can have and a safe fix can remove, by code."""
     site = Site(target)
     found = []
     for rule in load_rules():
@@ -73,14 +73,14 @@ def _asks_what_is_loaded(rule: Rule) -> bool:
 
 
 def stops_runs(code: str, target: Target) -> bool:
-    """Whether start-up may refuse a run because of it."""
+    """Tell whether start-up may refuse a run because of it."""
     rule = next(rule for rule in load_rules() if rule.code == code)
     here = rule.at(target)
     return here is not None and any((case.stage, case.severity) == ("startup", "error") for case in here.cases)
 
 
 def _settings(example: Example) -> Mapping[str, Plain]:
-    """The settings of an example; of one that is only a recipe, what it assigns."""
+    """Return the settings of an example; for one that is only a recipe, its assignments."""
     return example.settings or dict(_assigned(example.python))
 
 
@@ -94,7 +94,7 @@ def _assigned(text: str) -> Iterator[tuple[str, Plain]]:
 
 
 def _ordered(settings: Mapping[str, Plain], target: Target) -> Iterator[tuple[str, Plain]]:
-    """Whole sections first; without what is in a section that is None, and without names that the version lacks."""
+    """Yield whole sections first; drop settings of a section that is None, and names that the version lacks."""
     for path, value in sorted(settings.items(), key=lambda item: "." in item[0]):
         section, _, name = path.partition(".")
         if section in settings and name and settings[section] is None:
@@ -104,6 +104,6 @@ def _ordered(settings: Mapping[str, Plain], target: Target) -> Iterator[tuple[st
 
 
 def _wrong(rule: Rule, settings: Mapping[str, Plain]) -> frozenset[str]:
-    """What the fix changes of them; a rule about assignments is about the last one."""
+    """Find the settings that the fix changes; a rule about assignments is about the last one."""
     named = {path for fix in rule.fixes for path in (*fix.set, *fix.unset, *fix.drop)}
     return frozenset(named & settings.keys()) or frozenset(list(settings)[-1:])

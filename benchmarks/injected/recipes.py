@@ -18,7 +18,7 @@ class UpstreamRecipe:
 
 
 def upstream_recipes(tree: Path) -> list[UpstreamRecipe]:
-    """The recipes in a source tree of Megatron-Bridge, by module and name; no function that is handed on counts."""
+    """List the recipes in a source tree of Megatron-Bridge, by module and name; re-exported functions do not count."""
     source = tree / "src" if (tree / "src").is_dir() else tree
     found: list[UpstreamRecipe] = []
     for package in PACKAGES:

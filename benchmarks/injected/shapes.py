@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from benchmarks.injected.pitfalls import ENVIRONMENT, Pitfall
 from benchmarks.injected.recipes import UpstreamRecipe
 from mfsdp_lint.core.values import Plain, spell
-from mfsdp_lint.vocabulary import SWITCHES
+from mfsdp_lint.megatron.vocabulary import SWITCHES
 
 Item = tuple[str, Plain]
 
@@ -37,12 +37,12 @@ Shape = Callable[[UpstreamRecipe, Pitfall, random.Random], Project]
 
 
 def assignment(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Random) -> Project:
-    """`cfg.checkpoint.ckpt_format = "torch_dist"`."""
+    """Write `cfg.checkpoint.ckpt_format = "torch_dist"`."""
     return _one_recipe(recipe, [], _assigned(pitfall.settings.items(), chance))
 
 
 def alias(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Random) -> Project:
-    """`checkpoint = cfg.checkpoint`, and an assignment to that; or another name for the whole configuration."""
+    """Write `checkpoint = cfg.checkpoint`, and an assignment to that; or another name for the whole configuration."""
     items = list(pitfall.settings.items())
     if chance.random() < 0.3:
         return _one_recipe(recipe, [], ["config = cfg", *_assigned(items, chance, "config")])
@@ -57,7 +57,7 @@ def alias(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Random) -> Pr
 
 
 def keyword(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Random) -> Project:
-    """`replace(cfg.checkpoint, ckpt_format="torch_dist")`, or keywords of one's own helper, which others call, too."""
+    """Write `replace(cfg.checkpoint, ckpt_format="torch_dist")`, or keywords of a helper with other callers."""
     items = [item for item in pitfall.settings.items() if "." in item[0] and not _outside(item[0])]
     first = _assigned((item for item in pitfall.settings.items() if item not in items), chance)
     match chance.randrange(3):
@@ -95,7 +95,7 @@ def keyword(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Random) -> 
 
 
 def table(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Random) -> Project:
-    """A dictionary, nested or of whole paths, or a list of pairs, and the loop that applies it."""
+    """Write a dictionary, nested or of whole paths, or a list of pairs, and the loop that applies it."""
     items = [item for item in pitfall.settings.items() if not _outside(item[0])]
     first = _assigned((item for item in pitfall.settings.items() if _outside(item[0])), chance)
     kind = chance.randrange(3)
@@ -128,7 +128,7 @@ def table(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Random) -> Pr
 
 
 def class_attribute(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Random) -> Project:
-    """Attributes of a class, or fields of a dataclass, that a recipe takes its values from."""
+    """Write attributes of a class, or fields of a dataclass, that a recipe takes its values from."""
     items = [item for item in pitfall.settings.items() if not _outside(item[0])]
     lines = _assigned((item for item in pitfall.settings.items() if _outside(item[0])), chance)
     fields = chance.random() < 0.5
@@ -148,7 +148,7 @@ def class_attribute(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Ran
 
 
 def shared_helper(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Random) -> Project:
-    """A helper writes what is wrong for one recipe, and right for another, perhaps in a file that nobody passes."""
+    """Write a helper whose values are wrong for one recipe, right for another, perhaps in a file not passed."""
     inside = [item for item in pitfall.settings.items() if item[0] in pitfall.wrong]
     outside = [item for item in pitfall.settings.items() if item[0] not in pitfall.wrong]
     if chance.random() < 0.5:
@@ -177,7 +177,7 @@ def shared_helper(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Rando
 
 
 def exposed_switch(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Random) -> Project:
-    """A parameter turns on what the rest is wrong for; one side of it is fine."""
+    """Write a parameter that turns on the feature that conflicts with the rest; one side of it is fine."""
     turning = [path for path, value in pitfall.settings.items() if value is True and path not in pitfall.wrong]
     name, on, off = chance.choice([("fsdp", "True", "False"), ("wrapper", '"fsdp"', '"ddp"')])
     test = name if on == "True" else f"{name} == {on}"
@@ -199,7 +199,7 @@ def exposed_switch(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Rand
 
 
 def yaml_override(recipe: UpstreamRecipe, pitfall: Pitfall, chance: random.Random) -> Project:
-    """A file of overrides that the script beside it reads."""
+    """Write a file of overrides that the script beside it reads."""
     items = [item for item in pitfall.settings.items() if "." in item[0] and not _outside(item[0])]
     first = _assigned((item for item in pitfall.settings.items() if item not in items), chance)
     text = "# Overrides of this run.\n"
@@ -280,7 +280,7 @@ def _assigned(items: Iterable[Item], chance: random.Random, holder: str = "cfg")
 
 
 def _call(name: str, keywords: Mapping[str, Plain], chance: random.Random) -> list[str]:
-    """`cfg = name(cfg, …)` on one line or on many."""
+    """Write `cfg = name(cfg, …)` on one line or on many."""
     given = [f"{key}={spell(value)}" for key, value in keywords.items()]
     if chance.random() < 0.5:
         return [f"cfg = {name}(cfg, {', '.join(given)})"]
@@ -296,7 +296,7 @@ def _nested(items: Iterable[Item]) -> dict[str, dict[str, Plain]]:
 
 
 def _commented(line: str, chance: random.Random) -> str:
-    """Some lines have a comment, which has to stay."""
+    """Add a comment, which has to stay, to some lines."""
     return f"{line}  # note {chance.randrange(1000)}" if chance.random() < 0.4 else line
 
 

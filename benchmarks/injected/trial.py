@@ -1,4 +1,4 @@
-"""One injection: lint, fix, and look at what that comes to for everybody, without asking the fixer."""
+"""Trials of one injection: lint, fix, and compare the results for all callers, without the fixer's own view."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ another mistake that is as severe and has no safe one; gone; still there though 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one trial came to. `faults` are whatever a fix must never do, a line each."""
+    """Result of one trial. `faults` are violations of what a fix must never do, a line each."""
 
     state: State
     reason: str = ""
@@ -54,7 +54,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What everybody's recipes come to: settings, broken rules, and what safe fixes of these name, of each way.
+    """State of all callers' recipes: settings, broken rules, and the settings named by safe fixes of these, for each
+    way.
 
     `stops` are the rules by which start-up stops the run of the first one, `silenced` those that a stronger one hides.
     """
@@ -67,17 +68,17 @@ class View:
     silenced: Mapping[Way, Set[str]]
 
     def matters(self, code: str) -> bool:
-        """Whether it is more than an info, of which nobody is told who has to turn something on for it."""
+        """Tell whether a finding is more than an info. An info is not reported to callers who have to turn it on."""
         return any(codes.get(code, "info") != "info" for codes in self.broken.values())
 
     def told(self, code: str) -> bool:
-        """Whether the user's own files show that, without anybody who calls them."""
+        """Tell whether the user's own files show the finding, without their callers."""
         found = (cause for cause in self.judgement.causes if cause.finding.code == code)
         return any(each.recipe.path != CALLERS for cause in found for each in cause.violations)
 
 
 def tried(project: Project, code: str, options: Options) -> Verdict:
-    """Lints, fixes and compares a project in a folder of its own. `code` is the finding's."""
+    """Lint, fix and compare a project in a folder of its own. `code` is the finding's."""
     with tempfile.TemporaryDirectory() as name, working_in(Path(name)):
         _laid_out(project)
         before = seen(project, options)
@@ -101,14 +102,14 @@ def tried(project: Project, code: str, options: Options) -> Verdict:
 
 
 def takes(project: Project, code: str, options: Options) -> bool:
-    """Whether the linter finds the pitfall in a project."""
+    """Tell whether the linter finds the pitfall in a project."""
     with tempfile.TemporaryDirectory() as name, working_in(Path(name)):
         _laid_out(project)
         return seen(project, options).told(code)
 
 
 def seen(project: Project, options: Options) -> View:
-    """The recipes of callers and scripts as they are on disk now, read by nobody before."""
+    """Read the recipes of callers and scripts from disk, without any earlier reading."""
     callers = "import " + ", ".join(sorted({call.partition(".")[0] for call in project.calls})) + "\n"
     callers += "".join(f"\n\ndef call_{number}():\n    return {call}\n" for number, call in enumerate(project.calls))
     asked, _ = question(replace(options, paths=tuple(project.files)))
@@ -165,7 +166,7 @@ def _state(code: str, before: View, after: View, outcome: Outcome, asked: Option
 
 
 def _unproved(code: str, judge: Judge, judgement: Judgement) -> Iterator[str]:
-    """Why the fixer itself says that it does not do it."""
+    """Yield the fixer's own reasons for not fixing it."""
     repair = Repair(judgement, judge, frozenset(rule.code for rule in _rules()))
     for each in repair.applied(unsafe=False).unproved:
         if each.request.code.startswith(code):
@@ -173,7 +174,7 @@ def _unproved(code: str, judge: Judge, judgement: Judgement) -> Iterator[str]:
 
 
 def _text_faults(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
-    """A file that cannot be parsed any more, and comments that are lost though their line is still there."""
+    """Yield files that do not parse any more, and comments that are lost though their line is still there."""
     for path, text in after.items():
         if text == before[path]:
             continue
@@ -207,14 +208,14 @@ def _lines(text: str) -> list[str]:
 
 
 def _target(code: str) -> str:
-    """What a line writes."""
+    """Return the left side of a line's assignment."""
     return code.replace(":", "=").partition("=")[0].strip()
 
 
 def _settings_faults(before: View, after: View, on_the_way: Callable[[], frozenset[str]]) -> Iterator[str]:
-    """Settings that changed and that no fix of that very caller names; callers that are gone.
+    """Yield settings that changed and that no fix of that very caller names; callers that are gone.
 
-    `on_the_way` names those of all fixes that were made, for what one of them uncovers the next one may remove.
+    `on_the_way` names the settings of all fixes that were made: one fix may uncover a mistake, and the next remove it.
     """
     for way in before.ways.keys() ^ after.ways.keys():
         yield f"{way[0]} takes other ways through its code"
@@ -230,14 +231,14 @@ def _settings_faults(before: View, after: View, on_the_way: Callable[[], frozens
 
 
 def _covers(named: Collection[str], path: str, before: Variant, after: Variant) -> bool:
-    """Whether a setting is among these, is the section of one, or another name of it."""
+    """Tell whether a setting is among these, is the section of one, or another name of it."""
     return any(each == path or each.startswith(f"{path}.") for each in named) or any(
         is_same_as(path, each, before, after) for each in named
     )
 
 
 def _named_on_the_way(project: Project, asked: Options) -> frozenset[str]:
-    """The settings that the fixes of a project name, made once more on what it was."""
+    """Return the settings that the fixes of a project name, made once more on the original project."""
     questioned, _ = question(asked)
     judge = Judge(questioned, _rules(), _rules())
     repair = Repair(judge(Sources(project.files)), judge, frozenset(rule.code for rule in _rules()))
@@ -255,7 +256,7 @@ def _differences(before: Variant, after: Variant) -> Iterator[tuple[str, Value, 
 
 
 def _variables(before: Value, after: Value) -> list[tuple[str, Value, Value]] | None:
-    """The variables that a recipe asks start-up to set, each by itself, where both are known."""
+    """Compare the variables that a recipe asks start-up to set one by one; None unless both dictionaries are known."""
     if not (isinstance(before, Known) and isinstance(after, Known)):
         return None
     if not (isinstance(before.value, dict) and isinstance(after.value, dict)):

@@ -1,4 +1,4 @@
-"""What the reader of shell says of a script's launches against what a real bash has recorded."""
+"""Comparison of the shell reader's launches with the commands that a real bash has recorded."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Real:
 
 
 def read(path: str, files: Mapping[str, str]) -> list[Launch] | None:
-    """What the reader says; None where it gives up, and says so."""
+    """Return the reader's launches; None if it gives up, and says so."""
     runner = Runner(path, Sources(files))
     try:
         runner.run(files[path])
@@ -47,7 +47,7 @@ def read(path: str, files: Mapping[str, str]) -> list[Launch] | None:
 
 
 def launches(recorded: Sequence[Command]) -> list[Real]:
-    """Those of the recorded commands that launch a Python program."""
+    """Return those of the recorded commands that launch a Python program."""
     found = []
     for command in (each for each in recorded if each.words):
         seen = started([_text(word) for word in command.words])
@@ -62,7 +62,11 @@ def launches(recorded: Sequence[Command]) -> list[Real]:
 
 
 def compare(said: Sequence[Launch], first: Sequence[Real], others: Sequence[Sequence[Real]], given: set[str]) -> Told:
-    """`others` are what came of other outsides: what differs there depends on it. `given` are variables from there."""
+    """Compare the reader's launches with the real ones of the first environment.
+
+    `others` are the launches in other environments: a difference there depends on the environment. `given` are
+    variables from there.
+    """
     told = Told()
     for number, real in enumerate(first):
         elsewhere = [other[number] if number < len(other) else None for other in others]
@@ -124,7 +128,7 @@ def _words(launch: Launch) -> list[Text]:
 
 
 def _fits(launch: Launch, real: Real, given: set[str]) -> bool:
-    """Whether nothing that is said of a launch is wrong of a real one."""
+    """Tell whether a launch contradicts a real one in nothing."""
     if _spread(launch, real, may_fail=True) is None:
         return False
     for name, variable in launch.environment.items():
@@ -140,7 +144,7 @@ def _fits(launch: Launch, real: Real, given: set[str]) -> bool:
 
 
 def _spread(launch: Launch, real: Real, *, may_fail: bool = False) -> dict[int, slice]:
-    """Which of the real words each word that is said stands for; None where there is no such way (`may_fail`)."""
+    """Map each word of the launch to the real words that it covers; None if there is no such mapping (`may_fail`)."""
     said = _words(launch)
     patterns = [_pattern(word) for word in said]
     several = [any(piece.splits and HOLE in piece.text for piece in word) for word in said]
@@ -181,7 +185,7 @@ def _text(word: str) -> Text:
 
 
 def outside(text: str) -> Iterator[tuple[str, bool]]:
-    """The variables that a script takes from outside, and whether it can do without each."""
+    """Yield the variables that a script takes from outside, and whether it can do without each."""
     assigned = set(re.findall(r"(?<![\w$])([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=", text))
     assigned |= {
         name for names in re.findall(r"\b(?:for|read(?: -\w+)*|select)\s+([\w ]+)", text) for name in names.split()

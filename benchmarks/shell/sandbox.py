@@ -46,7 +46,7 @@ class Sandbox:
         arguments: Sequence[str] = (),
         place: str = "here",
     ) -> list[Command] | None:
-        """The programs that a script starts in a folder, in order; None where bash refuses it, or it does not end."""
+        """Run a script; return the programs that it starts, in order; None if bash refuses it, or it does not end."""
         work = self.folder / place
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)

@@ -30,7 +30,7 @@ _CONDITIONS = (
 
 
 def script(seed: int) -> str:
-    """One script. It launches something at its end, and perhaps before."""
+    """Write one script. It launches something at its end, and perhaps before."""
     chance = Random(seed)
     body = "\n".join(_statement(chance, 0) for _ in range(chance.randrange(3, 10)))
     return f'A=a\nB="b b"\nC=(c "d e")\nD=\n{body}\ntorchrun last.py $A "$B" "${{C[@]}}" $D\n'

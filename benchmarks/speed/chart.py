@@ -15,7 +15,7 @@ OURS, OTHERS = "#2f6fdb", "#b8bec9"
 
 
 def draw(peers: Mapping[str, float], ours: Mapping[str, float], target: Path) -> None:
-    """Has the picture drawn: bars on a logarithmic scale, for the figures go from a third to a hundred."""
+    """Let another process draw bars on a logarithmic scale, since the figures range from a third to a hundred."""
     from speed.peers import ENVIRONMENT
 
     figures = [*((name, figure, OTHERS) for name, figure in peers.items()), *((*each, OURS) for each in ours.items())]
@@ -24,7 +24,7 @@ def draw(peers: Mapping[str, float], ours: Mapping[str, float], target: Path) ->
 
 
 def main() -> None:
-    """Draws what comes in, the cheapest on top."""
+    """Draw the figures from standard input, the cheapest on top."""
     import matplotlib
 
     matplotlib.use("svg")

@@ -21,12 +21,12 @@ class Measure:
     more: bool = False
 
     def is_reached(self, figure: float) -> bool:
-        """Whether a figure is as good as the goal."""
+        """Tell whether a figure is as good as the goal."""
         return figure >= self.goal if self.more else figure <= self.goal
 
 
 def measures() -> Iterator[Measure]:
-    """All of them, in the order of the report."""
+    """Yield all measures, in the order of the report."""
     for name in FORMATS:
         yield Measure(f"recipes, cold, {name}", 5, "× ast.parse", _recipes_as(name))
     yield Measure("recipes, cold, audit", 5, "× ast.parse", _audit)
@@ -85,7 +85,7 @@ def _one_changed(here: Place) -> float:
 
 
 def _hook(here: Place) -> float:
-    """The files that a commit changed are named, and were never seen as they are now."""
+    """Measure a commit hook: the files of a commit are named, and one of them has just changed."""
     files = [os.path.relpath(path, here.repository) for path in here.recipe_files[-3:]]
     return _ms(here.after_a_change(files, files[0]).wall)
 

@@ -1,4 +1,4 @@
-"""What people run already, on the same files: pinned in benchmarks/peers.txt, in an environment of their own."""
+"""Tools that people run already, on the same files: pinned in benchmarks/peers.txt, in an environment of their own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PEERS: Mapping[str, tuple[str, ...]] = {
 
 
 def against_peers(here: Place) -> dict[str, float]:
-    """Multiples of what `ast.parse` takes for the recipes; empty where the environment is not there."""
+    """Return multiples of what `ast.parse` takes for the recipes; empty if the environment is not there."""
     programs = ENVIRONMENT.absolute() / "bin"
     if not programs.is_dir():
         return {}

@@ -1,4 +1,4 @@
-"""What is measured: the files of one upstream tree, and how the tool is started over them."""
+"""Subject of the measurements: the files of one upstream tree, and how the tool is started over them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Place:
 
     @cached_property
     def parsing_repository(self) -> float:
-        """The same for the whole tree."""
+        """Seconds that `ast.parse` takes for the whole tree, without starting Python."""
         return self._parsing(_python_files((self.repository,)))
 
     def _parsing(self, files: list[str]) -> float:
@@ -52,36 +52,36 @@ class Place:
         return self.typical([*python, *files]).processor - started.processor
 
     def typical(self, command: list[str], folder: str | None = None, **environment: str) -> Cost:
-        """What a command costs, started in the tree unless another folder is named."""
+        """Measure a command, started in the tree unless another folder is named."""
         return typical(self.runs, lambda: cost(command, folder or str(self.repository), environment))
 
     def lint(self, *arguments: str, folder: str | None = None) -> Cost:
-        """What the tool costs that knows of no earlier run."""
+        """Measure the tool without any earlier run."""
         return self.typical([*TOOL, "--no-cache", *arguments], folder)
 
     def audit(self) -> Cost:
-        """What showing the effective configurations of the recipes costs."""
+        """Measure showing the effective configurations of the recipes."""
         return self.typical([*TOOL, "audit", *map(str, self.recipes)])
 
     @cache  # noqa: B019
     def recipes_as(self, output_format: str) -> Cost:
-        """What a cold check of the recipes costs in a format. `concise` needs no proofs."""
+        """Measure a cold check of the recipes in a format. `concise` needs no proofs."""
         return self.lint("--output-format", output_format, *map(str, self.recipes))
 
     @cached_property
     def whole(self) -> Cost:
-        """What a cold check of the whole tree costs."""
+        """Measure a cold check of the whole tree."""
         return self.lint("--output-format", "concise", ".")
 
     def again(self, *paths: str) -> Cost:
-        """The second run, and those after it."""
+        """Measure the second run, and those after it."""
         with TemporaryDirectory() as folder:
             command = [*TOOL, "--output-format", "concise", "--cache-dir", folder, *paths]
             cost(command, str(self.repository))
             return self.typical(command)
 
     def after_a_change(self, paths: list[str], changed: str) -> Cost:
-        """A run behind an edit of one file of a copy of the tree; every run follows an edit of its own."""
+        """Measure a run behind an edit of one file of a copy of the tree; every run follows an edit of its own."""
         with self.copied() as copy, TemporaryDirectory() as folder:
             command = [*TOOL, "--output-format", "concise", "--cache-dir", folder, *paths]
             cost(command, str(copy))
@@ -95,7 +95,7 @@ class Place:
 
     @contextmanager
     def copied(self) -> Iterator[Path]:
-        """The tree once more, to be changed."""
+        """Copy the tree, to be changed."""
         with TemporaryDirectory() as folder:
             copy = Path(folder) / "tree"
             shutil.copytree(self.repository, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
@@ -104,7 +104,7 @@ class Place:
 
     @contextmanager
     def clean_file(self) -> Iterator[str]:
-        """The folder of one recipe that nothing is wrong with."""
+        """Make the folder of one recipe without any mistake."""
         with TemporaryDirectory() as folder:
             (Path(folder) / "recipe.py").write_text(CLEAN)
             yield folder

@@ -1,4 +1,4 @@
-"""What a command costs: a process of its own, several times over, and the median of that."""
+"""Cost of a command: a process of its own, several times over, and the median of that."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Cost:
 
 
 def cost(command: Sequence[str], folder: str, environment: Mapping[str, str] | None = None) -> Cost:
-    """One run, what it prints thrown away."""
+    """Measure one run, and throw its output away."""
     begun = time.perf_counter()
     process = subprocess.Popen(
         command,
@@ -41,7 +41,7 @@ def cost(command: Sequence[str], folder: str, environment: Mapping[str, str] | N
 
 
 def typical(runs: int, once: Callable[[], Cost]) -> Cost:
-    """The median of several runs, each figure by itself."""
+    """Return the median of several runs, each figure by itself."""
     found = [once() for _ in range(runs)]
     return Cost(
         median(each.processor for each in found),

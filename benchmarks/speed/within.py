@@ -8,7 +8,7 @@ from speed.place import Place
 
 
 def milliseconds_a_recipe(here: Place) -> float:
-    """What judging a recipe by all rules takes, once it has been read; in a process of the tool's own."""
+    """Measure judging a recipe by all rules, once it has been read; in a process of the tool's own."""
     from mfsdp_lint import process
     from mfsdp_lint.engine.judge import Judge
     from mfsdp_lint.engine.read import question, read
@@ -29,7 +29,7 @@ def milliseconds_a_recipe(here: Place) -> float:
 
 
 def configurations_a_second(here: Place) -> float:
-    """How many configurations that a program holds are judged in a second: every recipe's, as plain data."""
+    """Count the configurations held by a program that are judged in a second: every recipe's, as plain data."""
     from mfsdp_lint import judge
     from mfsdp_lint.core.values import Known
     from mfsdp_lint.engine.read import question, read

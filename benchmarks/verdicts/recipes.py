@@ -103,7 +103,7 @@ RIGHT = (
 
 
 def written(name: str, family: Family, settings: Mapping[str, Any]) -> str:
-    """A module with one recipe: that of the family, Megatron-FSDP, and then the settings."""
+    """Write a module with one recipe: that of the family, Megatron-FSDP, and then the settings."""
     lines = [
         "import os",
         "",

@@ -20,17 +20,17 @@ from mfsdp_lint.engine.run import run
 from mfsdp_lint.inputs.faults import described
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.startup.resolve import differs, will_run
+from mfsdp_lint.megatron.versions.releases import NEWEST_ON_THE_INDEX, RELEASES
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.reports import json as findings_as_json
 from mfsdp_lint.reports import why as stories_as_text
 from mfsdp_lint.reports.full import WHEN
 from mfsdp_lint.reports.settings import chosen
 from mfsdp_lint.reports.snippet import Lines, lines_of, snippet
-from mfsdp_lint.results.story import stories
-from mfsdp_lint.results.summary import summary_line
+from mfsdp_lint.reports.story import stories
+from mfsdp_lint.reports.summary import summary_line
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.startup.resolve import differs, will_run
-from mfsdp_lint.versions.releases import NEWEST_ON_THE_INDEX, RELEASES
-from mfsdp_lint.versions.target import Target
 
 _Asked = Mapping[str, Any]
 """`name` and `text` of the file, `target` (a release of Megatron-Bridge), `unsafe` (fixes as well)."""

@@ -18,24 +18,24 @@ TYPE_CHECKING = False  # `typing` itself would cost a third of the time that --v
 if TYPE_CHECKING:
     from mfsdp_lint.engine.check import Checked, check
     from mfsdp_lint.inputs.options import UsageError
-    from mfsdp_lint.judging.configuration import NotAConfiguration
-    from mfsdp_lint.judging.guard import Refused, guard
-    from mfsdp_lint.judging.verdict import Verdict, judge
+    from mfsdp_lint.rules.judging.configuration import NotAConfiguration
+    from mfsdp_lint.rules.judging.guard import Refused, guard
+    from mfsdp_lint.rules.judging.verdict import Verdict, judge
 
 _IN = {
     "Checked": "engine.check",
     "check": "engine.check",
     "UsageError": "inputs.options",
-    "NotAConfiguration": "judging.configuration",
-    "Refused": "judging.guard",
-    "guard": "judging.guard",
-    "Verdict": "judging.verdict",
-    "judge": "judging.verdict",
+    "NotAConfiguration": "rules.judging.configuration",
+    "Refused": "rules.judging.guard",
+    "guard": "rules.judging.guard",
+    "Verdict": "rules.judging.verdict",
+    "judge": "rules.judging.verdict",
 }
 
 
 def __getattr__(name: str) -> object:
-    """The library's front door is loaded when somebody knocks."""
+    """Load the library's front door when one of its names is first used."""
     if name not in _IN:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from mfsdp_lint import __version__
+from mfsdp_lint import __version__, terminal
 
 TYPE_CHECKING = False  # `typing` itself would cost a third of the time that --version takes
 if TYPE_CHECKING:
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Command(Protocol):
-        """What a module under `mfsdp_lint.commands` offers."""
+        """The interface of a module under `mfsdp_lint.commands`."""
 
         SUMMARY: str
         EXAMPLES: Sequence[tuple[str, str]]
 
         def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-            """Declares the command's flags."""
+            """Add the command's flags."""
 
         def main(self, arguments: argparse.Namespace) -> int:
-            """Does the work; returns the exit code, raises UsageError for a user's mistake."""
+            """Run the command and return the exit code; raises UsageError for a user's mistake."""
 
 
 COMMANDS = {
@@ -56,10 +56,10 @@ USAGE = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command line (`sys.argv` unless `argv` is given) and returns the exit code."""
+    """Run the command line (`sys.argv` unless `argv` is given) and return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] in ("--version", "-V"):
-        print(f"mfsdp-lint {__version__}")
+        terminal.show(f"mfsdp-lint {__version__}\n")
         return 0
     import signal
     from contextlib import suppress
@@ -71,14 +71,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(arguments)
     except KeyboardInterrupt:
-        print("mfsdp-lint: interrupted", file=sys.stderr)
+        terminal.note("interrupted")
         return 130
     except _Ended:
-        print("mfsdp-lint: terminated", file=sys.stderr)
+        terminal.note("terminated")
         return 143
     except BrokenPipeError:
-        # The reader (`| head`) is gone. Python would complain when it flushes stdout at exit, so it gets another.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        terminal.hang_up()
         return USAGE
     except Exception as error:
         return _internal_error(error)
@@ -102,11 +101,11 @@ def _run(arguments: list[str]) -> int:
     from mfsdp_lint.commands.arguments import parser_for, word_first
     from mfsdp_lint.inputs.options import UsageError
 
-    _never_fail_to_print()
+    terminal.never_fail_to_print()
     process.own()
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else DEFAULT_COMMAND
     if name == DEFAULT_COMMAND and arguments and (meant := _misspelt(arguments[0])):
-        print(f"mfsdp-lint: error: {arguments[0]}: no such file or directory; did you mean {meant}?", file=sys.stderr)
+        terminal.note(f"error: {arguments[0]}: no such file or directory; did you mean {meant}?")
         return USAGE
     command: Command = import_module(f"mfsdp_lint.commands.{name.replace('-', '_')}")
     prog = "mfsdp-lint" if name == DEFAULT_COMMAND else f"mfsdp-lint {name}"
@@ -118,14 +117,14 @@ def _run(arguments: list[str]) -> int:
         sys.stdout.flush()
         return code
     except UsageError as error:
-        print(f"mfsdp-lint: error: {error}", file=sys.stderr)
+        terminal.note(f"error: {error}", *error.more)
         return USAGE
     except SystemExit as exit:  # how argparse ends --help and --version
         return int(exit.code or 0)
 
 
 def _misspelt(word: str) -> str | None:
-    """The command that a first argument means which is neither a command nor a path."""
+    """Return the command that a first argument means which is neither a command nor a path."""
     if not word.isascii() or not word.replace("-", "").isalpha() or word.startswith("-") or os.path.lexists(word):
         return None
     from mfsdp_lint.core.nearest import nearest
@@ -134,32 +133,23 @@ def _misspelt(word: str) -> str | None:
 
 
 def _every_command() -> str:
-    """For the help: the commands, a line each."""
+    """List the commands for the help, a line each."""
     lines = [f"  {name:12}{summary}" for name, summary in COMMANDS.items()]
     return "\n".join(["\n\ncommands (each has its own --help):", *lines])
 
 
-def _never_fail_to_print() -> None:
-    """A path or message that the terminal's encoding cannot show is escaped instead of ending in a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
-
-
 def _internal_error(error: Exception) -> int:
-    """One line that says where it happened; the traceback is there for whoever asks."""
+    """Print one line with the place of the error, or the traceback if DEBUG asks for it; return the exit code."""
     import platform
     import traceback
 
     from mfsdp_lint.inputs.faults import DEBUG, described
 
     if os.environ.get(DEBUG) == "1":
-        traceback.print_exception(error)
+        terminal.notes("".join(traceback.format_exception(error)))
         return USAGE
-    print(
-        f"mfsdp-lint: internal error: {described(error)}, please report with `mfsdp-lint {__version__}`, "
-        f"Python {platform.python_version()} and the output under {DEBUG}=1",
-        file=sys.stderr,
+    terminal.note(
+        f"internal error: {described(error)}, please report with `mfsdp-lint {__version__}`, "
+        f"Python {platform.python_version()} and the output under {DEBUG}=1"
     )
     return USAGE

@@ -1,6 +1,7 @@
-"""What the tool changes of a whole process. The command line does, because the process is its own; a library does not.
+"""Changes of a whole process. The command line makes them, because the process is its own; a library does not.
 
-Without it everything works: helpers that call each other very deeply are followed less far, and reading takes longer.
+Without them everything works: helpers that call each other very deeply are followed less far, and reading takes
+longer.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _needed = 0
 
 
 def own() -> None:
-    """Says that nobody else's code runs in this process."""
+    """Mark the process as the tool's own, without anybody else's code, and raise the limit of recursion."""
     global _is_own
     _is_own = True
     sys.setrecursionlimit(max(sys.getrecursionlimit(), STACK))
@@ -30,10 +31,11 @@ def own() -> None:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """No garbage is looked for meanwhile, where the process is the tool's own.
+    """Switch garbage collection off for a while, where the process is the tool's own.
 
-    Syntax trees and recipes stay alive to the end; looking for cycles among them costs a third of the time. What is
-    there at the end is set aside, so that it is not looked at right afterwards, but only once there is much of it.
+    Syntax trees and recipes stay alive to the end; looking for cycles among them costs a third of the time. The
+    objects left at the end are set aside, so that they are not looked at right afterwards, but only once there are
+    many.
     """
     if not (_is_own and gc.isenabled()):
         yield
@@ -47,7 +49,10 @@ def without_collection() -> Iterator[None]:
 
 
 def _set_aside() -> None:
-    """What is needed grows with the project, so that it is asked again when there is MOST_SET_ASIDE more."""
+    """Set the live objects aside; collect garbage first once there are MOST_SET_ASIDE more than are needed.
+
+    The number that is needed grows with the project.
+    """
     global _needed
     if gc.get_freeze_count() > MOST_SET_ASIDE + _needed:
         gc.unfreeze()

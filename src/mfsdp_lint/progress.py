@@ -1,4 +1,4 @@
-"""What is going on, for whoever watches: one line on standard error that goes away, if that is a terminal."""
+"""Progress of a run: one line on standard error that goes away, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from mfsdp_lint import terminal
 
 AFTER = 1.0
 """Seconds before anything is shown: what is quicker needs no line."""
@@ -19,25 +21,28 @@ _watched: Callable[[str, int, int], None] | None = None
 
 
 def progress() -> Callable[[str], None]:
-    """Shows a line in place of the one before; "" takes it away."""
+    """Return a function that shows a line in place of the one before; "" takes it away."""
     if not sys.stderr.isatty():
         return lambda _: None
 
     def show(text: str) -> None:
-        print(f"\r\x1b[K{text[:_WIDTH]}", end="", file=sys.stderr, flush=True)
+        terminal.progress(text, _WIDTH)
 
     return show
 
 
 def tell(what: str, done: int, of: int) -> None:
-    """Says how far a stage of the run has come."""
+    """Report how far a stage of the run has come."""
     if _watched is not None:
         _watched(what, done, of)
 
 
 @contextmanager
 def shown() -> Iterator[None]:
-    """Shows what is told meanwhile, once it takes a while; the line is gone before anything else is printed."""
+    """Show the progress that is reported meanwhile, once it takes a while.
+
+    The line is gone before anything else is printed.
+    """
     global _watched
     if not sys.stderr.isatty():
         yield

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mfsdp_lint.vocabulary import SETTINGS
+from mfsdp_lint.megatron.vocabulary import SETTINGS
 from tests.commands.samples import TRAIN, Ask, ask, shown
 
 __all__ = ["ask"]
@@ -48,6 +48,7 @@ def test_a_table_has_a_line_a_recipe_and_tells_once_what_is_the_same_in_all(ask:
           Family.large  megatron-fsdp  optim_grads_params  fsdp_dtensor  yes/no     2/1/1/1
 
         – is off or None, ? is not known
+        ? ddp.use_megatron_fsdp, ddp.data_parallel_sharding_strategy: `tune(cfg.ddp)` (recipes.py:31) is not followed
         """
     )
 
@@ -338,3 +339,16 @@ def test_what_comes_from_an_option_is_marked(ask: Ask) -> None:
     settings = recipes(ask, "train.py")["train"]["settings"]
     assert settings["model.tensor_model_parallel_size"]["origin"]["option"] == "--tp-size"
     assert "option" not in settings["model.pipeline_model_parallel_size"]["origin"]
+
+
+def test_the_table_says_what_keeps_a_setting_from_being_known(ask: Ask) -> None:
+    Path("train.py").write_text(
+        "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"
+        "import ours\n\n\n"
+        "def recipe():\n"
+        "    cfg = llama3_8b_pretrain_config()\n"
+        '    cfg.ddp.use_megatron_fsdp = ours.flag("fsdp")\n'
+        "    return cfg\n"
+    )
+    _, out, _ = ask("audit", "--target-bridge", "0.3.1", "train.py")
+    assert out.splitlines()[-1] == "? ddp.use_megatron_fsdp: `ours.flag('fsdp')` (train.py:7) is not followed"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.cli import main
+from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.reports import entry as report
 from mfsdp_lint.reports.rule import SCREEN
 from mfsdp_lint.rules.about_files import ABOUT_FILES, AboutFiles
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
-from mfsdp_lint.vocabulary import table
 
 STRATEGY = """\
 ddp.data_parallel_sharding_strategy

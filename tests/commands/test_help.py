@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,44 @@ def test_its_examples_can_be_typed(name: str) -> None:
         parser = parser_for("mfsdp-lint", theirs.SUMMARY, theirs.EXAMPLES)
         theirs.add_arguments(parser)
         parser.parse_args(word_first(words) if called == "explain" else words)
+
+
+RECIPE = """\
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+def pretrain():
+    cfg = llama3_8b_pretrain_config()
+    cfg.checkpoint.load = "/results/checkpoints"
+    return cfg
+"""
+ELSEWHERE = {
+    "--since": "takes a repository with that revision",
+    "dry-run": "takes torch and Megatron",
+    "--confirm": "takes torch and Megatron",
+    "server": "waits for an editor",
+    "snapshot": "takes the source of a release",
+    "checkpoint": "takes a checkpoint",
+}
+EVERY_EXAMPLE = [
+    line for name in COMMANDS for line, _ in import_module(f"mfsdp_lint.commands.{name.replace('-', '_')}").EXAMPLES
+]
+
+
+@pytest.mark.parametrize("line", [line for line in EVERY_EXAMPLE if not ELSEWHERE.keys() & {*line.split()}])
+def test_its_examples_do_what_they_say(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes" / "llama.py").write_text(RECIPE, encoding="utf-8")
+    (tmp_path / "jobs").mkdir()
+    launch = "torchrun pretrain_gpt.py --use-megatron-fsdp --num-layers 2\n"
+    (tmp_path / "jobs" / "all.sh").write_text(f"#!/bin/bash\n{launch}{launch}", encoding="utf-8")
+    question = '{"settings": {"ddp.use_megatron_fsdp": true}}'
+    (tmp_path / "configurations.jsonl").write_text(question, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", StringIO(question))
+    assert main(shlex.split(line.rpartition("| ")[2])[1:]) in (0, 1), capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

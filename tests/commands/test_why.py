@@ -141,22 +141,37 @@ def test_an_override_is_the_last_word(ask: Ask) -> None:
     )
 
 
+GROUPS = "dist.high_priority_stream_groups"
+
+
 def test_a_list_is_a_value_like_any_other(ask: Ask) -> None:
-    told = story(ask, "recipes.py::small", "checkpoint.load", "--set", "checkpoint.load=[0, 1]")
-    assert told.endswith("    --set checkpoint.load=[0, 1]\n    → [0, 1], was None\n")
+    code, told, _ = ask("why", "recipes.py::small", GROUPS, "--set", f"{GROUPS}=[dp, ep]")
+    assert code == 0
+    assert told.startswith(f"{GROUPS} is ['dp', 'ep'] in small")
+    assert f"    --set {GROUPS}=[dp, ep]\n" in told
+
+
+def test_a_setting_is_known_by_its_last_part_alone(ask: Ask) -> None:
+    assert story(ask, "recipes.py::small", "ckpt_format") == story(ask, "recipes.py::small", "checkpoint.ckpt_format")
 
 
 def test_an_environment_variable_has_a_story_too(ask: Ask) -> None:
     assert story(ask, "recipes.py::sharded", "env.NCCL_DEBUG", "--env", "NCCL_DEBUG") == shown(
         """
-        env.NCCL_DEBUG is None in sharded (recipes.py:20)
+        env.NCCL_DEBUG is "INFO" in sharded (recipes.py:20)
 
           recipes.py:25 in sharded
             cfg.env_vars["NCCL_DEBUG"] = "INFO"
             → "INFO"
+        """
+    )
+    assert story(ask, "recipes.py::sharded", "env.NCCL_DEBUG", "--env", "NCCL_DEBUG=WARN") == shown(
+        """
+        env.NCCL_DEBUG is "WARN" in sharded (recipes.py:20)
+
           on the command line
-            --env NCCL_DEBUG
-            → None, was "INFO"
+            --env NCCL_DEBUG=WARN
+            → "WARN"
         """
     )
     assert story(ask, "recipes.py::small", "env.NCCL_DEBUG") == shown(
@@ -234,7 +249,6 @@ def test_json_has_start_up_apart(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("address", "setting", "message"),
     [
-        ("recipes.py::small", "ckpt_format", "small has no setting ckpt_format; did you mean checkpoint.ckpt_format?"),
         ("recipes.py::small", "ddp.use_megatron_fdsp", "small has no setting ddp.use_megatron_fdsp; did you mean "),
         ("recipes.py::smal", "ddp.x", "recipes.py: there is no function smal; the nearest is small"),
         ("settings.py", "ddp.x", "settings.py: no recipe there"),

@@ -8,8 +8,8 @@ from typing import Any
 from mfsdp_lint.dryrun.outcome import DONE, Failure, Measured, Outcome, PlainSettings
 from mfsdp_lint.dryrun.plain import recipe_of
 from mfsdp_lint.dryrun.subject import Examiner, Subject
+from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.versions.target import resolve_target
 
 FSDP: Mapping[str, Any] = {
     "dist.use_megatron_fsdp": True,

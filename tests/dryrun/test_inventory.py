@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,13 +13,16 @@ import pytest
 
 from mfsdp_lint.dryrun import setup
 from mfsdp_lint.dryrun.device import CPU, Device
-from mfsdp_lint.dryrun.inventory import PACKAGES, Gpu, Installed
-from mfsdp_lint.dryrun.worker.inventory import gpus
+from mfsdp_lint.dryrun.inventory import BRIDGE, PACKAGES, Gpu, Installed
+from mfsdp_lint.dryrun.worker.inventory import gpus, version
 from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.megatron.versions.target import nearest
 
 H100 = Gpu("NVIDIA H100 80GB HBM3", (9, 0))
 A100 = Gpu("NVIDIA A100", (8, 0))
 NONE = Installed("python", "3.11.7", dict.fromkeys(PACKAGES, "1.0"), (), "this machine has none")
+
+VERSIONS = {"megatron-bridge": "0.3.1", "megatron-core": "0.16.1", "torch": "2.13.0"}
 
 
 def test_no_gpu_takes_no_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,3 +93,52 @@ def test_the_nodes_of_a_cluster_have_the_gpus_that_are_asked_for() -> None:
 )
 def test_the_setup_says_what_the_tier_for_gpus_can_do(installed: Installed, said: str) -> None:
     assert f"\ngpu         {said}\n" in setup.told(installed)
+
+
+def test_a_package_that_is_not_there_has_no_version() -> None:
+    assert version("no-such-package") is None
+    assert version("megatron-nothing") is None
+
+
+def test_an_installation_without_a_version_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    metadata = tmp_path / "nameless-1.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text("Metadata-Version: 2.1\nName: nameless\n")
+    assert not version("nameless")
+
+
+def test_a_megatron_that_is_only_on_the_path_has_the_version_of_its_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "megatron" / "bridge"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise SystemExit('imported')")
+    (package / "package_info.py").write_text("MAJOR = 0\n__version__ = f'{MAJOR}.4.2'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert version("megatron-bridge") == "0.4.2"
+
+
+@pytest.mark.parametrize("of_bridge", ["0.3.1", "0.3.1+local.1", "0.4.2"])
+def test_what_can_be_imported_is_asked_as_a_dry_run_asks_it(of_bridge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The version of Transformer Engine to pretend is that of the release, and never an empty one."""
+    asked: list[str] = []
+
+    @contextmanager
+    def validator(launch: object, transformer_engine: str, timeout: float) -> Iterator[None]:
+        asked.append(transformer_engine)
+        yield
+
+    monkeypatch.setattr(setup, "validator", validator)
+    installed = replace(NONE, python=sys.executable, packages={**NONE.packages, **VERSIONS, BRIDGE: of_bridge})
+    assert setup.broken(installed, 10.0) == ""
+    assert asked == [nearest(of_bridge).te]
+    assert "cpu         can run" in setup.told(installed)
+
+
+@pytest.mark.parametrize("of_bridge", ["17.0", "main", "2026-11-01", "0.3.1-dirty!"])
+def test_a_release_that_no_rules_are_known_for_cannot_be_tried(of_bridge: str) -> None:
+    installed = replace(NONE, packages={**NONE.packages, **VERSIONS, BRIDGE: of_bridge})
+    broken = setup.broken(installed, 10.0)
+    assert broken.startswith(f"no rules are known for megatron-bridge {of_bridge} with megatron-core 0.16.1")
+    assert "cpu         cannot run" in setup.told(installed, broken)

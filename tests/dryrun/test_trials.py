@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from mfsdp_lint.core.finding import Confirmation
 from mfsdp_lint.dryrun import trials
 from mfsdp_lint.dryrun.batch import Batch
@@ -11,6 +13,7 @@ from mfsdp_lint.dryrun.device import CPU, Device
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.ranks import launched
 from mfsdp_lint.dryrun.subject import tier_of
+from mfsdp_lint.dryrun.supposed import confirmed, supposed
 from tests.dryrun.samples import FSDP, JUDGE, failed, subject, trained
 
 PLAIN = trained(moments=200, sums=(680.0, 680.0))
@@ -151,3 +154,24 @@ def test_what_is_loaded_is_saved_with_the_settings_that_the_rule_says() -> None:
     formats = [each.settings["checkpoint.ckpt_format"] for each in (saver, loader)]
     assert formats == ["torch_dist", "fsdp_dtensor"]
     assert [each.settings["ddp.use_megatron_fsdp"] for each in (saver, loader)] == [False, True]
+
+
+BASE = {"checkpoint.pretrained_checkpoint": "/ckpt/base"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "told"),
+    [
+        ({**BASE, "checkpoint.strict_fsdp_dtensor_load": False}, "MFSDP153", "what it loads was saved like that"),
+        ({"checkpoint.load": "/ckpt/torch_dist"}, "MFSDP150", "what it loads was saved like that"),
+    ],
+)
+def test_a_warning_about_what_a_folder_holds_supposes_that_folder(
+    settings: PlainSettings, code: str, told: str
+) -> None:
+    """The trial made it, and nobody knows what the recipe's own one holds."""
+    (violation,) = (each for each in subject({**FSDP, **settings}).violations if each.rule.code == code)
+    assert supposed(violation) == told
+    assert confirmed(violation, "cpu", "seen") == Confirmation(
+        "hypothetical", "cpu", "seen", f"would be confirmed if {told}"
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -13,7 +13,8 @@ from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.engine import judge
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.engine.run import run
-from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.inputs.faults import Faults
+from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.readers.python import read as python_read
 from mfsdp_lint.readers.python.entries import running
 from mfsdp_lint.rules import check
@@ -99,3 +100,42 @@ def test_who_asks_for_it_gets_the_traceback(monkeypatch: pytest.MonkeyPatch) -> 
     breaks(monkeypatch, *PLACES["a rule is applied"])
     with pytest.raises(KeyError):
         found()
+
+
+def test_a_lambda_that_a_function_makes_is_no_def() -> None:
+    Path("maker.py").write_text("import megatron.bridge\ndef make(x): return lambda y: x\nf = make(1)\n")
+    findings = found()
+    assert {each.code for each in findings if each.span.path == "good.py"} >= {"MFSDP101", "MFSDP301"}
+    assert "MFSDP905" not in {each.code for each in findings}
+
+
+@pytest.mark.parametrize("wanted", [0, 1, 7])
+def test_a_stage_over_all_files_leaves_out_those_that_it_fails_for(wanted: int) -> None:
+    paths = [f"{number}.py" for number in range(7)]
+    bad = set(paths[:wanted])
+
+    def stage(some: Collection[str]) -> list[str]:
+        if bad.intersection(some):
+            raise KeyError("a mistake of ours")
+        return sorted(some)
+
+    faults = Faults()
+    assert faults.over_files(paths, stage) == paths[wanted:]
+    assert [each.path for each in faults.problems] == paths[:wanted]
+
+
+def test_a_fault_that_no_file_causes_is_raised() -> None:
+    def stage(some: Collection[str]) -> None:
+        raise KeyError("a mistake of ours")
+
+    with pytest.raises(KeyError):
+        Faults().over_files(["a.py", "b.py"], stage)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), UsageError("wrong")], ids=repr)
+def test_what_is_no_fault_passes(error: BaseException) -> None:
+    def stage(some: Collection[str]) -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        Faults().over_files(["a.py", "b.py"], stage)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from mfsdp_lint.cli import main
 from mfsdp_lint.engine.run import run
 from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.process import STACK
 from tests.fuzzing.guard import guarded
 
 HEAD = """\
@@ -68,6 +71,7 @@ CHECKED: Mapping[str, bytes] = {
     ),
     "line.py": python("x = '" + "a" * 3_000_000 + "'"),
     "pattern.py": python("setattr(cfg.checkpoint, '(a+)+[', 1)"),
+    "expressions.py": python("import re\n" + "    x = re.match(r'(a|aa|b?)+$', 'a' * 60 + 'c')\n" * 60),
     "form.py": python("x = 1").replace(b"\n", b"\n\x0c"),
     "returns.py": python("x = 1").replace(b"\n", b"\r"),
     "bom.py": b"\xef\xbb\xbf" + python("x = 1"),
@@ -88,12 +92,17 @@ CHECKED: Mapping[str, bytes] = {
 
 
 @pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MFSDP_LINT_DEBUG", "1")  # no fault is contained
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(STACK)  # as the command has it
     Path("warm.py").write_bytes(python("x = 1"))
     Path("warm.yaml").write_text(YAML)
     codes("warm.py", "warm.yaml")
+    gc.collect()  # what earlier tests left takes its time here, and none of the guarded one
+    yield
+    sys.setrecursionlimit(limit)
 
 
 def codes(*paths: str) -> dict[str, str]:

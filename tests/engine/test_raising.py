@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from mfsdp_lint.core.recipe import Span, Unfollowed
 from mfsdp_lint.engine.judge import raising_findings
+from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.reports.settings import unfollowed_document, unfollowed_lines
-from mfsdp_lint.versions.target import resolve_target
 
 REFUSED = Unfollowed(
     "sharded",

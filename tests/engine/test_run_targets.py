@@ -56,7 +56,7 @@ def lint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lint:
         (folder / f"TEAM00{number}.yaml").write_text(text, encoding="utf-8")
     rules = load_rules(folder)
     monkeypatch.setattr(running, "load_rules", lambda: rules)
-    monkeypatch.setattr("mfsdp_lint.detect.KINDS", ())  # what this machine has installed does not count
+    monkeypatch.setattr("mfsdp_lint.inputs.detect.KINDS", ())  # what this machine has installed does not count
     monkeypatch.chdir(tmp_path)
 
     def lint(ckpt_format: str, bridge: str | None = None, **options: bool) -> Outcome:

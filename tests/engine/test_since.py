@@ -173,3 +173,16 @@ def test_git_runs_nothing_of_the_repository(capsys: pytest.CaptureFixture[str], 
     mark.unlink(missing_ok=True)
     lint(capsys)
     assert not mark.exists()
+
+
+def test_a_change_of_a_module_by_another_one_is_told_where_that_is_imported(capsys: pytest.CaptureFixture[str]) -> None:
+    write("three.py", "import patcher\n" + dedent(RECIPE).format(name="three"))
+    write("patcher.py", "import helper\n")
+    git("add", ".")
+    git("commit", "-qm", "second")
+    write("patcher.py", "import helper\nright = helper.shard\nhelper.shard = lambda cfg: right(cfg, 'torch_dist')\n")
+    code, (finding, _) = lint(capsys)
+    assert code == 1
+    assert finding.startswith("patcher.py:3:39: error MFSDP101 ")
+    assert lint(capsys, "three.py")[0] == 1
+    assert lint(capsys, "one.py", "two.py")[0] == 0

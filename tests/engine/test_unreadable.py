@@ -9,7 +9,9 @@ import pytest
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.engine.run import run
+from mfsdp_lint.inputs import launchers
 from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.inputs.sources import SIZE_LIMIT
 
 
 def found(folder: Path, text: str) -> list[Finding]:
@@ -49,5 +51,40 @@ def test_a_broken_file_that_a_recipe_imports_is_told_whatever_it_says(tmp_path: 
     )
     findings = run(Options(paths=(str(tmp_path),), target_bridge="0.3.1")).findings
     assert [(each.code, each.severity, Path(each.span.path).name) for each in findings] == [
-        ("MFSDP901", "error", "tool.py")
+        ("MFSDP907", "info", "mine.py"),  # what f does with the configuration decides it
+        ("MFSDP901", "error", "tool.py"),
     ]
+
+
+LARGE = "# " + "x" * SIZE_LIMIT + "\n"
+
+
+@pytest.mark.parametrize("name", ["recipes.py", "train.sh", "run.yaml", "recipes.ipynb"])
+def test_a_file_that_is_too_large_is_told_wherever_its_recipe_comes(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(LARGE + "from megatron.bridge import training\n")
+    (finding,) = run(Options(paths=(str(tmp_path),), target_bridge="0.3.1")).findings
+    assert (finding.code, finding.message) == ("MFSDP901", "not checked: larger than 4 MB")
+
+
+@pytest.mark.parametrize(("beginning", "severity"), [("", "info"), ("import megatron.bridge\n", "error")])
+def test_it_is_an_error_where_what_is_read_speaks_of_training(tmp_path: Path, beginning: str, severity: str) -> None:
+    (finding,) = found(tmp_path, beginning + LARGE)
+    assert finding.severity == severity
+
+
+def test_where_there_is_nothing_to_check_is_told(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("")
+    remarks = run(Options(paths=(str(tmp_path),), target_bridge="0.3.1")).remarks
+    assert "no files to check under the given paths" in remarks
+
+
+def test_a_project_that_is_too_large_to_search_for_launch_scripts_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launchers, "MOST_FOLDERS", 2)
+    (tmp_path / ".git").mkdir()
+    for name in "abcd":
+        (tmp_path / name).mkdir()
+    (tmp_path / "recipes.py").write_text("import megatron.bridge\n")
+    remarks = run(Options(paths=(str(tmp_path / "recipes.py"),), target_bridge="0.3.1")).remarks
+    assert any("launch scripts are looked for in the first" in remark for remark in remarks)

@@ -64,7 +64,7 @@ def test_a_rule_that_is_off_by_default_may_have_found_something(lint: Lint) -> N
 
 
 def test_a_version_that_is_assumed_may_be_another(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mfsdp_lint.detect.KINDS", ())  # what this machine has installed does not count
+    monkeypatch.setattr("mfsdp_lint.inputs.detect.KINDS", ())  # what this machine has installed does not count
     assert lint("fsdp_dtensor", target_bridge=None) == []
 
 

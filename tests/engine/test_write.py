@@ -16,6 +16,7 @@ from mfsdp_lint.engine import write as writing
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.fixes.apply import Fixed
 from mfsdp_lint.fixes.blame import Comparison
+from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.inputs.writing import replace_file
 
@@ -40,9 +41,9 @@ def test_a_file_that_somebody_changed_meanwhile_is_left_and_named(
     mine = BAD + "train:\n  train_iters: 5\n"
     write = writing.write
 
-    def later(fixed: Fixed, sources: Sources) -> writing.Written:
+    def later(fixed: Fixed, sources: Sources, faults: Faults) -> writing.Written:
         (here / "b.yaml").write_text(mine)
-        return write(fixed, sources)
+        return write(fixed, sources, faults)
 
     monkeypatch.setattr(writing, "write", later)
     assert main(["--fix"]) == 1

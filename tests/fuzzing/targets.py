@@ -13,31 +13,31 @@ from random import Random
 from typing import Any
 
 from mfsdp_lint.cli import main as command_line
-from mfsdp_lint.conditions.applicability import Site, parse_applicability
-from mfsdp_lint.conditions.language import ConditionError, Terms, parse
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, OneOf, Value
-from mfsdp_lint.detect import detect
 from mfsdp_lint.engine import cache as kept
 from mfsdp_lint.engine.run import run
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.addresses import ask
 from mfsdp_lint.inputs.configuration import read_configuration
-from mfsdp_lint.inputs.ignored import Ignored
+from mfsdp_lint.inputs.detect import detect
+from mfsdp_lint.inputs.discover import Ignored
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.suppression import comments
-from mfsdp_lint.judging.configuration import NotAConfiguration
-from mfsdp_lint.judging.verdict import judge
+from mfsdp_lint.megatron.conditions.applicability import Site, parse_applicability
+from mfsdp_lint.megatron.conditions.language import ConditionError, Terms, parse
+from mfsdp_lint.megatron.versions.ranges import VersionError
+from mfsdp_lint.megatron.versions.target import UnknownVersion, resolve_target
 from mfsdp_lint.readers.command_line_overrides import parse as parse_overrides
 from mfsdp_lint.readers.python.comments import python_comments
 from mfsdp_lint.readers.registry import file_types
 from mfsdp_lint.readers.yaml.comments import yaml_comments
 from mfsdp_lint.rules.fields import RuleError
 from mfsdp_lint.rules.form import read_rule, read_terms
+from mfsdp_lint.rules.judging.configuration import NotAConfiguration
+from mfsdp_lint.rules.judging.verdict import judge
 from mfsdp_lint.rules.load import TERMS_FILE, raw_rules
-from mfsdp_lint.versions.ranges import VersionError
-from mfsdp_lint.versions.target import UnknownVersion, resolve_target
 from tests.fuzzing import corpus, mutate
 
 VERSION = "0.3.1"

@@ -17,8 +17,8 @@ from mfsdp_lint.engine.judge import Judge
 from mfsdp_lint.engine.read import question
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.vocabulary import SETTINGS
 from tests.folders import working_in
 from tests.idioms.suite import Decision, Idiom, Mark, truth
 

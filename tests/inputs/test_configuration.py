@@ -11,8 +11,8 @@ from jsonschema import Draft7Validator
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.keys import EVERY_KEY
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.tools.configuration_schema import schema
 from tests.inputs.conftest import Write
+from tools.configuration_schema import schema
 
 
 def test_a_file_of_its_own_has_no_table(write: Write) -> None:

@@ -62,6 +62,11 @@ class TestFiles:
         argument = argument.format(here=Path.cwd(), name=Path.cwd().name)
         assert found(argument) == [argument.rstrip("/") + "/a.py"]
 
+    def test_what_ci_starts_is_read_though_it_is_hidden(self) -> None:
+        ci = [".buildkite/a.yml", ".circleci/config.yml", ".github/workflows/a.yml", ".gitlab-ci.yml", ".gitlab/a.yml"]
+        make(*ci, ".idea/a.yml", ".pre-commit-config.yaml", ".github/.cache/a.yml")
+        assert found(".") == ci
+
     def test_what_is_hidden_generated_or_installed_is_skipped(self) -> None:
         make("a.py", ".git/a.py", ".venv/a.py", ".hidden.yaml", "venv/a.py", "node_modules/x/a.yaml", "build/a.py")
         make("x.egg-info/a.py", "lib/site-packages/a.py", "__pycache__/a.py", "dist/a.py", "env/pyvenv.cfg", "env/a.py")

@@ -19,7 +19,6 @@ DECIDING = ("detect", "inputs", "readers", "engine", "rules", "results")
 OTHERS = {
     "inputs/disk.py": "looks itself",
     "inputs/writing.py": "writes, and --fix is always done",
-    "inputs/writers.py": "writes",
     "inputs/importers.py": "asks for the size of what it reads next",
     "inputs/configuration.py": "the configuration is read by every run, before anything is known of it",
     "inputs/sources.py": "says why a file cannot be opened, and whether one may be written",
@@ -28,7 +27,7 @@ OTHERS = {
     "engine/write.py": "writes",
     "engine/cache.py": "looks after its own files",
     "readers/python/eval/written.py": "a part of the tool",
-    "readers/python/entries/upstream_scripts.py": "a part of the tool",
+    "readers/python/entries/started.py": "a part of the tool",
     "rules/extend.py": "a team's rules are looked at by engine/cache.py",
 }
 """Who may look by other means, and why."""
@@ -36,7 +35,7 @@ OTHERS = {
 LOOKS = {
     *(f"os.path.{name}" for name in ("exists", "getsize", "isdir", "isfile", "islink", "lexists", "realpath")),
     *(f"os.{name}" for name in ("listdir", "lstat", "open", "readlink", "scandir", "stat", "walk")),
-    "open",
+    *(f"files.{name}" for name in ("descriptor", "opened", "read", "text")),
 }
 METHODS = {"exists", "is_dir", "is_file", "iterdir", "read_bytes", "read_text", "rglob"}
 

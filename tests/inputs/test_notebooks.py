@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mfsdp_lint.inputs.magics import as_python
-from mfsdp_lint.inputs.notebooks import NoNotebook, column_in_file, python_of
+from mfsdp_lint.core.lines import split_lines
+from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.inputs.notebooks import PREPARED, NoNotebook, as_python, python_of, read_notebook
 
 
 def notebook(*cells: str, language: str = "python", indent: int | None = 1) -> str:
@@ -50,21 +53,10 @@ def test_another_language_is_no_python() -> None:
     [
         ("{", "not valid JSON"),
         ("[]", "no notebook with cells"),
-        ('{"worksheets": []}', "no notebook with cells"),
-        (notebook("a = 1\nb = 2\n", indent=None), "a line of its own"),
-        (notebook("a = 1\u2028b = 2\n"), "a line of its own"),
-        (notebook("a = 1").replace("a = 1", r"a = 1\rb = 2"), "a line of its own"),
+        (notebook("a = 1", indent=None).replace('["a = 1"]', "5"), "neither a text nor a list of texts"),
         (notebook("a = 1").replace("a = 1", "a = '\\ud800'"), "half of a character"),
     ],
-    ids=[
-        "no JSON",
-        "a list",
-        "an old format",
-        "all in one line",
-        "no line of Python",
-        "two lines in one",
-        "no text",
-    ],
+    ids=["no JSON", "a list", "a number for code", "no text"],
 )
 def test_what_cannot_be_read_is_said(text: str, says: str) -> None:
     with pytest.raises(NoNotebook, match=says):
@@ -103,9 +95,119 @@ def test_a_magic_of_a_cell_decides_about_all_of_it(first: str, rest: list[str]) 
     assert as_python([first, "a = 1"]) == rest
 
 
-def test_a_column_counts_what_the_file_escapes() -> None:
-    line = '    "a = \\"x\\"; b = 1\\n",\n'
-    assert line[column_in_file(line, 'a = "x"; b'.index("b") + 1) - 1] == "b"
+CODE = 'a = "x"\n\nb = 2  # \\n é 😀\nfor c in (1,\n  2): pass'
+
+
+def _joined(text: str) -> str:
+    """With every cell as one string."""
+    whole = json.loads(text)
+    for cell in whole["cells"]:
+        cell["source"] = "".join(cell["source"])
+    return json.dumps(whole, indent=1)
+
+
+def _in_sheets(text: str) -> str:
+    """As Jupyter wrote them before format 4."""
+    whole = json.loads(text)
+    cells = whole.pop("cells")
+    for cell in cells:
+        cell["input"] = cell.pop("source")
+    return json.dumps({**whole, "nbformat": 3, "worksheets": [{"cells": cells[:1]}, {"cells": cells[1:]}]}, indent=1)
+
+
+def _with_two_lines_in_a_string(text: str) -> str:
+    whole = json.loads(text)
+    for cell in whole["cells"]:
+        lines = cell["source"]
+        cell["source"] = ["".join(lines[:2]), *lines[2:]]
+    return json.dumps(whole, indent=1)
+
+
+def _with_lines_in_pieces(text: str) -> str:
+    """A string for every three characters, whatever they are."""
+    whole = json.loads(text)
+    for cell in whole["cells"]:
+        said = "".join(cell["source"])
+        cell["source"] = [said[at : at + 3] for at in range(0, len(said), 3)]
+    return json.dumps(whole, indent=1)
+
+
+SPELLED: dict[str, Callable[[str], str]] = {
+    "as Jupyter does": lambda text: text,
+    "a string for a cell": _joined,
+    "several lines in a string": _with_two_lines_in_a_string,
+    "several strings for a line": _with_lines_in_pieces,
+    "on one line": lambda text: json.dumps(json.loads(text)),
+    "a string for a cell, on one line": lambda text: json.dumps(json.loads(_joined(text))),
+    "without indentation": lambda text: json.dumps(json.loads(text), indent=0),
+    "with tabs": lambda text: json.dumps(json.loads(text), indent="\t"),
+    "with characters as they are": lambda text: json.dumps(json.loads(text), indent=4, ensure_ascii=False),
+    "with CR LF in the file": lambda text: text.replace("\n", "\r\n"),
+    "with CR LF in the code": lambda text: re.sub(r"(?<!\\)\\n", r"\\r\\n", _joined(text)),
+    "with a code for each end of a line": lambda text: re.sub(r"(?<!\\)\\n", r"\\u000A", text),
+    "in format 3": _in_sheets,
+}
+
+
+@pytest.fixture(params=list(SPELLED.values()), ids=list(SPELLED))
+def spelled(request: pytest.FixtureRequest) -> str:
+    """A notebook with code in its cells 1 and 3."""
+    spell: Callable[[str], str] = request.param
+    return spell(notebook(CODE, "#md Title\n", "d = 3\n"))
+
+
+def test_the_code_is_the_same_however_json_spells_it(spelled: str) -> None:
+    first, _, code = python_of(spelled).partition("# %% [1]\n")
+    assert first.strip() == PREPARED
+    assert [line for line in code.split("\n") if line] == [*filter(None, CODE.split("\n")), "# %% [3]", "d = 3"]
+
+
+def test_a_cell_says_what_it_did(spelled: str) -> None:
+    read = read_notebook(spelled)
+    assert (read.text_of(1), read.text_of(2), read.text_of(3)) == (CODE, None, "d = 3")
+
+
+def test_every_character_is_found_where_the_file_has_it(spelled: str) -> None:
+    read = read_notebook(spelled)
+    file = split_lines(spelled)
+    for number, line in enumerate(python_of(spelled).split("\n")[1:], 2):
+        for column, character in enumerate("" if line.startswith("# %%") else line, 1):
+            there = read.in_file(Span("a.ipynb", number, column, number, column + 1))
+            spelling = json.dumps(character, ensure_ascii=False)[1:-1], json.dumps(character)[1:-1]
+            assert file[there.line - 1][there.column - 1 :].startswith(spelling)
+
+
+def test_every_line_is_found_where_its_cell_has_it(spelled: str) -> None:
+    read = read_notebook(spelled)
+    for number, line in enumerate(python_of(spelled).split("\n"), 1):
+        if number in read.rows:
+            cell, there = read.in_cell(Span("a.ipynb", number, 1, number, 1)) or (0, Span("", 0, 0, 0, 0))
+            assert str(read.text_of(cell)).split("\n")[there.line - 1] == line
+
+
+def test_what_is_no_code_has_a_place_as_well(spelled: str) -> None:
+    read = read_notebook(spelled)
+    last = len(split_lines(spelled))
+    for number in range(1, len(read.code) + 3):
+        assert 1 <= read.line_in_file(number) <= last
+
+
+def test_a_line_ends_where_python_ends_it() -> None:
+    assert "a = 1\u2028b = 2" in python_of(notebook("a = 1\u2028b = 2\n")).split("\n")
+
+
+def test_a_cell_of_another_language_is_no_python() -> None:
+    whole = json.loads(_in_sheets(notebook("x <- 1", "y = 2")))
+    whole["worksheets"][0]["cells"][0]["language"] = "R"
+    assert "# %% [2]\ny = 2\n" in python_of(json.dumps(whole))
+    assert "x" not in python_of(json.dumps(whole))
+
+
+def test_what_outputs_show_is_not_taken_for_the_code() -> None:
+    whole = json.loads(notebook("a = 1"))
+    whole["cells"][0]["outputs"] = [{"source": ["a = 1"]}]
+    text = json.dumps(whole, indent=1)
+    assert text.split("\n")[python_of(text).split("\n").index("a = 1") - 1] == '   "source": ['
 
 
 JSON = st.recursive(

@@ -91,7 +91,7 @@ def test_a_file_without_permission_says_so(tmp_path: Path, monkeypatch: pytest.M
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("builtins.open", refuse)
+    monkeypatch.setattr("os.open", refuse)
     assert unreadable(path).message == "permission denied"
 
 

@@ -12,8 +12,7 @@ from threading import Timer
 
 import pytest
 
-from mfsdp_lint.inputs.exchange import exchange
-from mfsdp_lint.inputs.writing import NotWritten, check_writable, remove_unfinished, replace_file
+from mfsdp_lint.inputs.writing import NotWritten, check_writable, exchange, remove_unfinished, replace_file
 
 EXCHANGE = "mfsdp_lint.inputs.writing.exchange"
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import UNKNOWN, Known, OneOf, Plain
+from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.memory.counting import counted
 from mfsdp_lint.memory.estimate import memory
 from mfsdp_lint.memory.facts import Facts, NotKnown
 from mfsdp_lint.memory.layout import layout_of
 from mfsdp_lint.memory.result import Count
-from mfsdp_lint.versions.target import resolve_target
 from tests.memory.test_estimate import BF16, MILLION, recipe
 
 MODEL: dict[str, Any] = {
@@ -165,7 +165,7 @@ ODD = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from(sorted({**MODEL, **SMALL, **BF16})), ODD, max_size=8), st.booleans())
 def test_no_settings_break_it(odd: dict[str, Any], is_counted: bool) -> None:
     found = memory(recipe({**MODEL, **SMALL, **odd}), resolve_target("0.3.1"), 8, None if is_counted else MILLION)

@@ -11,9 +11,9 @@ from mfsdp_lint.cli import main
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
 from mfsdp_lint.readers.holders.dockerfile import scripts
 from mfsdp_lint.readers.holders.read import read_yaml_holder, recipes_of
-from mfsdp_lint.versions.target import DEFAULT_TARGET
 
 LAUNCH = "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --use-megatron-fsdp --ckpt-format torch_dist"
 CONNECTIONS = "env.CUDA_DEVICE_MAX_CONNECTIONS"

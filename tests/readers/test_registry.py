@@ -30,7 +30,7 @@ ckpt_format = torch_dist  # for now
 @pytest.fixture
 def ini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of the kind that CONTRIBUTING adds a reader for, with that reader in the registry."""
-    section = CONTRIBUTING.read_text(encoding="utf-8").split("## Adding a kind of file\n")[1]
+    section = CONTRIBUTING.read_text(encoding="utf-8").split("## Add a kind of file\n")[1]
     example: Any = ModuleType("ini_files")
     monkeypatch.setitem(sys.modules, example.__name__, example)
     exec(section.split("```python\n")[1].split("```\n")[0], example.__dict__)

@@ -55,3 +55,37 @@ def test_a_quote_that_is_never_closed_is_told() -> None:
     (problem,) = read_shell("train.sh", script).problems
     assert (problem.line, problem.kind) == (1, "foreign")
     assert "cannot be followed" in problem.message
+
+
+def _nested(depth: int) -> str:
+    return "".join(f"if [ $A{n} = 1 ]; then\n" for n in range(depth)) + f"{LAUNCH}\n" + "fi\n" * depth
+
+
+def test_a_launch_that_is_nested_too_deeply_is_told() -> None:
+    found = read_shell("train.sh", _nested(60))
+    (problem,) = found.problems
+    assert (found.recipes, problem.line, problem.kind) == ([], 60, "foreign")
+    assert "nested too deeply" in problem.message
+
+
+def test_a_launch_that_is_nested_less_deeply_is_followed() -> None:
+    found = read_shell("train.sh", _nested(50))
+    assert (len(found.recipes), found.problems) == (1, [])
+
+
+@pytest.mark.parametrize("script", [f"f() {{ f; {LAUNCH}; }}\nf", f'bash "$0"\nbash train.sh\n{LAUNCH}'])
+def test_what_starts_itself_was_followed_before(script: str) -> None:
+    assert read_shell("train.sh", script, sources=Sources({"train.sh": script})).problems == []
+
+
+def test_more_ways_than_are_followed_are_told() -> None:
+    loops = "".join(f"for a{n} in 1 2 3 4 5 6 7 8; do\n" for n in range(6))
+    script = loops + f"{LAUNCH} --seed $a0 --lr $a1 --tensor-model-parallel-size $a2\n" + "done\n" * 6
+    (problem,) = read_shell("train.sh", script).problems
+    assert "more ways and steps than are followed" in problem.message
+
+
+def test_scripts_that_start_each_other_too_deeply_are_told() -> None:
+    files = {f"{n}.sh": f"source {n + 1}.sh\n" for n in range(20)} | {"20.sh": f"{LAUNCH}\n"}
+    found = read_shell("0.sh", files["0.sh"], sources=Sources(files))
+    assert [problem.kind for problem in found.problems] == ["foreign"]

@@ -164,7 +164,7 @@ def test_the_wheel_has_what_the_page_is_made_of() -> None:
     wheel = (project / "pyproject.toml").read_text(encoding="utf-8").partition("[tool.hatch.build.targets.wheel]")[2]
     patterns = wheel.partition("exclude = [")[2].partition("\n]")[0]
     left_out = pathspec.GitIgnoreSpec.from_lines(re.findall(r'^ *"(.+?)",', patterns, re.MULTILINE))
-    assert left_out.match_file("src/mfsdp_lint/tools/compile.py")
+    assert left_out.match_file("src/mfsdp_lint/checkout.py")
     ignored = pathspec.GitIgnoreSpec.from_lines((project / ".gitignore").read_text(encoding="utf-8").splitlines())
     needed = ["page.html", "finding.html", "page.css", *render.SCRIPTS]
     for name in needed:

@@ -11,7 +11,7 @@ from mfsdp_lint.core.finding import Edit, Finding, Fix
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import full
 from mfsdp_lint.reports.full import MOST_LINES
-from mfsdp_lint.results.summary import Summary, summary_line
+from mfsdp_lint.reports.summary import Summary, summary_line
 from tests.reports.samples import FILES, FORMAT, SUMMARY, SUPPRESSED, TARGET, UNSHARDED, VALUE, WITH_FIX
 
 NOTHING = Summary(TARGET, files=0, recipes=0)

@@ -10,8 +10,8 @@ import jsonschema
 from mfsdp_lint.core.finding import Applied, Finding
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import json
-from mfsdp_lint.tools.findings_schema import schema
 from tests.reports.samples import SUMMARY, SUPPRESSED, UNSHARDED, WITH_FIX
+from tools.findings_schema import schema
 
 TARGET = {
     "bridge": "0.3.1",
@@ -94,6 +94,7 @@ def test_the_whole_document() -> None:
             "fixable_at_most": False,
             "held_back_at_most": False,
             "unfollowed": 0,
+            "undecided": 0,
             "already": 0,
         },
     }

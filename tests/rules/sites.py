@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 
-from mfsdp_lint.conditions.applicability import Site
+from mfsdp_lint.core.front_ends import BRIDGE
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known, Plain
+from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.versions.releases import NEWEST_ON_THE_INDEX
 from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.model import Example, Rule
-from mfsdp_lint.versions.releases import NEWEST_ON_THE_INDEX
+from tests.rules.upstream_fields import exists
 
 SITES = sites()
 DEFAULT = NEWEST_ON_THE_INDEX
@@ -42,6 +44,11 @@ def with_components(site: Site, known: Mapping[str, str]) -> Site:
 
 
 def recipe_of(settings: Mapping[str, Plain], site: Site) -> Recipe:
-    """A recipe of plain settings."""
-    variant = Variant(WrittenSettings.of({path: Known(value) for path, value in settings.items()}))
+    """A recipe of plain settings, of which it has those that its release has."""
+    given = {path: Known(value) for path, value in settings.items() if _is_given(path, settings, site)}
+    variant = Variant(WrittenSettings.of(given))
     return Recipe("example", "example", "example.py", 1, "function", (variant,), front_end=site.front_end)
+
+
+def _is_given(path: str, settings: Mapping[str, Plain], site: Site) -> bool:
+    return site.front_end != BRIDGE or exists(path, settings, site.target.data)

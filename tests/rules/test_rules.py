@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from mfsdp_lint.checkpoints.facts import FOLDER
-from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.front_ends import BRIDGE, FRONT_ENDS, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.shell.read import read_shell
 from mfsdp_lint.readers.yaml.read import read_yaml
@@ -20,7 +21,6 @@ from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Example, Rule
 from mfsdp_lint.snapshots.knowledge import load_knowledge
-from mfsdp_lint.startup.resolve import WORLD_SIZE
 from tests.rules.sites import DEFAULT, SITES, recipe_of, where, where_of
 
 RULES = load_rules()
@@ -97,7 +97,8 @@ def test_an_example_given_as_flags_is_judged_as_it_says(rule: Rule, example: Exa
 
 @pytest.mark.parametrize(("rule", "example"), IN_SHELL)
 def test_an_example_given_as_a_script_is_judged_as_it_says(rule: Rule, example: Example) -> None:
-    site = one_site(rule, example, MEGATRON_LM)
+    of_bridge = all(site.front_end == BRIDGE for _, site in where_of(rule, example))
+    site = one_site(rule, example, BRIDGE if of_bridge else MEGATRON_LM)
     sources = Sources({"train.sh": example.shell})
     recipes = read_shell("train.sh", example.shell, site.target, sources).recipes
     assert recipes

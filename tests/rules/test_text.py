@@ -13,7 +13,7 @@ from mfsdp_lint.rules.fields import RuleError
 from mfsdp_lint.rules.form import read_rule
 from mfsdp_lint.rules.load import extended_rules
 from mfsdp_lint.rules.model import Rule
-from mfsdp_lint.tools.rule_pages import pages
+from tools.rule_pages import pages
 
 RULE = r"""
 code: TEAM901

@@ -9,11 +9,11 @@ import pytest
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.snapshots.knowledge import load_knowledge
-from mfsdp_lint.versions.target import resolve_target
 
 TARGET = resolve_target("0.3.1")
 HEADER = "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"

@@ -250,3 +250,17 @@ def test_a_model_of_one_of_several_classes_takes_what_all_of_them_have(project: 
     (found,) = project.runs("run.sh")
     assert {repr(each.value("model.seq_length")) for each in found.variants} == {repr(Known(512))}
     assert found.kind == "launch"
+
+
+def test_a_program_that_too_many_ways_lead_to_is_told(project: Project) -> None:
+    ways = " ".join(map(str, range(1, 10)))
+    project.write("launch.sh", f"for tp in {ways}; do\n  torchrun scripts/train.py --fsdp --tp $tp\ndone\n")
+    (unfollowed,) = project.unfollowed("launch.sh")
+    assert (unfollowed.line, unfollowed.why) == (2, "limit")
+    assert unfollowed.message == "more than 8 ways lead here, and the program is followed on none"
+
+
+def test_eight_ways_are_followed(project: Project) -> None:
+    ways = " ".join(map(str, range(1, 9)))
+    project.write("launch.sh", f"for tp in {ways}; do\n  torchrun scripts/train.py --fsdp --tp $tp\ndone\n")
+    assert project.unfollowed("launch.sh") == ()

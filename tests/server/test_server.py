@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +165,43 @@ def test_settings_and_their_choices_are_completed_in_yaml(session: Session) -> N
         assert {"torch_dist", "fsdp_dtensor"} <= await offered(2, 15)
 
     session(test)
+
+
+def told_in_turn(messages: Sequence[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
+    """A server that is sent these messages, and then the end of its input."""
+    opened = {"uri": (folder / "run.yaml").as_uri(), "languageId": "yaml", "version": 1, "text": WRONG}
+    parameters: dict[str, Any] = {
+        "initialize": {"capabilities": {}, "processId": None, "rootUri": None},
+        "textDocument/didOpen": {"textDocument": opened},
+    }
+    sent = b""
+    for number, method in enumerate(messages):
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+        if method in ("initialize", "shutdown"):  # what is answered
+            message["id"] = number
+        if method in parameters:
+            message["params"] = parameters[method]
+        content = json.dumps(message).encode()
+        sent += f"Content-Length: {len(content)}\r\n\r\n".encode() + content
+    command = [sys.executable, "-m", "mfsdp_lint", "server"]
+    return subprocess.run(command, input=sent, capture_output=True, cwd=folder, timeout=60, check=False)
+
+
+@pytest.mark.parametrize(
+    ("messages", "code"),
+    [
+        (["initialize", "shutdown", "exit"], 0),
+        (["initialize", "textDocument/didOpen", "shutdown", "exit"], 0),
+        (["initialize", "shutdown"], 0),
+        (["initialize", "exit"], 1),
+        (["exit"], 1),
+        ([], 1),
+    ],
+    ids=["clean", "while it checks", "the editor is gone afterwards", "no shutdown", "never begun", "never spoken to"],
+)
+def test_the_exit_code_says_whether_the_editor_shut_it_down(messages: list[str], code: int, tmp_path: Path) -> None:
+    ended = told_in_turn(messages, tmp_path)
+    assert (ended.returncode, ended.stderr.decode()) == (code, "")
 
 
 def test_without_the_extra_it_is_told_what_to_install(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mfsdp_lint.snapshots import archive
 from mfsdp_lint.snapshots.archive import Archive, pack
-from mfsdp_lint.snapshots.sharing import SHORTEST, Sharing, read
+from mfsdp_lint.snapshots.snapshot import SHORTEST, Sharing, read
 
 
 def test_every_text_comes_back_whichever_block_it_lies_in(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ import pytest
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Unknown, Value
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_of
@@ -28,7 +29,6 @@ from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Choice, External, Instance
 from mfsdp_lint.snapshots.knowledge import Knowledge, load_knowledge
 from mfsdp_lint.snapshots.snapshot import MAGIC, Snapshot
-from mfsdp_lint.versions.target import resolve_target
 from tests.snapshots.small_release import read_with, snapshot_of, write_release
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"

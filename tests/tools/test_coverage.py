@@ -9,15 +9,16 @@ from textwrap import dedent
 
 import pytest
 
-from mfsdp_lint.conditions.byversion import ByVersion
+from mfsdp_lint.megatron.conditions.byversion import ByVersion
 from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Backing, Evidence, Rule
-from mfsdp_lint.tools.coverage.checks import Check, checks_of
-from mfsdp_lint.tools.coverage.covered import Covered, Reason, covered, read_reasons
-from mfsdp_lint.tools.coverage.generate import files
-from mfsdp_lint.tools.coverage.known import FILE, Known, Texts, as_text, known, read
-from mfsdp_lint.tools.coverage.page import PAGE, page
+from tools.coverage.callgraph import Source, reached
+from tools.coverage.checks import Check, checks_of
+from tools.coverage.covered import Covered, Reason, covered, read_reasons
+from tools.coverage.generate import files
+from tools.coverage.known import FILE, Checks, Known, as_text, known, read
+from tools.coverage.page import PAGE, page
 
 CONFIG = "megatron/bridge/training/config.py"
 
@@ -69,8 +70,10 @@ def test_a_warning_has_the_assignment_that_it_tells_of() -> None:
 
 
 def over(*versions: tuple[str, str]) -> list[Known]:
-    texts: dict[str, Texts] = {version: {("bridge", CONFIG): dedent(source)} for version, source in versions}
-    return known(texts)
+    checks: dict[str, Checks] = {
+        version: {("bridge", CONFIG): checks_of(dedent(source))} for version, source in versions
+    }
+    return known(checks)
 
 
 def test_a_check_that_moved_is_the_same_one() -> None:
@@ -191,3 +194,72 @@ def test_the_checks_are_written_as_they_are_read() -> None:
 def test_an_if_without_a_check_is_none() -> None:
     assert checks_of("if x:\n    print(x)\n") == []
     assert Check("", "assert", "x", "", (1, 1)).is_at(2) is False
+
+
+# -- the functions that start-up calls ------------------------------------------------------------------------------
+
+
+def called(**files: str) -> set[str]:
+    """The functions that `pkg/start.py`'s `start` reaches."""
+    source = Source({f"pkg/{name}.py": dedent(text) for name, text in files.items()})
+    return {name for names in reached(source, {"pkg/start.py": ("start",)}).values() for name in names}
+
+
+def test_calls_are_followed_through_imports_even_inside_functions() -> None:
+    assert called(
+        start="""\
+            def start():
+                from pkg.other import check
+                check()
+            def never(): pass
+            """,
+        other="""\
+            from . import third
+            def check(): third.deep()
+            """,
+        third="def deep(): pass\ndef never(): pass\n",
+    ) == {"start", "check", "deep"}
+
+
+def test_making_an_object_calls_what_its_class_inherits() -> None:
+    assert called(
+        start="""\
+            from pkg.config import Config
+            def start(): Config()
+            """,
+        config="""\
+            class Base:
+                def __post_init__(self): self.check()
+                def check(self): pass
+            class Config(Base):
+                def unused(self): pass
+            """,
+    ) == {"start", "Base.__post_init__", "Base.check"}
+
+
+def test_a_method_of_a_field_may_be_that_of_each_subclass_of_its_annotation() -> None:
+    found = called(
+        start="""\
+            from pkg.models import Model
+            class Container:
+                model: "Model | None"
+                def validate(self): self.model.finalize()
+            def start(): Container.validate(None)
+            """,
+        models="""\
+            class Model:
+                def finalize(self): raise ValueError
+            class Large(Model):
+                def finalize(self): super().finalize()
+            class Stranger:
+                def finalize(self): pass
+            """,
+    )
+    assert found == {"start", "Container.validate", "Model.finalize", "Large.finalize"}
+
+
+def test_all_files_from_which_start_up_raises_are_among_the_checks() -> None:
+    files = {each.path for each in read()}
+    assert "megatron/training/determinism.py" in files
+    assert "megatron/core/transformer/transformer_config.py" in files
+    assert "megatron/core/distributed/distributed_data_parallel_config.py" in files

@@ -8,10 +8,10 @@ import jsonschema
 import pytest
 
 from mfsdp_lint.rules.load import TERMS_FILE, load_rules, raw_rules
-from mfsdp_lint.tools import architecture_page, configuration_schema, findings_schema, options_page
-from mfsdp_lint.tools import rule_schema as schema
-from mfsdp_lint.tools.rule_pages import FOLDER, pages
-from mfsdp_lint.tools.skill import generate as skill
+from tools import architecture_page, configuration_schema, findings_schema, options_page
+from tools import rule_schema as schema
+from tools.rule_pages import FOLDER, pages
+from tools.skill import generate as skill
 
 FILES = {file: data for file, data in raw_rules().items() if file != TERMS_FILE}
 

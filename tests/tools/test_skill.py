@@ -10,10 +10,10 @@ import yaml
 import mfsdp_lint
 from mfsdp_lint.rules.evidenced import BRIDGE
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.tools.options_page import PAGE as OPTIONS
-from mfsdp_lint.tools.skill.enabling import to_write
-from mfsdp_lint.tools.skill.generate import files
-from mfsdp_lint.tools.skill.pitfalls import NEWEST, pitfalls
+from tools.options_page import PAGE as OPTIONS
+from tools.skill.enabling import to_write
+from tools.skill.generate import files
+from tools.skill.pitfalls import NEWEST, pitfalls
 
 SKILL, CARD = files()["SKILL.md"], yaml.safe_load(files()["card.yaml"])
 

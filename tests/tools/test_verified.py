@@ -9,7 +9,7 @@ import pytest
 
 from mfsdp_lint.core.plaindata import read_json
 from mfsdp_lint.rules.load import load_rules
-from mfsdp_lint.tools.verified import FILE, PAGE, as_text, digest, digests, page, record
+from tools.verified import FILE, PAGE, as_text, digest, digests, page, record
 
 NOW = digests()
 RULE = next(rule for rule in load_rules() if rule.code == "MFSDP101")

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Value
-from mfsdp_lint.tools.vocabulary.flags import flags_of
-from mfsdp_lint.tools.vocabulary.generate import defaults, flags, text_of
-from mfsdp_lint.tools.vocabulary.trees import Folder, Revision, Source
-from mfsdp_lint.vocabulary.flags import Flag
-from mfsdp_lint.vocabulary.tables import Table
+from mfsdp_lint.megatron.vocabulary.flags import Flag
+from mfsdp_lint.megatron.vocabulary.tables import Table
+from tools.vocabulary.flags import flags_of
+from tools.vocabulary.generate import defaults, flags, text_of
+from tools.vocabulary.trees import Folder, Revision, Source
 
 CORE = {
     "megatron/core/enums.py": """
@@ -273,7 +273,7 @@ def test_a_commit_is_read_without_being_checked_out(tmp_path: Path) -> None:
 
 def test_an_object_is_set_to_something(tmp_path: Path) -> None:
     source = Source(Folder(tree(tmp_path, {"a.py": "class A: ...\nX = A()\nY = A\n"})))
-    from mfsdp_lint.tools.vocabulary.values import value_of
+    from tools.vocabulary.values import value_of
 
     module = source.module("a")
     assert module is not None

@@ -1,1 +1,1 @@
-"""What a checkpoint's folder holds, told without torch and without unpickling anything."""
+"""Inspection of a checkpoint's folder, without torch and without unpickling anything."""

@@ -1,4 +1,4 @@
-"""What lies at a recipe's `checkpoint.load`, as settings that rules can ask for.
+"""Facts about the folder at a recipe's `checkpoint.load`, as settings that rules can ask for.
 
     found.checkpoint            what is wrong with the folder, or "run" where a run finds its checkpoint in it
     found.checkpoint_format     the format of what it loads there, as `checkpoint.ckpt_format` spells it
@@ -27,7 +27,7 @@ _LOAD = "checkpoint.load"
 
 
 def finder() -> Callable[[Recipe], Recipe]:
-    """What puts to recipes what lies at their `checkpoint.load`; each folder is looked at once."""
+    """Return a function that adds these facts to recipes; it looks at each folder once."""
     look = cache(_look)
     return lambda recipe: _beside(recipe, look)
 
@@ -73,7 +73,7 @@ def _fact(path: str, value: str, origin: Origin | None) -> Setting:
 
 
 def _state(found: Found) -> State | None:
-    """What a run meets there; None where nothing can be said of it, as where a run has yet to save."""
+    """Return the state of the folder that a run meets; None where it is unknown, as where a run has yet to save."""
     if found.level == "hugging face":
         return "hugging face"
     met = next((trouble.state for trouble in found.troubles if trouble.state is not None), None)
@@ -81,6 +81,9 @@ def _state(found: Found) -> State | None:
 
 
 def _format(found: Found) -> str | None:
-    """The format of whichever iteration is loaded: `checkpoint.ckpt_step` may name another one than the tracker."""
+    """Return the format of all iterations: `checkpoint.ckpt_step` may load another one than the tracker names.
+
+    None where the formats differ, or where one is unknown or `dcp`.
+    """
     formats = {iteration.format for iteration in found.iterations}
     return None if len(formats) != 1 or formats & {None, "dcp"} else formats.pop()

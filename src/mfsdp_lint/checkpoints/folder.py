@@ -39,7 +39,7 @@ class NoFolder(ValueError):
 
 
 def checkpoint(path: str, latest: int = LATEST) -> Found:
-    """What a folder holds; the `latest` iterations are looked at whole. Raises NoFolder."""
+    """Read a checkpoint's folder; the `latest` iterations are read whole. Raises NoFolder."""
     if not disk.is_folder(path):
         what = "is a file: a checkpoint is a folder" if disk.exists(path) else "does not exist"
         raise NoFolder(f"{path}: {what}")
@@ -77,7 +77,7 @@ def _run(path: str, names: Collection[str], iterations: Sequence[str], whole: in
 
 
 def _tracked(path: str, names: Collection[str], iterations: Sequence[str]) -> tuple[str | None, list[Trouble]]:
-    """What the tracker names, and what is wrong with it."""
+    """Return the iteration that the tracker names, and the problems with the tracker."""
     place = os.path.join(path, TRACKER)
     if TRACKER not in names:
         if TRAIN_STATE in names:
@@ -98,12 +98,12 @@ def _tracked(path: str, names: Collection[str], iterations: Sequence[str]) -> tu
 
 
 def name_of(latest: str) -> str:
-    """The folder of what a tracker names."""
+    """Return the name of the folder for an iteration that a tracker names."""
     return f"iter_{int(latest):07d}" if latest.isdecimal() else latest
 
 
 def _single(path: str) -> Found:
-    """One iteration, with a word on the folder above it, which a run has to be given."""
+    """Return one iteration, with a remark on the folder above it, which a run has to be given."""
     above = os.path.dirname(os.path.abspath(path))
     found = iteration(path)
     name = os.path.basename(os.path.abspath(path))
@@ -119,7 +119,7 @@ _BEFORE = "Megatron-LM, and Megatron-Bridge before 0.4, find no checkpoint there
 
 
 def _missing_pieces(path: str, names: Collection[str]) -> Iterator[Trouble]:
-    """The files that an index names and that are not there."""
+    """Yield a problem for each missing file that an index names, and for each index that cannot be read."""
     for index in sorted(name for name in names if name.endswith((".safetensors.index.json", ".bin.index.json"))):
         place = os.path.join(path, index)
         try:

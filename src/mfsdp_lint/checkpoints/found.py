@@ -1,4 +1,4 @@
-"""What is told of a checkpoint's folder."""
+"""The result of inspecting a checkpoint's folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ names what is not there; an iteration instead of the run's folder; a published m
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something that is wrong with a folder, where, and what comes of it. `state` is what a run meets that loads it."""
+    """A problem with a folder, its place, and its consequence.
+
+    `state` is the state that a run meets when it loads the folder.
+    """
 
     weight: Weight
     path: str
@@ -29,10 +32,11 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """What was saved at one step. `format` is None where nothing tells it.
+    """A checkpoint saved at one step. `format` is None where no file reveals it.
 
-    `evidence` says what told it. `ranks` is the least number of ranks that wrote it, `sizes` are the parallel sizes
-    that its files name, by setting. `tensors` counts the names in it, `optimizer` says whether any is the optimizer's.
+    `evidence` says how the format is known. `ranks` is the least number of ranks that wrote it, `sizes` are the
+    parallel sizes that its files name, by setting. `tensors` counts the names in it, `optimizer` says whether any is
+    the optimizer's.
     """
 
     path: str
@@ -63,5 +67,5 @@ class Found:
 
     @property
     def every_trouble(self) -> tuple[Trouble, ...]:
-        """What is wrong with it and its iterations."""
+        """Return the problems of the folder and of its iterations."""
         return (*self.troubles, *(each for iteration in self.iterations for each in iteration.troubles))

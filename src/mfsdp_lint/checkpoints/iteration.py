@@ -1,8 +1,12 @@
-"""One iteration's folder: its format by what lies in it, as Megatron tells it, and whether all of it is there.
+"""Reading of one iteration's folder: its format, as Megatron recognises it by the files, and its completeness.
 
-megatron-core tells torch_dist by metadata.json (dist_checkpointing/core.py), the legacy format by its folders and the
-rest by `.metadata` (training/checkpointing.py, `_get_checkpoint_format`, 0.14.0 to head). Who wrote `.metadata` it
-takes from the command line; here the names of the tensors tell it.
+megatron-core recognises torch_dist by metadata.json (dist_checkpointing/core.py), the legacy format by its folders and
+the rest by `.metadata` (training/checkpointing.py, `_get_checkpoint_format`, 0.14.0 to head). It takes the writer of
+`.metadata` from the command line; this module recognises the writer by the names of the tensors.
+
+`.metadata` of torch.distributed.checkpoint: the names of all tensors, and the files and places that they are in.
+
+The form is that of torch 2.13.0, torch/distributed/checkpoint/metadata.py and filesystem.py.
 """
 
 from __future__ import annotations
@@ -12,14 +16,76 @@ import math
 import os
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from mfsdp_lint.checkpoints import pickled
 from mfsdp_lint.checkpoints.found import Format, Iteration, Trouble
-from mfsdp_lint.checkpoints.metadata import Metadata, has_optimizer, metadata
 from mfsdp_lint.checkpoints.pickled import MOST_STEPS, Damaged
+from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs import disk
+
+_MEGATRON_FSDP = re.compile(r"model\.module\.|optimizer\.(state\.(module\.)+|param_to_group_meta\.)")
+"""Megatron-FSDP wraps the model, and names what is in it by the wrapper (core 0.14.0 to head)."""
+
+_TORCH_FSDP2 = re.compile(r"model\.(?!module\.)|optimizer\.(param_groups\.|state\.\d+\.)")
+
+_OPTIMIZER = re.compile(r"(chained_\d+\.)?optimizer\.")
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """The names, and how far each data file has to reach, in bytes, by its name.
+
+    One that is not `whole` was not read to its end: there are more names, and nothing is known of the files.
+    """
+
+    names: tuple[str, ...]
+    reaches: Mapping[str, int]
+    whole: bool = True
+
+    @property
+    def has_optimizer(self) -> bool:
+        """Tell whether any of the tensors is the optimizer's."""
+        return has_optimizer(self.names)
+
+    @property
+    def format(self) -> Format:
+        """Return the format by its writer, where metadata.json does not name one."""
+        megatron = any(map(_MEGATRON_FSDP.match, self.names))
+        torch = any(map(_TORCH_FSDP2.match, self.names))
+        if megatron == torch:
+            return "dcp"  # nobody's names, or those of both
+        return "fsdp_dtensor" if megatron else "torch_dcp"
+
+
+def has_optimizer(names: Iterable[str]) -> bool:
+    """Tell whether any of these tensors is the optimizer's."""
+    return any(map(_OPTIMIZER.match, names))
+
+
+def metadata(data: bytes, most: int = pickled.MOST_STEPS) -> Metadata:
+    """Read the file, as far as `most` steps reach. Raises pickled.Damaged."""
+    try:
+        table = dict(_named(pickled.read(data, most)))
+    except pickled.TooLong as error:
+        return Metadata(error.texts, {}, whole=False)
+    if not {"state_dict_metadata", "storage_data"} <= table.keys():
+        raise pickled.Damaged("it is not written by torch.distributed.checkpoint")
+    names = tuple(name for name, _ in _named(table["state_dict_metadata"]))
+    reaches: dict[str, int] = {}
+    for _, where in pickled.entries(table["storage_data"]):
+        place = dict(_named(where))
+        file, offset, length = (place.get(name) for name in ("relative_path", "offset", "length"))
+        if type(file) is str and type(offset) is int and type(length) is int:
+            reaches[file] = max(reaches.get(file, 0), offset + length)
+    return Metadata(names, reaches)
+
+
+def _named(value: object) -> Iterator[tuple[str, object]]:
+    return ((name, each) for name, each in pickled.entries(value) if isinstance(name, str))
+
 
 METADATA, CONFIGURATION, COMMON = ".metadata", "metadata.json", "common.pt"
 _MOST_METADATA = 64 * 2**20
@@ -43,16 +109,16 @@ _HALF = "a run that loads it fails, or was cut off when it saved"
 
 
 def is_iteration(names: Collection[str]) -> bool:
-    """Whether a folder with these names in it is one iteration, or what is left of one."""
+    """Tell whether a folder with these names in it is one iteration, or the remains of one."""
     return bool({METADATA, CONFIGURATION, COMMON} & set(names)) or any(
         _DATA.fullmatch(name) or _LEGACY.fullmatch(name) for name in names
     )
 
 
 def iteration(path: str, most: int = MOST_STEPS) -> Iteration:
-    """What the folder holds. What cannot be read is told as its trouble.
+    """Read the folder of one iteration. A file that cannot be read is reported as its trouble.
 
-    `most` is how many steps of `.metadata` are followed; where it has more, only what they tell is known.
+    `most` is how many steps of `.metadata` are followed; where it has more, only the facts in these steps are known.
     """
     found = Iteration(path, os.path.basename(os.path.normpath(path)), None, "")
     try:
@@ -73,7 +139,7 @@ def iteration(path: str, most: int = MOST_STEPS) -> Iteration:
 
 
 def _distributed(found: Iteration, names: Collection[str], most: int) -> Iteration:
-    """torch_dist, zarr, and what torch.distributed.checkpoint writes by itself."""
+    """Read a folder of torch_dist, zarr, or the format that torch.distributed.checkpoint writes by itself."""
     backend = _Backend.of(found.path) if CONFIGURATION in names else None
     if backend is not None and backend.name is None:
         return _with(found, Trouble("error", os.path.join(found.path, CONFIGURATION), backend.problem))
@@ -110,15 +176,17 @@ def _distributed(found: Iteration, names: Collection[str], most: int) -> Iterati
 
 
 def _of_zarr(path: str, names: Collection[str]) -> dict[str, Any]:
-    """A folder for every tensor, by its name. Pieces that hold nothing but zeros need no file, so that nothing tells
-    whether all are there."""
+    """Count the folders of tensors; each tensor has one, by its name.
+
+    Pieces that hold only zeros need no file, so that no file shows whether all pieces are there.
+    """
     tensors = [name for name in names if disk.is_file(os.path.join(path, name, ".zarray"))]
     return {"tensors": len(tensors), "optimizer": has_optimizer(tensors)}
 
 
 @dataclass(frozen=True, slots=True)
 class _Backend:
-    """Who wrote a checkpoint, as metadata.json says; `problem` says why it does not."""
+    """The writer of a checkpoint, as metadata.json names it; `problem` says why it does not."""
 
     name: Format | None
     problem: str = ""
@@ -149,7 +217,7 @@ def _evidence(said: Metadata) -> str:
 
 
 def _missing(path: str, reaches: Mapping[str, int]) -> Iterator[Trouble]:
-    """The data files that are not there, or end too early."""
+    """Yield a problem for each data file that is missing, or ends too early."""
     for name, reach in sorted(reaches.items()):
         place = os.path.join(path, name)
         if os.path.basename(name) != name:
@@ -161,7 +229,7 @@ def _missing(path: str, reaches: Mapping[str, int]) -> Iterator[Trouble]:
 
 
 def _legacy(found: Iteration, names: Collection[str]) -> Iteration:
-    """A folder for every model-parallel rank, as Megatron-LM's `torch` format has them."""
+    """Read the folders of Megatron-LM's `torch` format, one for every model-parallel rank."""
     if found.format is not None or found.troubles:
         return _with(found, Trouble("error", found.path, *_MIXED), complete=False)
     matches = [match for match in map(_LEGACY.fullmatch, names) if match]
@@ -178,7 +246,7 @@ def _legacy(found: Iteration, names: Collection[str]) -> Iteration:
 
 
 def _broken(folder: str) -> Iterator[Trouble]:
-    """What of a rank's folder is not there, or not whole."""
+    """Yield a problem for each file of a rank's folder that is missing, or not whole."""
     if not any(disk.is_file(os.path.join(folder, name)) for name in _MODELS):
         yield Trouble("error", folder, f"{_MODELS[0]} is missing", _HALF)
     for name in _MODELS:
@@ -188,13 +256,14 @@ def _broken(folder: str) -> Iterator[Trouble]:
 
 
 def is_whole(path: str) -> bool:
-    """Whether a file of torch.save goes on to its end: an archive has its table of contents there.
+    """Tell whether a file of torch.save is complete: an archive has its table of contents at its end.
 
     Files that torch wrote before 1.6 are no archives, and not looked into.
     """
     if disk.read(path, len(_BEFORE_ARCHIVES)) == _BEFORE_ARCHIVES:
         return True
-    return zipfile.is_zipfile(path)
+    with files.opened(path) as file:
+        return zipfile.is_zipfile(file)
 
 
 def _with(found: Iteration, trouble: Trouble, **changes: Any) -> Iteration:

@@ -18,7 +18,7 @@ MOST_STEPS = 2_000_000
 
 
 class Damaged(ValueError):
-    """Something that is no pickle, or not to its end."""
+    """An error: the data is no pickle, or is cut off."""
 
 
 class TooLong(ValueError):
@@ -39,7 +39,7 @@ class Named:
 
 @dataclass(slots=True)
 class Made:
-    """What a call would give: of what, with which arguments, and the state that is set afterwards."""
+    """The result of a call that is not made: its function, its arguments, and the state that is set afterwards."""
 
     of: object
     arguments: object = ()
@@ -53,12 +53,12 @@ class Table:
     items: list[tuple[object, object]] = field(default_factory=list)
 
     def get(self, key: str) -> object:
-        """The last value of a key that is text; None where there is none."""
+        """Return the last value of a key that is text; None where there is none."""
         return next((value for name, value in reversed(self.items) if type(name) is str and name == key), None)
 
 
 def read(data: bytes, most: int = MOST_STEPS) -> object:
-    """What a pickle holds: texts, numbers, lists, tuples, `Table`, `Named` and `Made`. Raises Damaged and TooLong."""
+    """Read a pickle as texts, numbers, lists, tuples, `Table`, `Named` and `Made`. Raises Damaged and TooLong."""
     machine = _Machine()
     try:
         for number, (opcode, argument, _) in enumerate(pickletools.genops(data)):
@@ -87,7 +87,7 @@ class _Machine:
         self.result: object = _NOTHING
 
     def take(self, name: str, argument: Any) -> None:
-        """Do one step. Raises ValueError for one that checkpoints have no use for."""
+        """Execute one step. Raises ValueError for a step that checkpoints do not use."""
         if name in _VALUES:
             self.stack.append(argument)
         elif name in _CONSTANTS:
@@ -98,7 +98,7 @@ class _Machine:
             raise ValueError(name)
 
     def since_mark(self) -> list[Any]:
-        """What was put there since the last mark, which goes with it."""
+        """Take off and return the values since the last mark; the mark is removed as well."""
         position = len(self.stack) - 1
         while self.stack[position] is not _MARK:
             position -= 1
@@ -109,7 +109,7 @@ class _Machine:
         return found
 
     def last(self, number: int) -> tuple[Any, ...]:
-        """The last ones, taken off."""
+        """Take off and return the last `number` values."""
         if len(self.stack) < number:
             raise ValueError("too few")
         found = tuple(self.stack[-number:])
@@ -217,7 +217,7 @@ def _new_table(machine: _Machine) -> None:
 
 
 def entries(value: object) -> Iterator[tuple[object, object]]:
-    """What a dictionary has, or an object as its state; nothing of anything else."""
+    """Yield the entries of a dictionary, or of the dictionary that is an object's state; none for other values."""
     table = value.state if isinstance(value, Made) else value
     if isinstance(table, Table):
         yield from table.items

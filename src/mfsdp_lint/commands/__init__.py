@@ -1,1 +1,1 @@
-"""One module a command: `SUMMARY`, `add_arguments(parser)` and `main(arguments) -> exit code`."""
+"""Commands, a module each: `SUMMARY`, `add_arguments(parser)` and `main(arguments) -> exit code`."""

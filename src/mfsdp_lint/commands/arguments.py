@@ -8,24 +8,27 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from mfsdp_lint import __version__
+from mfsdp_lint import __version__, terminal
 from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import fields
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.sources import Problem
-from mfsdp_lint.results.printable import count
+from mfsdp_lint.reports.printable import count
 
 
 class Help(argparse.HelpFormatter):
-    """As wide as the terminal. argparse asks `shutil` for that, with all its archives, for every single argument."""
+    """A formatter as wide as the terminal.
+
+    argparse asks `shutil` for the width, with all its archives, for every single argument.
+    """
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=_columns() - 2)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        """A sentence is broken where the line ends; what has lines already keeps them."""
+        """Break a sentence where the line ends; keep the lines of a text that has several."""
         return text if "\n" in text else super()._fill_text(text, width, indent)
 
 
@@ -44,7 +47,7 @@ class Parser(argparse.ArgumentParser):
     """Reports wrong usage as the rest of the tool does, instead of printing the whole usage and exiting."""
 
     def error(self, message: str) -> NoReturn:
-        """Raises UsageError, with the option that is nearest to one that there is not."""
+        """Raise UsageError, with the known option that is nearest to an unknown one."""
         unknown = message.partition("unrecognized arguments: ")[2].split()
         hint = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions) if unknown else ""
         raise UsageError(f"{message}{hint} (see `{self.prog} --help`)")
@@ -57,12 +60,12 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"{error.message}{did_you_mean(str(value), known)}") from None
 
     def format_usage(self) -> str:
-        """One line: the options are told below."""
+        """Return the usage in one line: the options are listed below it."""
         positional = " ".join(self._shown(action) for action in self._get_positional_actions())
         return f"usage: {self.prog} [OPTIONS] {positional}".rstrip() + "\n"
 
     def format_help(self) -> str:
-        """The same with one line of usage."""
+        """Return the help with one line of usage."""
         self.usage = self.format_usage().removeprefix("usage: ").rstrip().replace("%", "%%")
         return super().format_help()
 
@@ -72,7 +75,10 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser_for(prog: str, summary: str, examples: Sequence[tuple[str, str]]) -> Parser:
-    """The parser of one command, with what every command has. Each example is a command line and what it is for."""
+    """Return the parser of one command, with the options of every command.
+
+    Each example is a command line and its purpose.
+    """
     lines = [f"  {line}\n      {says}" for line, says in examples]
     epilog = "\n".join(["examples:", *lines])
     parser = Parser(prog=prog, description=summary, epilog=epilog, allow_abbrev=False, formatter_class=Help)
@@ -81,20 +87,21 @@ def parser_for(prog: str, summary: str, examples: Sequence[tuple[str, str]]) -> 
 
 
 def word_first(arguments: list[str]) -> list[str]:
-    """The arguments of a command that is about a word, which may look like an option (`--ckpt-format`) and is none."""
+    """Return the arguments of a command about a word, which may look like an option (`--ckpt-format`) and is none."""
     own = ("-h", "--help", "-V", "--version", "--front-end", "--", "--all")
     return ["--", *arguments] if arguments and arguments[0].startswith("-") and arguments[0] not in own else arguments
 
 
 def comma_separated(text: str) -> tuple[str, ...]:
-    """`A,B` as a tuple; empty pieces do not count."""
+    """Split `A,B` into a tuple; empty pieces do not count."""
     return tuple(piece.strip() for piece in text.split(",") if piece.strip())
 
 
 def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> None:
-    """The options that decide what is read and against what it is judged. None means "not given".
+    """Add the options that decide which files are read and against which versions they are judged.
 
-    Those of one launch are left out where a file is changed, which has others.
+    None means "not given". The options of one launch are left out for commands that change a file, because the file
+    has other launches.
     """
     group.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
     group.add_argument("--force-exclude", action="store_const", const=True, help="leave it out also where it is named")
@@ -122,20 +129,36 @@ def add_what_is_read(group: argparse._ArgumentGroup, *, launch: bool = True) -> 
         "--set", dest="overrides", action="append", metavar="PATH=VALUE", help="as if a launcher set it so; repeatable"
     )
     group.add_argument(
-        "--env", dest="environment", action="append", metavar="NAME=VALUE", help="likewise; NAME alone unsets it"
+        "--env",
+        dest="environment",
+        action="append",
+        metavar="NAME=VALUE",
+        help="as if it were started with this variable; NAME alone: without it; repeatable",
     )
 
 
 def add_output(parser: argparse.ArgumentParser, formats: Sequence[str]) -> argparse._ArgumentGroup:
-    """How it is printed, and which configuration counts; the group of these options."""
+    """Add the options of printing and configuration; return their group."""
     output = parser.add_argument_group("output and configuration")
     output.add_argument("--output-format", choices=formats)
-    output.add_argument("--config", metavar="FILE", help="read [tool.mfsdp-lint] from FILE")
+    add_configuration(output)
     return output
 
 
+def add_configuration(group: argparse._ArgumentGroup) -> None:
+    """Add the options of every command that reads a project: a wrapper may hand them to each."""
+    group.add_argument("--config", metavar="FILE", help="read the configuration from FILE")
+    group.add_argument("--isolated", action="store_true", help="read no configuration")
+    group.add_argument(
+        "--cache",
+        action=argparse.BooleanOptionalAction,
+        help="keep what a check comes to, and use it while nothing changes; other commands keep nothing",
+    )
+    group.add_argument("--cache-dir", metavar="DIR", help="where (default: .mfsdp_cache in the project)")
+
+
 def options_from(arguments: Mapping[str, Any]) -> Options:
-    """The options that a command line says, over those of the configuration. Raises UsageError."""
+    """Merge the options of a command line over those of the configuration. Raises UsageError."""
     given: dict[str, Any] = {field.name: arguments.get(field.name) for field in fields(Options)}
     if isinstance(given["output_format"], str):
         given["output_format"] = [given["output_format"]]
@@ -146,25 +169,28 @@ def options_from(arguments: Mapping[str, Any]) -> Options:
 
 
 def tell(remarks: Iterable[str], problems: Iterable[Problem]) -> int:
-    """Says on stderr what could not be read and what is not there; the exit code of a command that only asks."""
+    """Print to stderr which files could not be read or are missing.
+
+    Returns the exit code of a command that only asks.
+    """
     for remark in remarks:
-        print(f"mfsdp-lint: warning: {remark}", file=sys.stderr)
+        terminal.note(f"warning: {remark}")
     code = 0
     for problem in dict.fromkeys(problems):
         place = "" if problem.kind == "usage" else f":{problem.line}:{problem.column}"
         weight = "warning" if problem.kind == "foreign" else "error"
-        print(f"mfsdp-lint: {weight}: {problem.path}{place}: {problem.message}", file=sys.stderr)
+        terminal.note(f"{weight}: {problem.path}{place}: {problem.message}")
         code = max(code, {"usage": 2, "foreign": 0}.get(problem.kind, 1))
     return code
 
 
 def tell_unfollowed(unfollowed: Sequence[Unfollowed], *, every: bool) -> None:
-    """Says on stderr of which code there is no recipe though there should be; or only how much of it there is."""
+    """Print to stderr the code of which there is no recipe though there should be; or only its amount."""
     if every:
         from mfsdp_lint.reports.settings import unfollowed_lines
 
         for line in unfollowed_lines(unfollowed):
-            print(f"mfsdp-lint: {line}", file=sys.stderr)
+            terminal.note(f"{line}")
     elif unfollowed:
         told = f"{count(len(unfollowed), 'recipe')} could not be followed (--show-unfollowed)"
-        print(f"mfsdp-lint: {told}", file=sys.stderr)
+        terminal.note(f"{told}")

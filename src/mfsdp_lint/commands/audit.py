@@ -5,17 +5,21 @@ from __future__ import annotations
 import argparse
 import math
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 
+from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell, tell_unfollowed
 from mfsdp_lint.commands.output import write
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine.read import question, read
+from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.memory.result import Given, MemoryOf
-from mfsdp_lint.versions.target import Target
+from mfsdp_lint.reports.cells import problems_in_files, recipes_in_files, unfollowed_in_files
 
 SUMMARY = "Shows what every recipe really configures, defaults and helpers included."
 
@@ -34,7 +38,7 @@ FORMATS = ("table", "json", "csv", "html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None means "not given"."""
+    """Add the command's options; a default of None means "not given"."""
     parser.add_argument(
         "paths",
         nargs="*",
@@ -69,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints the table or document. Exit code 0, 1 where a file cannot be read, 2 where one is not there."""
+    """Print the table or document. Exit code 0, 1 where a file cannot be read, 2 where one is not there."""
     given = vars(arguments)
     if not arguments.memory and (arguments.world_size or arguments.parameters):
         raise UsageError("--world-size and --parameters are about --memory")
@@ -83,20 +87,38 @@ def main(arguments: argparse.Namespace) -> int:
         raise UsageError("--memory and --settings go together in JSON alone (--output-format json)")
     options = options_from({**given, "output_format": None})
     asked, not_there = question(options)
-    found = read(asked, Sources(asked.command_line.texts))
+    sources = Sources(asked.command_line.texts)
+    found = read(asked, sources)
+    found = replace(
+        found,
+        recipes=tuple(recipes_in_files(found.recipes, sources)),
+        unfollowed=tuple(unfollowed_in_files(found.unfollowed, sources)),
+        problems=tuple(problems_in_files(found.problems, sources)),
+    )
     recipes = [recipe for recipe in found.recipes if wanted(recipe.name, recipe.qualified_name, arguments.recipe)]
     globs = arguments.settings or ()
     output_format = arguments.output_format or FORMATS[0]
     memory_of = memory_with(asked.target, arguments) if arguments.memory else None
-    rendered = _rendered(output_format, recipes, asked.target, globs, found.unfollowed, memory_of)
-    write(rendered, arguments.output_file)
+    faults = Faults()
+
+    def rendered(paths: Collection[str]) -> list[str]:
+        shown = [recipe for recipe in recipes if recipe.path in paths]
+        unfollowed = [each for each in found.unfollowed if each.path in paths]
+        return list(_rendered(output_format, shown, asked.target, globs, unfollowed, memory_of))
+
+    paths = [*(recipe.path for recipe in recipes), *(each.path for each in found.unfollowed)]
+    pieces = faults.over_files(paths, rendered)
+    if output_format == "table" and not arguments.output_file:
+        terminal.show("".join(pieces))
+    else:
+        write(pieces, arguments.output_file)
     if output_format == "table":
         tell_unfollowed(found.unfollowed, every=bool(arguments.show_unfollowed))
-    return tell(found.remarks, (*not_there, *found.problems))
+    return tell(found.remarks, (*not_there, *found.problems, *faults.problems))
 
 
 def memory_with(target: Target, arguments: argparse.Namespace) -> MemoryOf:
-    """What the memory of a recipe comes to, as the arguments size it."""
+    """Return a function that estimates the memory of a recipe, with the sizes in the arguments."""
     from mfsdp_lint.memory.estimate import memory
 
     return lambda recipe: memory(recipe, target, arguments.world_size, arguments.parameters)
@@ -106,7 +128,7 @@ _MULTIPLES = {"M": 10**6, "B": 10**9, "T": 10**12}
 
 
 def _parameters(text: str) -> Given:
-    """`8030261248`, `8.03e9`, `46.7B,45.1B`."""
+    """Parse `8030261248`, `8.03e9`, `46.7B,45.1B`."""
     total, _, experts = text.partition(",")
     found = Given(_number(total), _number(experts) if experts else None)
     if found.experts is not None and found.experts > found.total:
@@ -136,7 +158,7 @@ def _ranks(text: str) -> int:
 
 
 def wanted(name: str, qualified_name: str, globs: Sequence[str] | None) -> bool:
-    """Whether a recipe is asked for by one of its names."""
+    """Tell whether a recipe is asked for by one of its names."""
     return not globs or any(fnmatchcase(known, glob) for glob in globs for known in (name, qualified_name))
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
-from mfsdp_lint import progress
+from mfsdp_lint import progress, terminal
 from mfsdp_lint.commands.arguments import options_from, tell_unfollowed
 from mfsdp_lint.commands.audit import memory_with, wanted
 from mfsdp_lint.commands.output import write
@@ -16,7 +15,7 @@ from mfsdp_lint.rules.extend import rules_for
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Writes the page. The exit code says what could not be read, not what was found. Raises UsageError."""
+    """Write the page. The exit code reports unreadable files, not findings. Raises UsageError."""
     try:
         from mfsdp_lint.reports.audit.page import render
     except ImportError as error:
@@ -40,8 +39,8 @@ def main(arguments: argparse.Namespace) -> int:
     write([page, "\n"], arguments.output_file)
     tell_unfollowed(outcome.unfollowed, every=bool(arguments.show_unfollowed))
     for remark in outcome.remarks:
-        print(f"mfsdp-lint: warning: {remark}", file=sys.stderr)
+        terminal.note(f"warning: {remark}")
     for problem in outcome.problems:
-        print(f"mfsdp-lint: error: {problem}", file=sys.stderr)
+        terminal.note(f"error: {problem}")
     unreadable = (each for each in outcome.findings if each.code == UNREADABLE and each.severity == "error")
     return 2 if outcome.problems else int(any(unreadable))

@@ -6,14 +6,21 @@ import argparse
 import sys
 from typing import Any
 
-from mfsdp_lint import progress
+from mfsdp_lint import progress, terminal
 from mfsdp_lint.commands import output
-from mfsdp_lint.commands.arguments import add_what_is_read, comma_separated, options_from, tell_unfollowed
+from mfsdp_lint.commands.arguments import (
+    add_configuration,
+    add_what_is_read,
+    comma_separated,
+    options_from,
+    tell_unfollowed,
+)
 from mfsdp_lint.core.finding import SEVERITIES
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine import cache
 from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.inputs.options import FAIL_ON, GROUPINGS, OUTPUT_FORMATS, PRESETS, Options, UsageError, output_of
+from mfsdp_lint.inputs.sources import SIZE_LIMIT
 
 SUMMARY = "Finds and fixes FSDP mistakes in Megatron-Bridge recipes, before the run."
 
@@ -31,7 +38,7 @@ SHELLS = ("bash", "zsh", "tcsh")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Every option's default is None, "not given", so that the configuration shows through."""
+    """Add the command's options; each default is None, "not given", so that the configuration shows through."""
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="files, directories, path.py::function, or - for stdin (default: here)"
     )
@@ -68,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT[=FILE]",
         help=f"{', '.join(OUTPUT_FORMATS)}; with a file it is written there; repeatable",
     )
-    shown.add_argument("--output-file", metavar="FILE", help="write there what would be printed")
+    shown.add_argument("-o", "--output-file", metavar="FILE", help="write there what would be printed")
     shown.add_argument("--group-by", choices=GROUPINGS, help="recipe: what is wrong with each, and what must change")
     shown.add_argument("--statistics", action=switch, help="count the findings of each rule instead of showing them")
     shown.add_argument("--show-unfollowed", action="store_true", help="list code that could not be followed")
@@ -81,18 +88,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     shown.add_argument(
         "--no-color", action="store_const", dest="color", const="never", help="the same as --color never"
     )
-    shown.add_argument("--cache", action=switch, help="keep what a run comes to, and use it while nothing changes")
-    shown.add_argument("--cache-dir", metavar="DIR", help=f"where (default: {cache.FOLDER} in the project)")
-    shown.add_argument("--config", metavar="FILE", help="read the configuration from FILE")
-    shown.add_argument("--isolated", action="store_true", help="read no configuration")
+    add_configuration(shown)
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Runs and prints; the exit code is that of `exit_code`. Raises UsageError."""
+    """Run the check and print its outcome; the exit code is that of `exit_code`. Raises UsageError."""
     if arguments.completion:
         from mfsdp_lint.commands.completing import script
 
-        print(script(arguments.completion))
+        terminal.document([script(arguments.completion), "\n"])
         return 0
     options = _with_text(options_from(vars(arguments)), arguments)
     options = replace(options, output_format=output.formats(options.output_format))
@@ -102,22 +106,30 @@ def main(arguments: argparse.Namespace) -> int:
         return shown.settings(options) if arguments.show_settings else shown.files(options)
     with progress.shown():
         outcome = cache.run(options)
+    if arguments.show_unfollowed:
+        outcome = replace(outcome, summary=replace(outcome.summary, listed=True))
     if options.diff:
         output.print_patch(outcome, show_fixes=bool(options.show_fixes))
     else:
-        output.tell(outcome, options, color=output.wants_color(arguments.color), file=arguments.output_file)
+        outcome = output.tell(outcome, options, color=output.wants_color(arguments.color), file=arguments.output_file)
     if arguments.show_unfollowed and "json" not in options.output_format:
-        tell_unfollowed(outcome.unfollowed, every=True)
+        from mfsdp_lint.reports.cells import unfollowed_in_files
+
+        tell_unfollowed(unfollowed_in_files(outcome.unfollowed, outcome.sources), every=True)
     for remark in outcome.remarks:
-        print(f"mfsdp-lint: warning: {remark}", file=sys.stderr)
+        terminal.note(f"warning: {remark}")
     for problem in (*outcome.left, *outcome.problems):
-        print(f"mfsdp-lint: error: {problem}", file=sys.stderr)
+        terminal.note(f"error: {problem}")
     return exit_code(outcome, options, exit_zero=arguments.exit_zero)
 
 
 def exit_code(outcome: Outcome, options: Options, *, exit_zero: bool = False) -> int:
-    """0: nothing remains that is as severe as what fails (an info is not, unless it is asked for); 1: something does,
-    or there is a patch to show, or a file was not written; 2: something asked for could not be checked."""
+    """Return the exit code of an outcome.
+
+    - 0: no finding remains that is as severe as those that fail (an info does not fail, unless it is asked for).
+    - 1: such a finding remains, or there is a patch to show, or a file was not written.
+    - 2: a requested file or address could not be checked.
+    """
     if outcome.problems:
         return 2
     failing = SEVERITIES[: SEVERITIES.index(options.fails_on) + 1]
@@ -126,7 +138,7 @@ def exit_code(outcome: Outcome, options: Options, *, exit_zero: bool = False) ->
 
 
 def _format(text: str) -> str:
-    """A format, perhaps with a file. Raises argparse's error for one that is none."""
+    """Return a format, perhaps with a file. Raises argparse's error for an unknown format."""
     name, _ = output_of(text)
     if name not in OUTPUT_FORMATS:
         from mfsdp_lint.core.nearest import did_you_mean
@@ -139,7 +151,7 @@ def _format(text: str) -> str:
 
 
 def _with_text(options: Options, arguments: argparse.Namespace) -> Options:
-    """The options, with the text on stdin where that is asked for. Raises UsageError."""
+    """Return the options, with the text on stdin where that is asked for. Raises UsageError."""
     if STANDARD_INPUT not in options.paths:
         if arguments.stdin_filename is not None:
             raise UsageError("--stdin-filename: there is no - among the paths")
@@ -152,7 +164,10 @@ def _with_text(options: Options, arguments: argparse.Namespace) -> Options:
         raise UsageError("--fix: what comes from stdin is not written; --diff prints a patch")
     name = arguments.stdin_filename or "stdin.py"
     try:
-        text = sys.stdin.buffer.read().decode("utf-8")
+        content = sys.stdin.buffer.read(SIZE_LIMIT + 1)
+        text = content.decode("utf-8")
     except UnicodeDecodeError:
         raise UsageError("-: not UTF-8") from None
+    if len(content) > SIZE_LIMIT:
+        raise UsageError(f"-: larger than {SIZE_LIMIT >> 20} MB")
     return replace(options, paths=(name,), stdin=text)

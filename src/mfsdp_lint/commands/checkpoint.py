@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell
 from mfsdp_lint.commands.why import only
 from mfsdp_lint.inputs.options import UsageError
@@ -29,7 +29,7 @@ FORMATS = ("text", "json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None means "not given"."""
+    """Add the command's options; a default of None means "not given"."""
     parser.add_argument("folders", nargs="+", metavar="DIR", help="a folder as `checkpoint.load` names it")
     parser.add_argument(
         "--for",
@@ -42,9 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints what is found. Exit code 0, 1 where something is wrong with a checkpoint, or a recipe cannot load it.
+    """Print the contents of checkpoints.
 
-    Raises UsageError.
+    Exit code 0, 1 where a checkpoint has an error, or a recipe cannot load it. Raises UsageError.
     """
     from mfsdp_lint.checkpoints.folder import NoFolder, checkpoint
     from mfsdp_lint.reports import checkpoint as report
@@ -57,15 +57,15 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.output_format == "json":
         import json
 
-        print(json.dumps(report.document(found, answers), indent=2))
+        terminal.document([json.dumps(report.document(found, answers), indent=2), "\n"])
     else:
-        sys.stdout.write(report.text(found, answers))
+        terminal.show(report.text(found, answers))
     broken = any(trouble.weight == "error" for each in found for trouble in each.every_trouble)
     return int(broken or any(each.loads is False for each in answers))
 
 
 def _answers(arguments: argparse.Namespace, found: Sequence[Found]) -> tuple[Answer, ...]:
-    """Whether the recipe can load each of them. Raises UsageError."""
+    """Tell of each checkpoint whether the recipe can load it. Raises UsageError."""
     from mfsdp_lint.checkpoints.loading import answer
     from mfsdp_lint.engine.read import question, read
     from mfsdp_lint.inputs.sources import Sources

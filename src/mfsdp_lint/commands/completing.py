@@ -11,7 +11,7 @@ from mfsdp_lint.inputs.options import UsageError
 
 
 def script(shell: str) -> str:
-    """What a shell reads once. Raises UsageError where shtab is not installed."""
+    """Return the completion script that a shell reads once. Raises UsageError where shtab is not installed."""
     try:
         import shtab
     except ImportError:
@@ -21,7 +21,7 @@ def script(shell: str) -> str:
 
 
 def _every_parser() -> argparse.ArgumentParser:
-    """One parser of all commands, as shtab reads it: the real ones are made one by one."""
+    """Build one parser of all commands, as shtab reads it: the real ones are made one by one."""
     root = argparse.ArgumentParser("mfsdp-lint", allow_abbrev=False)
     commands = root.add_subparsers(dest="command")
     for found in iter_modules(package.__path__):

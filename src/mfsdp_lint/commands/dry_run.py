@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mfsdp_lint.commands.arguments import options_from, tell
+from mfsdp_lint import terminal
+from mfsdp_lint.commands.arguments import add_configuration, options_from, tell
+from mfsdp_lint.core import files
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.dryrun.inventory import Installed, look
 from mfsdp_lint.inputs.options import UsageError
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.progress import progress
-from mfsdp_lint.versions.target import Target
 
 if TYPE_CHECKING:
     from mfsdp_lint.dryrun.command_line import Tree
@@ -42,7 +43,7 @@ _SECONDS = 120.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None means "not given"."""
+    """Add the command's options; a default of None means "not given"."""
     parser.add_argument(
         "paths",
         nargs="*",
@@ -94,10 +95,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     read.add_argument("--exclude", action="append", metavar="PATTERN", help="leave out what matches; repeatable")
     read.add_argument("--search-path", action="append", metavar="DIR", help="where imports are found; repeatable")
     read.add_argument("--set", dest="overrides", action="append", metavar="PATH=VALUE", help="as a launcher sets it")
-    read.add_argument("--env", dest="environment", action="append", metavar="NAME=VALUE", help="likewise")
+    read.add_argument("--env", dest="environment", action="append", metavar="NAME=VALUE", help="as if started with it")
     output = parser.add_argument_group("output and configuration")
     output.add_argument("--output-format", choices=FORMATS, default=FORMATS[0])
-    output.add_argument("--config", metavar="FILE", help="read [tool.mfsdp-lint] from FILE")
+    add_configuration(output)
 
 
 def _positive(text: str) -> int:
@@ -125,7 +126,7 @@ def main(arguments: argparse.Namespace) -> int:
         from mfsdp_lint.dryrun import setup
 
         broken = setup.broken(installed, arguments.timeout)
-        sys.stdout.write(setup.told(installed, broken))
+        terminal.show(setup.told(installed, broken))
         return 0 if installed.tiers and not broken else 2
     if not arguments.paths:
         raise UsageError("name the recipes to run: path.py::function, a file, a directory")
@@ -137,7 +138,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def _tree(arguments: argparse.Namespace, installed: Installed) -> Tree:
-    """The source tree that is named; nothing of it is trained. Raises UsageError."""
+    """Return the source tree that is named; no code of it is trained. Raises UsageError."""
     from mfsdp_lint.dryrun.command_line import tree_at
 
     if arguments.tier not in ("auto", "introspect"):
@@ -182,7 +183,7 @@ def _run(arguments: argparse.Namespace, installed: Installed, target: Target, tr
 def _recipes(
     arguments: argparse.Namespace, target: Target, installed: Installed, front_end: FrontEnd
 ) -> tuple[list[Executed], int]:
-    """What is to be tried, and the exit code if not all of it could be read."""
+    """Return the recipes to be tried, and the exit code if not all of them could be read."""
     from mfsdp_lint.dryrun.execution import Executed
     from mfsdp_lint.dryrun.subject import saving
 
@@ -216,7 +217,10 @@ def _means(arguments: argparse.Namespace, installed: Installed, here: Place, tre
 
 
 def _write(report: str | dict[str, Any]) -> None:
-    sys.stdout.write(report if isinstance(report, str) else json.dumps(report, indent=2) + "\n")
+    if isinstance(report, str):
+        terminal.show(report)
+    else:
+        terminal.document([json.dumps(report, indent=2), "\n"])
 
 
 def _wanted(arguments: argparse.Namespace) -> Wanted:
@@ -234,25 +238,28 @@ def _wanted(arguments: argparse.Namespace) -> Wanted:
 
 
 def _journal(arguments: argparse.Namespace) -> str | None:
-    """Where journals are kept: jobs for elsewhere have that folder for themselves."""
+    """Return the folder where journals are kept: jobs for elsewhere have that folder for themselves."""
     return None if arguments.launcher == "print" else arguments.keep
 
 
 def _read(
     arguments: argparse.Namespace, paths: Sequence[str], target: Target, installed: Installed
 ) -> tuple[list[Executed], int]:
-    """The recipes of files, at the installed versions, and the exit code if not all could be read."""
+    """Read the recipes of files, at the installed versions, and return the exit code if not all could be read."""
     from mfsdp_lint.dryrun.execution import Executed, Execution, execute, not_read
     from mfsdp_lint.engine.read import question, read
     from mfsdp_lint.inputs.sources import Sources
+    from mfsdp_lint.megatron.versions.target import nearest
     from mfsdp_lint.readers.overrides import override
-    from mfsdp_lint.versions.target import nearest
+    from mfsdp_lint.reports.cells import recipes_in_files
 
     given: dict[str, Any] = {**vars(arguments), "output_format": None, "paths": tuple(paths)}
     given |= {"target_bridge": target.bridge, "target_core": target.core, "target_torch": target.torch}
     options = options_from(given)
     asked, not_there = question(options)
-    found = read(asked, Sources(asked.command_line.texts))
+    sources = Sources(asked.command_line.texts)
+    found = read(asked, sources)
+    found = replace(found, recipes=tuple(recipes_in_files(found.recipes, sources)))
     recipes = [Executed(recipe) for recipe in found.recipes]
     problems = list(found.problems)
     if arguments.execute:
@@ -273,7 +280,7 @@ def _read(
 
 
 def _warn(text: str) -> None:
-    print(f"warning: {text}", file=sys.stderr, flush=True)
+    terminal.note(f"warning: {text}")
 
 
 _OF_PLANNING = ("findings", "fixed", "execute", "checkpoint", "ranks", "python", "exclude", "search_path")
@@ -281,7 +288,7 @@ _OF_PLANNING_TOO = {"overrides": "set", "environment": "env", "config": "config"
 
 
 def _options(arguments: argparse.Namespace) -> Iterator[str]:
-    """What decides which runs there are, as it was given."""
+    """Yield the options that decide which runs there are, as they were given."""
     for name in (*_OF_PLANNING, *_OF_PLANNING_TOO):
         value, flag = getattr(arguments, name), f"--{_OF_PLANNING_TOO.get(name, name).replace('_', '-')}"
         if value is True:
@@ -291,12 +298,11 @@ def _options(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _mapping(path: str) -> Recipe:
-    """The settings in a file of JSON. Raises UsageError."""
+    """Read the settings in a file of JSON. Raises UsageError."""
     from mfsdp_lint.dryrun.plain import recipe_of
-    from mfsdp_lint.judging.configuration import NotAConfiguration
+    from mfsdp_lint.rules.judging.configuration import NotAConfiguration
 
     try:
-        with open(path, encoding="utf-8") as stream:
-            return recipe_of(json.load(stream), path)
+        return recipe_of(json.loads(files.text(path)), path)
     except (OSError, ValueError, RecursionError, NotAConfiguration) as error:
         raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
+from mfsdp_lint import terminal
 from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.inputs.options import UsageError
 
 if TYPE_CHECKING:
-    from mfsdp_lint.front_ends.profile import Profile
-    from mfsdp_lint.vocabulary.find import Found
+    from mfsdp_lint.megatron.front_ends.profile import Profile
+    from mfsdp_lint.megatron.vocabulary.find import Found
 
 SUMMARY = (
     "Explains a rule (by its code, its name, or the text of an error that a run ended with) or a setting (by its path, "
@@ -26,7 +26,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The one word that is explained, which may look like an option."""
+    """Add the one word that is explained, which may look like an option, and the options."""
     parser.add_argument(
         "word", metavar="WORD", help="MFSDP101, 'a pasted error message', checkpoint.ckpt_format, --ckpt-format"
     )
@@ -35,20 +35,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints what is known of it. Raises UsageError for a word that means nothing here."""
+    """Print the explanation of the word. Raises UsageError for a word that has no meaning here."""
     word = arguments.word
-    sys.stdout.write(_named(word) if arguments.front_end else explained(word, everything=arguments.all))
+    terminal.show(_named(word) if arguments.front_end else explained(word, everything=arguments.all))
     return 0
 
 
 def explained(word: str, *, everything: bool = False) -> str:
-    """What there is to say about a word: about the settings or the framework of that name, else the rules it leads to.
+    """Explain a word: the settings or the framework of that name, else the rules that it leads to.
 
-    The name of a setting stands in many error texts, so that settings come first. Of a rule it is what fits a screen,
-    unless `everything` is asked for. Raises UsageError.
+    The name of a setting occurs in many error texts, so that settings are first. Of a rule the explanation fits a
+    screen, unless `everything` is asked for. Raises UsageError.
     """
-    from mfsdp_lint.vocabulary import table
-    from mfsdp_lint.vocabulary.find import find
+    from mfsdp_lint.megatron.vocabulary import table
+    from mfsdp_lint.megatron.vocabulary.find import find
 
     found = find(word, table())
     if found:
@@ -58,7 +58,7 @@ def explained(word: str, *, everything: bool = False) -> str:
 
 
 def _named(word: str) -> str:
-    """What there is to say about the framework of that name. Raises UsageError."""
+    """Explain the framework of that name. Raises UsageError."""
     known = _frameworks()
     if word not in known:
         raise UsageError(f"there is no framework {word!r}{did_you_mean(word, known)}")
@@ -72,16 +72,16 @@ def _framework(profile: Profile) -> str:
 
 
 def _frameworks() -> dict[str, Profile]:
-    """Every framework by its name."""
-    from mfsdp_lint.front_ends.load import profiles
+    """Return every framework by its name."""
+    from mfsdp_lint.megatron.front_ends.load import profiles
 
     return {each.front_end.name: each for each in profiles()}
 
 
 def _settings(word: str, found: Found) -> str:
+    from mfsdp_lint.megatron.vocabulary import table
     from mfsdp_lint.reports.entry import render, render_flag
     from mfsdp_lint.rules.subjects import rules_about
-    from mfsdp_lint.vocabulary import table
 
     told = [render(entry, table(), rules_about(entry.path)) for entry in found.entries]
     if found.removed:
@@ -90,12 +90,12 @@ def _settings(word: str, found: Found) -> str:
 
 
 def _rules(word: str, everything: bool) -> str:
+    from mfsdp_lint.megatron.vocabulary import table
+    from mfsdp_lint.megatron.vocabulary.find import nearest
     from mfsdp_lint.reports.rule import about_files, brief, render
     from mfsdp_lint.rules.about_files import ABOUT_FILES
     from mfsdp_lint.rules.load import load_rules
     from mfsdp_lint.rules.lookup import lookup
-    from mfsdp_lint.vocabulary import table
-    from mfsdp_lint.vocabulary.find import nearest
 
     about = next((each for each in ABOUT_FILES if word.strip().lower() in (each.code.lower(), each.name)), None)
     if about is not None:

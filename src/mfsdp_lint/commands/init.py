@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from mfsdp_lint import __version__
+from mfsdp_lint import __version__, terminal
+from mfsdp_lint.core import files
 from mfsdp_lint.inputs.configuration import OWN_FILE, configuration_file
 from mfsdp_lint.inputs.options import UsageError
 
@@ -46,33 +47,36 @@ HOOK = """\
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None means "not given"."""
+    """Add the command's options; a default of None means "not given"."""
     parser.add_argument("--target-bridge", metavar="VERSION", help="the megatron-bridge release, or a range of them")
     parser.add_argument("--no-hook", action="store_true", help="write no commit hook")
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Says what it wrote, and what was there. Raises UsageError where a file cannot be written."""
+    """Write the missing files, and report them and those that exist.
+
+    Raises UsageError where a file cannot be written.
+    """
     there = configuration_file()
     if there is None:
         _write(OWN_FILE, CONFIGURATION.format(version=__version__, target=_target(arguments.target_bridge)))
     else:
-        print(f"{there}: has a configuration already")
+        terminal.show(f"{there}: has a configuration already\n")
     if arguments.no_hook:
         return 0
     if not os.path.lexists(HOOKS_FILE):
         _write(HOOKS_FILE, f"repos:\n{HOOK}")
     elif _mentions_us(HOOKS_FILE):
-        print(f"{HOOKS_FILE}: has the hook already")
+        terminal.show(f"{HOOKS_FILE}: has the hook already\n")
     else:
-        print(f"{HOOKS_FILE}: add to its list of repositories:\n{HOOK}", end="")
+        terminal.show(f"{HOOKS_FILE}: add to its list of repositories:\n{HOOK}")
     return 0
 
 
 def _target(version: str | None) -> str:
     if version is None:
         return NO_TARGET
-    from mfsdp_lint.versions.ranges import VersionError, parse_range
+    from mfsdp_lint.megatron.versions.ranges import VersionError, parse_range
 
     try:
         parse_range(version)
@@ -83,16 +87,15 @@ def _target(version: str | None) -> str:
 
 def _mentions_us(file: str) -> bool:
     try:
-        with open(file, encoding="utf-8", errors="replace") as stream:
-            return "mfsdp-lint" in stream.read()
+        return b"mfsdp-lint" in files.read(file)
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}") from None
 
 
 def _write(file: str, text: str) -> None:
     try:
-        with open(file, "x", encoding="utf-8") as stream:
-            stream.write(text)
+        with files.written(file, "x") as stream:
+            stream.write(text.encode())
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}") from None
-    print(f"{file}: written")
+    terminal.show(f"{file}: written\n")

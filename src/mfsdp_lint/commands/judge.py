@@ -5,22 +5,25 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
+from io import TextIOWrapper
+from typing import Any, TextIO
 
+from mfsdp_lint import terminal
+from mfsdp_lint.core import files
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.front_ends import BRIDGE
 from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.front_ends.load import every_front_end
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.judging.configuration import variant_of
-from mfsdp_lint.judging.misspelt import misspelt
-from mfsdp_lint.judging.verdict import Verdict, bench
+from mfsdp_lint.inputs.sources import SIZE_LIMIT, reason
+from mfsdp_lint.megatron.front_ends.load import every_front_end
+from mfsdp_lint.megatron.versions.ranges import VersionError, numbers
+from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, core_version, gpu_kind, resolve_target
 from mfsdp_lint.reports.settings import json_value
-from mfsdp_lint.versions.ranges import VersionError, numbers
-from mfsdp_lint.versions.target import Target, UnknownVersion, core_version, resolve_target
+from mfsdp_lint.rules.judging.configuration import variant_of
+from mfsdp_lint.rules.judging.verdict import Verdict, bench
 
 _KEYS = frozenset({"id", "settings", "world_size"})
 
@@ -33,7 +36,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None means "not given"."""
+    """Add the command's options; a default of None means "not given"."""
     parser.add_argument(
         "file",
         nargs="?",
@@ -44,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target-core", metavar="VERSION", help="the megatron-core, where another one is used")
     parser.add_argument("--target-te", metavar="VERSION", help="the Transformer Engine, where another one is used")
     parser.add_argument("--target-torch", metavar="VERSION", help="the version of PyTorch")
+    parser.add_argument("--target-gpu", metavar="NAME", help="the kind of GPU, as in h100")
     parser.add_argument(
         "--front-end",
         choices=tuple(every_front_end()),
@@ -58,63 +62,67 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Answers every line that it can. Exit code 1 where there are errors, 2 where a line is not a question, else 0.
+    """Answer every line that is a question.
 
-    Raises UsageError.
+    Exit code 1 where there are errors, 2 where a line is not a question, else 0. Raises UsageError.
     """
     target = _target(arguments)
     judged = bench(target, every_front_end()[arguments.front_end])
-    ask = _Asking(judged, target.data, arguments.partial_environment)
+    ask = _Asking(judged, arguments.partial_environment)
     name = arguments.file or "-"
     if name == "-":
         return _answer(sys.stdin, "<stdin>", ask)
     try:
-        with open(name, encoding="utf-8") as lines:
+        with TextIOWrapper(files.opened(name), encoding="utf-8") as lines:
             return _answer(lines, name, ask)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{name}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{name}: not UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{name}: {reason(name, error)}") from None
 
 
 def _target(arguments: argparse.Namespace) -> Target:
-    """The versions that are asked for. Raises UsageError."""
+    """Return the versions that are asked for. Raises UsageError."""
     try:
         target = resolve_target(arguments.target_bridge)
         core = core_version(arguments.target_core) if arguments.target_core else target.core
         for version in filter(None, (arguments.target_te, arguments.target_torch)):
             numbers(version)
+        gpu = gpu_kind(arguments.target_gpu) if arguments.target_gpu else None
     except (UnknownVersion, VersionError) as error:
         raise UsageError(f"target: {error}") from None
-    return replace(target, core=core, te=arguments.target_te, torch=arguments.target_torch)
+    return replace(target, core=core, te=arguments.target_te, torch=arguments.target_torch, gpu=gpu)
 
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """Who is asked, and how: `data` is the release whose names count."""
+    """The judge that answers, and how it is asked."""
 
     judged: Callable[[Variant], Verdict]
-    data: str
     partial_environment: bool
 
 
-def _answer(lines: Iterable[str], name: str, ask: _Asking) -> int:
+def _answer(lines: TextIO, name: str, ask: _Asking) -> int:
     code = 0
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(iter(lambda: lines.readline(SIZE_LIMIT + 1), ""), 1):
+        if len(line) > SIZE_LIMIT:
+            raise UsageError(f"{name}:{number}: a line of more than {SIZE_LIMIT >> 20} MB")
         if not line.strip():
             continue
         try:
             identity, variant = _question(line, ask)
         except ValueError as error:
-            print(f"mfsdp-lint: error: {name}:{number}: {error}", file=sys.stderr)
+            terminal.note(f"error: {name}:{number}: {error}")
             code = 2
             continue
         verdict = ask.judged(variant)
         code = max(code, int(any(finding.severity == "error" for finding in verdict.findings)))
-        print(json.dumps({"id": identity, **_document(verdict)}))
+        terminal.document([json.dumps({"id": identity, **_document(verdict)}), "\n"])
     return code
 
 
 def _question(line: str, ask: _Asking) -> tuple[Any, Variant]:
-    """The id and the settings of a line. Raises ValueError."""
+    """Read the id and the settings of a line. Raises ValueError."""
     try:
         question = json.loads(line)
     except json.JSONDecodeError as error:
@@ -130,9 +138,6 @@ def _question(line: str, ask: _Asking) -> tuple[Any, Variant]:
         word = min(unknown)
         raise ValueError(f"{word}: no such key{did_you_mean(word, _KEYS)}")
     variant = variant_of(question["settings"], world_size=world_size, partial_environment=ask.partial_environment)
-    wrong = [f"{path}: no such setting; did you mean {meant}?" for path, meant in misspelt(variant.settings, ask.data)]
-    if wrong:
-        raise ValueError("; ".join(wrong))
     return question.get("id"), variant
 
 

@@ -1,74 +1,110 @@
-"""What a run came to, told in every format that was asked for."""
+"""Output of a run's outcome, in every format that was asked for."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from mfsdp_lint import terminal
+from mfsdp_lint.core import files
+from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine.outcome import Outcome
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import Options, UsageError, output_of
 from mfsdp_lint.inputs.sources import NOTEBOOK
 from mfsdp_lint.reports import applied
+
+FOR_PROGRAMS = ("json", "github", "sarif", "gitlab", "junit", "rdjson")
+"""The formats that are printed as they are: each escapes text in its own way."""
 
 COLORS = ("auto", "always", "never")
 
 
 def formats(asked: Sequence[str]) -> tuple[str, ...]:
-    """The formats that are asked for, with one for the standard output: what GitHub reads inside its Actions."""
+    """Return the formats that are asked for, with one for the standard output.
+
+    That one is `github` inside GitHub's Actions, else `full`.
+    """
     if any(not output_of(each)[1] for each in asked):
         return tuple(asked)
     return ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full", *asked)
 
 
 def wants_color(asked: str) -> bool:
-    """Whether the text is coloured: as asked, else on a terminal that shows it."""
+    """Tell whether the text is coloured: as asked, else on a terminal that shows it."""
     if asked != "auto":
         return asked == "always"
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def tell(outcome: Outcome, options: Options, *, color: bool, file: str | None) -> None:
-    """Prints the report, and writes those that go to files; `file` takes what would be printed. Raises UsageError."""
+def tell(outcome: Outcome, options: Options, *, color: bool, file: str | None) -> Outcome:
+    """Print the report, and write those that go to files; `file` receives the text that would be printed.
+
+    Raises UsageError. Returns the outcome that was reported: a file that a report fails for is left out of all, and
+    the fault is reported instead.
+    """
     asked = [output_of(each) for each in dict.fromkeys(options.output_format)]
     printed = [name for name, target in asked if not target]
     if len(printed) > 1:
         raise UsageError(f"--output-format: {' and '.join(printed)} cannot both be printed; write one as FORMAT=FILE")
-    for name, target in asked:
+    faults = Faults()
+
+    def rendered(paths: Collection[str]) -> tuple[Outcome, list[str], str]:
+        told = outcome.only(paths, _told(faults))
+        texts = [_rendered(name, told, options, color=color and not (target or file)) for name, target in asked]
+        return told, texts, _step_summary(told) if any(name == "github" for name, _ in asked) else ""
+
+    told, texts, page = faults.over_files(outcome.files, rendered)
+    for (name, target), text in zip(asked, texts, strict=True):
         to = target or file
-        write([_rendered(name, outcome, options, color=color and not to)], to)
-        if name == "github":
-            _append_step_summary(outcome)
+        if to or name in FOR_PROGRAMS:
+            write([text], to)
+        else:
+            terminal.show(text, colored=color)
+    if page:
+        _append_step_summary(page)
+    return told
+
+
+def _told(faults: Faults) -> list[Finding]:
+    if not faults.problems:
+        return []
+    from mfsdp_lint.rules.about_files import file_finding
+
+    return [file_finding(problem) for problem in dict.fromkeys(faults.problems)]
 
 
 def print_patch(outcome: Outcome, *, show_fixes: bool) -> None:
-    """The patch goes out as bytes: a file's own encoding and line ends must arrive as they are."""
-    from mfsdp_lint.results.summary import summary_line
+    """Print the patch as bytes: a file's own encoding and line ends must arrive as they are."""
+    from mfsdp_lint.reports.summary import summary_line
 
-    sys.stdout.flush()
-    sys.stdout.buffer.write(outcome.patch)
-    sys.stdout.buffer.flush()
+    terminal.data(outcome.patch)
     if show_fixes:
-        sys.stderr.write(applied.lines(outcome.fixes, done=False))
-    print(summary_line(outcome.summary), file=sys.stderr)
+        terminal.notes(applied.lines(outcome.fixes, done=False))
+    terminal.notes(summary_line(outcome.summary) + "\n")
 
 
 def write(pieces: Iterable[str], file: str | None) -> None:
-    """Prints a text, or writes it to a file. Raises UsageError."""
+    """Print a text, or write it to a file. Raises UsageError."""
     if not file:
-        sys.stdout.writelines(pieces)
+        terminal.document(pieces)
         return
     try:
-        with open(file, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
-            stream.writelines(pieces)
+        with files.written(file) as stream:
+            stream.writelines(piece.encode("utf-8", "backslashreplace") for piece in pieces)
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}") from None
 
 
 def _rendered(name: str, outcome: Outcome, options: Options, *, color: bool) -> str:
-    """The text of a format. For people the fixes that were made stand before what remains; for programs they are part
-    of the document."""
+    """Return the text of a format.
+
+    For people the fixes that were made are printed before the findings that remain; for programs they are part of the
+    document.
+    """
     outcome, summary = _placed(name, outcome), outcome.summary
     findings = outcome.findings
     match name:
@@ -100,11 +136,12 @@ def _rendered(name: str, outcome: Outcome, options: Options, *, color: bool) -> 
 
 def _for_people(name: str, outcome: Outcome, options: Options, color: bool) -> str:
     findings, summary = outcome.findings, outcome.summary
-    made = applied.lines(outcome.fixes) if options.show_fixes else ""
+    # Beside the workflow commands that are meant, nothing is one.
+    made = terminal.lines(applied.lines(outcome.fixes)) if options.show_fixes else ""
     if options.fix_only:
         from mfsdp_lint.reports import concise
 
-        return made + concise.lines(findings) + applied.only(summary)
+        return made + terminal.lines(concise.lines(findings) + applied.only(summary))
     if name == "github":
         from mfsdp_lint.reports import github
 
@@ -127,32 +164,42 @@ def _for_people(name: str, outcome: Outcome, options: Options, color: bool) -> s
 
 
 def _placed(name: str, outcome: Outcome) -> Outcome:
-    """The same with findings in notebooks where the readers of a format look for them."""
-    if not any(place.endswith(NOTEBOOK) for finding in outcome.findings for place in finding.files):
+    """Return the outcome with places in notebooks where the readers of a format look for them."""
+    told = (place for finding in outcome.findings for place in finding.files)
+    if not any(place.endswith(NOTEBOOK) for place in (*outcome.files, *told)):
         return outcome
-    from mfsdp_lint.results.cells import in_cells, in_files
+    from mfsdp_lint.reports.cells import in_cells, in_files, line_in_file, unfollowed_in_files
 
-    place = in_cells if name in ("full", "concise") else in_files
-    return replace(outcome, findings=place(outcome.findings, outcome.sources))
+    sources = outcome.sources
+    return replace(
+        outcome,
+        findings=(in_cells if name in ("full", "concise") else in_files)(outcome.findings, sources),
+        recipes=tuple(replace(each, line=line_in_file(each.path, each.line, sources)) for each in outcome.recipes),
+        unfollowed=tuple(unfollowed_in_files(outcome.unfollowed, sources)),
+    )
 
 
 def _directory_in_repository() -> str:
-    """Where the tool runs, relative to the root of the repository that GitHub or GitLab has checked out."""
+    """Return the tool's directory, relative to the root of the repository that GitHub or GitLab has checked out."""
     workspace = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR")
     return os.path.relpath(os.curdir, workspace).replace(os.sep, "/") if workspace else ""
 
 
-def _append_step_summary(outcome: Outcome) -> None:
-    """Writes the table to the file that GitHub's runner names, if it names one."""
+def _step_summary(outcome: Outcome) -> str:
+    """Return the table for the file that GitHub's runner names, as long as that has room; "" where it names none."""
     from mfsdp_lint.reports import github
 
     page = os.environ.get("GITHUB_STEP_SUMMARY")
     if not page:
-        return
+        return ""
+    room = github.SUMMARY_BYTES - disk.size(page)
+    return github.step_summary(_placed("github", outcome).findings, outcome.summary, room=room)
+
+
+def _append_step_summary(text: str) -> None:
+    page = os.environ["GITHUB_STEP_SUMMARY"]
     try:
-        with open(page, "a", encoding="utf-8", errors="backslashreplace") as stream:
-            room = github.SUMMARY_BYTES - stream.tell()
-            placed = _placed("github", outcome)
-            stream.write(github.step_summary(placed.findings, outcome.summary, room=room))
+        with files.written(page, "a") as stream:
+            stream.write(text.encode("utf-8", "backslashreplace"))
     except OSError as error:
-        print(f"mfsdp-lint: warning: {page}: {error.strerror or error}: no summary written", file=sys.stderr)
+        terminal.note(f"warning: {page}: {error.strerror or error}: no summary written")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import comma_separated
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None means "not given"."""
+    """Add the command's options; a default of None means "not given"."""
     parser.add_argument("--output-format", choices=("table", "json"), default="table", help="default: table")
     parser.add_argument(
         "--select",
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints them. Raises UsageError for a configuration, or a rule of its own, that is not right."""
+    """Print the rules. Raises UsageError for an invalid configuration, or an invalid rule of its own."""
     from mfsdp_lint.engine.run import names_of
     from mfsdp_lint.inputs.configuration import read_configuration
     from mfsdp_lint.inputs.options import merge
@@ -53,11 +53,11 @@ def main(arguments: argparse.Namespace) -> int:
         return _verify(every, codes, arguments)
     rules = [rule for rule in every if rule.code in codes]
     if arguments.output_format == "table":
-        sys.stdout.write(table(rules))
+        terminal.show(table(rules))
         return 0
     import json
 
-    sys.stdout.write(json.dumps([_as_json(rule) for rule in rules], indent=2, ensure_ascii=False) + "\n")
+    terminal.document([json.dumps([_as_json(rule) for rule in rules], indent=2), "\n"])
     return 0
 
 
@@ -80,9 +80,9 @@ def _verify(rules: Sequence[Rule], codes: Collection[str], arguments: argparse.N
         rows, label = verify(rules, installed.ready(), installed.known_target(), codes, show), installed.label
     show("")
     if arguments.output_format == "json":
-        sys.stdout.write(json.dumps(verified.document(rows, installed), indent=2, ensure_ascii=False) + "\n")
+        terminal.document([json.dumps(verified.document(rows, installed), indent=2), "\n"])
     else:
-        sys.stdout.write(verified.table(rows, label))
+        terminal.show(verified.table(rows, label))
     return int(any(row.agreement == "disagreement" for row in rows))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
+from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine.read import question, read
@@ -21,7 +21,7 @@ FORMATS = ("text", "json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None means "not given"."""
+    """Add the command's options; a default of None means "not given"."""
     parser.add_argument(
         "paths",
         nargs="*",
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints a line a run, or a document. Exit code 0, 1 where a file cannot be read, 2 where one is not there."""
+    """Print a line a run, or a document. Exit code 0, 1 where a file cannot be read, 2 where one is not there."""
     from mfsdp_lint.reports import runs
 
     options = options_from({**vars(arguments), "output_format": None})
@@ -44,7 +44,7 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.output_format == "json":
         import json
 
-        print(json.dumps(runs.document(recipes, asked.target), indent=2))
+        terminal.document([json.dumps(runs.document(recipes, asked.target), indent=2), "\n"])
     else:
-        sys.stdout.write(runs.render(recipes, asked.target))
+        terminal.show(runs.render(recipes, asked.target))
     return tell(found.remarks, (*not_there, *found.problems))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from mfsdp_lint import terminal
 from mfsdp_lint.inputs.options import UsageError
 
 SUMMARY = "Talks to an editor (language server protocol, over standard input and output)."
@@ -12,14 +13,21 @@ EXAMPLES = (("mfsdp-lint server", "what an editor starts; see docs/integrations.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It has none: the editor says everything."""
+    """Add no options: the editor sends them all."""
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Serves until the editor ends it. Raises UsageError where pygls is not installed."""
+    """Serve until the editor ends it.
+
+    Exit code 0 where the editor shut it down first, else 1, as the protocol has it. Raises UsageError where pygls is
+    not installed.
+    """
     try:
         from mfsdp_lint.server.serve import server
     except ImportError as error:
         raise UsageError(f"{error.name} is not installed: pip install 'mfsdp-lint[lsp]'") from None
-    server().start_io()
-    return 0
+    made = server()
+    # The server closes the stream that it writes to, and the command line flushes its own one at the end.
+    with terminal.channel() as answers:
+        made.start_io(stdout=answers)
+    return 0 if made.was_shut_down else 1

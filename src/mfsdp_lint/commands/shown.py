@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import json
-import sys
 
+from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import tell
 from mfsdp_lint.engine.read import question
 from mfsdp_lint.inputs.keys import KEYS
 from mfsdp_lint.inputs.options import Options
-from mfsdp_lint.results.printable import printable
+from mfsdp_lint.reports.printable import printable
 
 
 def files(options: Options) -> int:
-    """Prints the files that would be checked, one a line. Raises UsageError."""
+    """Print the files that would be checked, one a line. Raises UsageError."""
     asked, problems = question(options)
-    sys.stdout.writelines(f"{printable(file.path)}\n" for file in asked.every_file)
+    terminal.show("".join(f"{printable(file.path)}\n" for file in asked.every_file))
     return tell((), problems)
 
 
 def settings(options: Options) -> int:
-    """Prints what every key comes to, and the versions judged against. Raises UsageError."""
+    """Print the value of every key, and the versions judged against. Raises UsageError."""
     from mfsdp_lint.inputs.configuration import configuration_file
-    from mfsdp_lint.results.summary import judged_against
+    from mfsdp_lint.reports.summary import judged_against
 
     asked, _ = question(options)
-    print(f"# configuration: {configuration_file() or 'none'}")
-    print(f"# {printable(judged_against(asked.targets))}")
-    for key in KEYS:
-        print(f"{key.name} = {_spelled(key.kind, getattr(options, key.field))}")
+    said = [f"# configuration: {configuration_file() or 'none'}", f"# {judged_against(asked.targets)}"]
+    said += [f"{key.name} = {_spelled(key.kind, getattr(options, key.field))}" for key in KEYS]
+    terminal.show("".join(f"{printable(line)}\n" for line in said))
     return 0
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
+from mfsdp_lint import terminal
 from mfsdp_lint.inputs.options import UsageError
 
 SUMMARY = "Makes a snapshot of a Megatron-Bridge source tree. Nothing in the tree is imported or run."
@@ -16,7 +16,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the command's flags."""
+    """Add the command's options."""
     parser.add_argument("checkout", metavar="CHECKOUT", help="a clone of Megatron-Bridge, or its wheel unpacked")
     parser.add_argument(
         "--core", metavar="TREE", help="the Megatron-LM that goes with it (default: CHECKOUT/3rdparty/Megatron-LM)"
@@ -27,12 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Makes the snapshot and writes it; 0. Raises UsageError."""
+    """Make the snapshot, write it, and return 0. Raises UsageError."""
     from mfsdp_lint.inputs.writing import replace_file
     from mfsdp_lint.snapshots.making.make import NoSource, make_snapshot
     from mfsdp_lint.snapshots.snapshot import Snapshot
 
-    say = (lambda text: print(text, file=sys.stderr)) if arguments.verbose else (lambda text: None)
+    say = (lambda text: terminal.notes(f"{text}\n")) if arguments.verbose else (lambda text: None)
     try:
         data = make_snapshot(arguments.checkout, arguments.core, say, arguments.release)
     except NoSource as error:
@@ -43,8 +43,8 @@ def main(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{arguments.output}: cannot be written: {error.strerror or error}") from None
     made = Snapshot(data)
     size = os.path.getsize(arguments.output) // 1024
-    print(
+    terminal.show(
         f"{arguments.output}: megatron-bridge {made.bridge} with megatron-core {made.core}, "
-        f"{len(made.modules())} modules, {size} KiB"
+        f"{len(made.modules())} modules, {size} KiB\n"
     )
     return 0

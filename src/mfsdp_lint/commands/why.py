@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
+from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import add_output, add_what_is_read, options_from, tell
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Recipe
@@ -13,7 +13,8 @@ from mfsdp_lint.engine.read import question, read
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.overrides import ENVIRONMENT
-from mfsdp_lint.results.story import stories
+from mfsdp_lint.reports.cells import document_in_files, recipes_in_cells, text_of
+from mfsdp_lint.reports.story import stories
 
 SUMMARY = (
     "Tells how one setting of a recipe came to its value: every write in order, what overwrote what, and start-up."
@@ -33,15 +34,17 @@ _NAMED = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None means "not given"."""
+    """Add the command's options; a default of None means "not given"."""
     parser.add_argument("address", metavar="ADDRESS", help="path.py::function(name=value), or a file with one recipe")
-    parser.add_argument("setting", metavar="SETTING", help="a path as in checkpoint.ckpt_format, or env.NAME")
+    parser.add_argument(
+        "setting", metavar="SETTING", help="a path as in checkpoint.ckpt_format, its last part alone, or env.NAME"
+    )
     add_what_is_read(parser.add_argument_group("what is read"))
     add_output(parser, FORMATS)
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints the story. Exit code 0, 1 where the file cannot be read. Raises UsageError."""
+    """Print the history of the setting. Exit code 0, 1 where the file cannot be read. Raises UsageError."""
     options = options_from({**vars(arguments), "output_format": None, "paths": (arguments.address,)})
     asked, not_there = question(options)
     sources = Sources(asked.command_line.texts)
@@ -59,14 +62,17 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.output_format == "json":
         import json
 
-        print(json.dumps(why.document(recipe, told, asked.target, sources.text_or_none), indent=2))
+        document = document_in_files(why.document(recipe, told, asked.target, sources.text_or_none), sources)
+        terminal.document([json.dumps(document, indent=2), "\n"])
     else:
-        sys.stdout.write(why.render(recipe, told, sources.text_or_none))
+        (recipe,) = recipes_in_cells([recipe], sources)
+        told = stories(recipe, path, asked.target)
+        terminal.show(why.render(recipe, told, lambda shown: text_of(shown, sources)))
     return 0
 
 
 def only(recipes: Sequence[Recipe], address: str) -> Recipe:
-    """The one recipe of an address. Raises UsageError."""
+    """Return the one recipe of an address. Raises UsageError."""
     if len(recipes) == 1:
         return recipes[0]
     if not recipes:
@@ -82,20 +88,22 @@ def _address(recipe: Recipe) -> str:
 
 
 def _setting(recipe: Recipe, path: str) -> str:
-    """The path, if the recipe has such a setting or it cannot be known that it has not. Raises UsageError."""
+    """Return the path, if the recipe has such a setting or may have it. Raises UsageError."""
     if path.startswith(ENVIRONMENT) or any(path in variant.settings for variant in recipe.variants):
         return path
     known = recipe.paths()
+    ends = [each for each in known if each.rpartition(".")[2] == path.rpartition(".")[2]]
+    if len(ends) == 1 and "." not in path:
+        return ends[0]
     if _may_be_there(recipe, known, path):
         return path
-    ends = [each for each in known if each.rpartition(".")[2] == path.rpartition(".")[2]]
     meant = dict.fromkeys([*ends, *nearest(path, known)])
     hint = f"; did you mean {' or '.join(list(meant)[:_NAMED])}?" if meant else ""
     raise UsageError(f"{recipe.label} has no setting {path}{hint}")
 
 
 def _may_be_there(recipe: Recipe, known: Sequence[str], path: str) -> bool:
-    """Whether there may be such a setting, though nothing is known of it."""
+    """Tell whether there may be such a setting, though nothing is known of it."""
     section = path.rpartition(".")[0]
     while section:
         fields = any(each.startswith(section + ".") for each in known)

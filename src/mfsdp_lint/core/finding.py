@@ -76,7 +76,7 @@ SilencedBy = Literal["comment", "configuration", "baseline"]
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """What silences a finding, where that stands, and the reason it gives."""
+    """A comment or setting that silences a finding: its place and the reason it gives."""
 
     span: Span
     reason: str
@@ -103,17 +103,17 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule says about one cause.
+    """A violation of one rule with one cause.
 
-    `span` is the text that decides the bad value; `handed_on` where that value is written, if that is another place.
-    `message` says what is wrong with the setting's real values, `consequence` what will happen at run time. `raises`
-    is the upstream error text, if there is one; `versions` the versions that it was found to hold for, each by its name
-    ("megatron-bridge 0.4.2"), where more than one was asked about; `enforced_by` who stops the run (validation,
-    dataclass, wrapper, nobody). `related` are the other settings involved, each where *it* was set.
-    `fingerprint` depends on the rule and the cause, not on the recipes that share it; `content_fingerprint` not on
-    the name of the file either. `confirmation` is there where a
-    dry run was asked for. `no_fix` says why there is no `fix`; `fix_proved` is false where `fixable` is not more than a
-    hope, because nobody would have seen the proof.
+    `span` is the text that decides the bad value; `handed_on` is where that value is written, if that is another
+    place. `message` says what is wrong with the setting's real values, `consequence` what will happen at run time.
+    `raises` is the upstream error text, if there is one. `versions` are the versions that the finding holds for, each
+    by its name ("megatron-bridge 0.4.2"), where more than one was asked about. `enforced_by` says who stops the run
+    (validation, dataclass, wrapper, nobody). `related` are the other settings involved, each where *it* was set.
+    `fingerprint` depends on the rule and the cause, not on the recipes that share it; `content_fingerprint` does not
+    depend on the name of the file either. `confirmation` is set where a dry run was asked for. `no_fix` says why there
+    is no `fix`. `fix_proved` is false where `fixable` is only an expectation: the proof was skipped because no reader
+    would have seen it.
     """
 
     code: str
@@ -150,7 +150,7 @@ class Finding:
 
 
 def fingerprint(*parts: str) -> str:
-    """Short and stable. Names of files may hold what is no UTF-8."""
+    """Return a short, stable hash of the parts. Names of files may hold bytes that are not UTF-8."""
     import hashlib  # it loads OpenSSL, and a run without findings needs no fingerprint
 
     return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16]

@@ -1,6 +1,6 @@
-"""Who reads a configuration and starts the run: Megatron-Bridge, Megatron-LM's command line, a framework on top.
+"""Front-ends read a configuration and start the run: Megatron-Bridge, Megatron-LM's command line, a framework on top.
 
-A front-end is data. Whoever treats front-ends differently asks for what they have, and not which one it is. The
+A front-end is data. Code that treats front-ends differently asks for their properties, not for their names. The
 frameworks are in `front_ends/`, a file each.
 """
 
@@ -21,15 +21,16 @@ Check = Literal["validation", "dataclass"]
 
 @dataclass(frozen=True, slots=True)
 class FrontEnd:
-    """One front-end.
+    """A program that reads a configuration and starts the run.
 
     `name` is how people and rules write it. `released_with` is the component whose version says how it behaves.
-    `takes_flags` says that its settings are flags: its parser says what they are where nobody writes them.
+    `takes_flags` says that its settings are flags: its parser gives the values of flags that nobody writes.
 
-    A framework on top of another front-end `runs` that one's code: what is said of that one holds for it as well, but
-    for the checks that it `skips` (and does not make itself: rules that it `enforces`), and for rules about code that
-    it replaces, which it is `spared`. Whoever skips the validation is also spared the changes that come with it. `core`
-    is the only version of megatron-core that it runs with, if it is tied to one.
+    A framework on top of another front-end `runs` that front-end's code. Statements about that front-end hold for the
+    framework as well, except for the checks that it `skips` (and does not make itself: rules that it `enforces`), and
+    for rules about code that it replaces, which it is `spared`. A framework that skips the validation is also spared
+    the changes that the validation makes. `core` is the only version of megatron-core that it runs with, if it is tied
+    to one.
     """
 
     name: str
@@ -43,15 +44,15 @@ class FrontEnd:
 
     @property
     def starts_up(self) -> bool:
-        """Whether it goes through the start-up of what it runs."""
+        """Tell whether it goes through the start-up of the front-end that it runs."""
         return "validation" not in self.skips
 
     def checks(self, rule: str, enforcer: str) -> bool:
-        """Whether what enforces a rule does so here."""
+        """Tell whether the enforcer of a rule does its check in this front-end."""
         return enforcer not in self.skips or rule in self.enforces
 
     def is_a(self, name: str) -> bool:
-        """Whether what is said of the front-end of this name holds for it."""
+        """Tell whether statements about the front-end of this name hold for this one."""
         return name in (self.name, self.runs)
 
     def __str__(self) -> str:

@@ -20,13 +20,16 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text with their ends; joined they are the text."""
+    """Return the lines of a text with their ends; joined they are the text."""
     return _LINE.findall(text)
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Where the lines of a text begin. Lines and columns count from 1, columns in characters, offsets from 0."""
+    """The offsets at which the lines of a text begin.
+
+    Lines and columns count from 1, columns in characters, offsets from 0.
+    """
 
     text: str
     _starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
@@ -36,29 +39,29 @@ class Lines:
         object.__setattr__(self, "_starts", tuple(starts))
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset."""
+        """Return the line and column of an offset."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a line and column."""
+        """Return the offset of a line and column."""
         return self._starts[line - 1] + column - 1
 
     def span(self, path: str, start: int, end: int) -> Span:
-        """The span from one offset to another (exclusive)."""
+        """Return the span from one offset to another (exclusive)."""
         return Span(path, *self.position(start), *self.position(end))
 
     def of_node(self, path: str, node: ast.expr) -> Span:
-        """The span of an expression."""
+        """Return the span of an expression."""
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
         return Span(path, node.lineno, self.column(node.lineno, node.col_offset), end_line, self.column(end_line, end))
 
     def column(self, line: int, byte_column: int) -> int:
-        """The column of a place as `ast` gives it: from 0, in bytes."""
+        """Return the column of a place that `ast` gives from 0, in bytes."""
         start, end = self._starts[line - 1], self._starts[line] if line < len(self._starts) else len(self.text)
         text = self.text[start:end]
         return byte_column + 1 if text.isascii() else len(text.encode()[:byte_column].decode(errors="ignore")) + 1
 
     def cut(self, span: Span) -> str:
-        """The text of a span."""
+        """Return the text of a span."""
         return self.text[self.offset(span.line, span.column) : self.offset(span.end_line, span.end_column)]

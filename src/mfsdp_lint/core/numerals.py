@@ -9,6 +9,6 @@ _HUGE = re.compile(r"0[xXoObB]\w{3500}")
 
 
 def refuse_huge(text: str) -> None:
-    """Raises ValueError for a text with such a number, as Python does for a decimal one."""
+    """Raise ValueError for a text with such a number, as Python does for a decimal one."""
     if _HUGE.search(text):
         raise ValueError("a number of thousands of digits")

@@ -33,7 +33,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One of the calls that led to a write: its expression, and the function it stands in ("" at the top level)."""
+    """A call that led to a write: its expression, and the function that contains it ("" at the top level)."""
 
     span: Span
     function: str
@@ -48,20 +48,38 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a value was written.
+class Obstacle:
+    """The cause of an unknown value: a piece of the user's own text that is not followed, and its place.
 
-    `span` is the whole assignment, or the call that a keyword argument belongs to; `focus` the piece that says the
-    value (the keyword argument, the dictionary entry, the value). `function` is the function it was written in,
-    "" at the top level of a file. `upstream` is the release ("megatron-bridge 0.3.1") when the path lies in that
-    release's source and not in a file at hand. `order` counts the writes of one evaluation: of two writes the later
-    one has the larger number. `earlier` is the write that this one replaced. `value` is what was written, where a
-    reader keeps that. Only where calls are traced: `calls` led to the write, the innermost first, and `because` names
-    what made its value unknown ("get_size()", a parameter). `option` names the option of the program's own command line
-    ("--tp-size"), or the variable of the environment ("$TP_SIZE"), that the value comes from: it is, or follows from,
-    its default, and whoever starts the program may change it. `sources` are the texts that the value was handed on from
-    (the argument of a call, the entry of a table, a default), the nearest first; the last one decides it. Without any,
-    the write itself says the value.
+    `given` says that it is a variable of the environment that nobody sets, and no call.
+    """
+
+    text: str
+    span: Span
+    given: bool = False
+
+    def reason(self, line: int | None = None) -> str:
+        """Say in words why the value is not known; `line` is the line of the file, where the code's is another."""
+        place = f"{self.span.path}:{line or self.span.line}"
+        return f"nobody sets `{self.text}` ({place})" if self.given else f"`{self.text}` ({place}) is not followed"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The place where a value was written.
+
+    `span` is the whole assignment, or the call that a keyword argument belongs to; `focus` is the piece that says the
+    value (the keyword argument, the dictionary entry, the value). `function` is the function it was written in, "" at
+    the top level of a file. `upstream` is the release ("megatron-bridge 0.3.1") when the path lies in that release's
+    source and not in a file at hand. `order` counts the writes of one evaluation: of two writes the later one has the
+    larger number. `earlier` is the write that this one replaced. `value` is the value written, where a reader keeps
+    that. Only where calls are traced: `calls` led to the write, the innermost first, and `because` names the
+    expression that made its value unknown ("get_size()", a parameter). `option` names the option of the program's own
+    command line ("--tp-size"), or the variable of the environment ("$TP_SIZE"), that the value derives from: the value
+    is, or follows from, its default, and the person who starts the program may change it. `sources` are the texts that
+    the value was handed on from (the argument of a call, the entry of a table, a default), the nearest first; the last
+    one decides it. Without any, the write itself says the value. `obstacle` is the cause of an unknown value, where a
+    reader says it here (others are asked for it: see `Settings.obstacle`).
     """
 
     span: Span
@@ -76,6 +94,7 @@ class Origin:
     because: str = ""
     option: str = ""
     sources: tuple[Source, ...] = ()
+    obstacle: Obstacle | None = None
 
     @property
     def point(self) -> Span:
@@ -83,16 +102,19 @@ class Origin:
         return self.focus or self.span
 
     def spans(self) -> tuple[Span, ...]:
-        """The whole write, and the texts that its value comes from."""
+        """Return the spans of the whole write and of the texts that its value is handed on from."""
         return (self.span, *(source.span for source in self.sources))
 
     def places(self, wanted: Callable[[str], bool]) -> list[Source]:
-        """Where it could be changed in the files that are `wanted`: what decides the value first, the write last."""
+        """Return the places in the `wanted` files where the value could be changed.
+
+        The text that decides the value is first, the write last.
+        """
         own = () if self.upstream else (Source(self.point, self.function),)
         return [place for place in reversed((*own, *self.sources)) if wanted(place.span.path)]
 
     def chain(self) -> list[Origin]:
-        """This write and those that it replaced, the oldest first."""
+        """Return this write and the writes that it replaced, the oldest first."""
         found = [self]
         while (earlier := found[-1].earlier) is not None:
             found.append(earlier)
@@ -101,7 +123,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One knob of one recipe: its value, and who wrote it (None: nobody did, or not known)."""
+    """A setting of one recipe: its value, and its origin (None: nobody wrote it, or the writer is not known)."""
 
     path: str
     value: Value
@@ -110,12 +132,33 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Undeclared:
-    """An assignment to a name that is no field: the path as written, its class, the fields that the class has."""
+    """A write to a name that is no field: its path, the class that lacks it, and the fields that the class has.
+
+    `below` is what the writing text has behind the name (`x` of `dpp.x=1`, where `dpp` is no field). `refused`:
+    start-up raises; it passes over all others.
+    """
 
     path: str
     owner: str
     fields: tuple[str, ...]
     origin: Origin
+    below: str = ""
+    refused: bool = False
+
+    @property
+    def written(self) -> str:
+        """The whole path as it is written."""
+        return f"{self.path}.{self.below}" if self.below else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWrite:
+    """A write of which only the path is known, and not the class that it meets. `refused` is as for Undeclared, where
+    the class has no such field."""
+
+    path: str
+    origin: Origin
+    refused: bool = False
 
 
 class Settings(ABC):
@@ -129,40 +172,55 @@ class Settings(ABC):
 
     @abstractmethod
     def get(self, path: str) -> Setting | None:
-        """One setting with its origin; None for one of which nothing is known."""
+        """Return one setting with its origin; None for a setting of which nothing is known."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[str]:
-        """The paths of all settings, each once."""
+        """Yield the paths of all settings, each once."""
 
     def differing(self, other: Settings) -> Iterable[str]:
-        """The paths at which other settings may have another value: all others have the same in both."""
+        """Return the paths at which other settings may have another value; all other paths have equal values."""
         return dict.fromkeys((*self, *other))
 
     def written(self) -> Iterable[str]:
-        """The settings that somebody wrote, each once: none at its declared default. Sections may be left out."""
+        """Return the paths of the settings that somebody wrote, each once: none at its declared default.
+
+        Sections may be left out.
+        """
         return (path for path in self if (origin := self.origin(path)) is not None and origin.how != "default")
 
     def __contains__(self, path: object) -> bool:
         return isinstance(path, str) and self.get(path) is not None
 
     def value(self, path: str) -> Value:
-        """The value of one setting; unknown where it is missing. Origins may cost more than values: most ask this."""
+        """Return the value of one setting; unknown where it is missing.
+
+        Origins may cost more than values: most callers use this.
+        """
         setting = self.get(path)
         return UNKNOWN if setting is None else setting.value
 
     def origin(self, path: str) -> Origin | None:
-        """Where the value of one setting was written, if anywhere."""
+        """Return the place where the value of one setting was written, or None."""
         setting = self.get(path)
         return None if setting is None else setting.origin
 
+    def obstacle(self, path: str) -> Obstacle | None:
+        """Give the user's text that made a value unknown; None where it is known, or nobody's failure to say."""
+        origin = self.origin(path)
+        return None if origin is None else origin.obstacle
+
     def history(self, path: str) -> list[tuple[str, Origin]]:
-        """Every write that had to do with a setting, in order: of itself, or of a section that it is in."""
+        """Return every write of a setting, or of a section that it is in, in order."""
         origin = self.origin(path)
         return [] if origin is None else [(path, each) for each in origin.chain()]
 
     def undeclared(self) -> tuple[Undeclared, ...]:
-        """The assignments to names that are no fields, as far as the classes are known."""
+        """Return the writes to names that are no fields, as far as the reader knows the classes."""
+        return ()
+
+    def named(self) -> tuple[NamedWrite, ...]:
+        """Return the writes that meet classes which the reader does not know."""
         return ()
 
 
@@ -179,16 +237,25 @@ class Variant:
     when: tuple[str, ...] = ()
     exposed: tuple[str, ...] = ()
 
+    @property
+    def by_variable(self) -> bool:
+        """Tell whether a variable of the environment exposes it, with a value that `when` says first."""
+        return bool(self.exposed and self.when) and f"${self.when[0].partition('=')[0]}" == self.exposed[0]
+
     def value(self, path: str) -> Value:
-        """The value of one setting; unknown when nothing is known of it."""
+        """Return the value of one setting; unknown when nothing is known of it."""
         return self.settings.value(path)
 
     def undeclared(self) -> tuple[Undeclared, ...]:
-        """The assignments to names that are no fields, as far as the reader knows the classes."""
+        """Return the writes to names that are no fields, as far as the reader knows the classes."""
         return self.settings.undeclared()
 
+    def named(self) -> tuple[NamedWrite, ...]:
+        """Return the writes that meet classes which the reader does not know."""
+        return self.settings.named()
+
     def origin(self, path: str) -> Origin | None:
-        """Where the value of one setting was written, if anywhere."""
+        """Return the place where the value of one setting was written, or None."""
         return self.settings.origin(path)
 
 
@@ -197,19 +264,19 @@ CALLED = "called with"
 
 
 class Callers(Protocol):
-    """Who may call a recipe: what else than its defaults they may give, and what it then comes to.
+    """The calls that may be made of a recipe: their arguments beside its defaults, and the resulting variants.
 
-    Worked out when asked, for it takes a while.
+    They are found on request, because this takes a while.
     """
 
     def given(self, users: Sequence[str] = ()) -> Sequence[Mapping[str, Plain]]:
-        """Arguments that may decide something, one set for each call that is worth looking at.
+        """Return arguments that may decide something, one set for each call that is worth looking at.
 
         `users` are further files that may call it.
         """
 
     def variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
-        """What the recipe comes to with them."""
+        """Return the variants of the recipe when it is called with these arguments."""
 
 
 Seen = Literal[
@@ -231,11 +298,15 @@ Seen = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A passage of a file that its reader noticed, for rules about text; `facts` is what there is to say of it."""
+    """A passage of a file that its reader noticed, for rules about text; `facts` is what there is to say of it.
+
+    `sets` are the settings that another text in its place may change.
+    """
 
     kind: Seen
     span: Span
     facts: Mapping[str, Plain] = field(default_factory=dict)
+    sets: tuple[str, ...] = ()
 
 
 Kind = Literal["function", "script", "module", "overrides", "arguments", "configuration", "launch"]
@@ -249,10 +320,10 @@ Piece = tuple[str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """How a launch starts its program, as it is written; "?" stands for what is not known.
+    """The command with which a launch starts its program, as it is written; "?" marks an unknown part.
 
-    `recipe` is the one that it names, `files` are configurations, `environment` has the variables that were set by then
-    as `NAME=value`.
+    `recipe` is the recipe that it names, `files` are configurations, `environment` has the variables that were set by
+    then as `NAME=value`.
     """
 
     program: str
@@ -264,15 +335,17 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One configuration of one training run, wherever it is written.
+    """A configuration of one training run, wherever it is written.
 
     `name` is short (the function's name, the file's name), `qualified_name` the dotted path from the import root or
-    the file's path. `line` is where it begins. `partial` says that it changes a configuration that comes from
-    elsewhere (an override file, a function that takes a configuration): what it leaves out is unknown, not the default.
-    `front_end` is who reads it. `exposed` is what the recipe comes to when a caller turns FSDP on by a parameter that
-    leaves it off by default; `variants` are without it. `callers` say what it comes to in other calls: it is not judged
-    for these, but no fix may make one worse. `notices` are what its reader noticed in the text that it is written in.
-    `pieces` are, of a launch, what it is put together from, and `command` is what it starts.
+    the file's path. `line` is where it begins. `partial` says that it changes a configuration from elsewhere (an
+    override file, a function that takes a configuration): a setting that it leaves out is unknown, not the default.
+    `front_end` is the front-end that reads it. `exposed` are its variants when a caller turns FSDP on by a parameter
+    that leaves it off by default; `variants` are without it. `callers` evaluate it for other calls: it is not judged
+    for these, but no fix may make one worse. `notices` are the remarks of its reader on the text that it is written
+    in. `pieces` are, of a launch, the pieces that it is put together from, and `command` is the command that it
+    starts. `variables` are the variables of the environment that nobody sets and that may decide a switch, each with
+    the texts that it is compared with.
     """
 
     name: str
@@ -289,6 +362,7 @@ class Recipe:
     notices: tuple[Notice, ...] = ()
     pieces: frozenset[Piece] = field(default=frozenset(), repr=False, compare=False)
     command: Command | None = field(default=None, repr=False, compare=False)
+    variables: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def label(self) -> str:
@@ -297,18 +371,21 @@ class Recipe:
         return f"{self.name}({given})" if given else self.name
 
     def setting(self, path: str) -> Setting:
-        """One setting over all variants: known only where all agree. The origin is that of the first variant."""
+        """Return one setting over all variants: known only where all agree.
+
+        The origin is that of the first variant that has one.
+        """
         if len(self.variants) == 1:
             return self.variants[0].settings.get(path) or Setting(path, UNKNOWN)
         origin = next((variant.origin(path) for variant in self.variants if variant.origin(path)), None)
         return Setting(path, join(variant.value(path) for variant in self.variants), origin)
 
     def paths(self) -> list[str]:
-        """Every setting that any variant knows of, in the order of first appearance."""
+        """Return every setting that any variant knows of, in the order of first appearance."""
         return list(dict.fromkeys(path for variant in self.variants for path in variant.settings))
 
     def differing(self) -> set[str]:
-        """The settings of which the variants may say different things."""
+        """Return the settings of which the variants may say different things."""
         first, *others = (variant.settings for variant in self.variants)
         return {path for other in others for path in first.differing(other)}
 

@@ -22,11 +22,11 @@ _FIELDS = "__record_fields__"
 
 
 class _Missing:
-    """Where nothing is said."""
+    """A marker for an option that is not given."""
 
 
 class _Field:
-    """What `dataclasses.field` says of one field."""
+    """The options that `dataclasses.field` gives one field."""
 
     __slots__ = ("compare", "default", "default_factory", "init", "name", "repr")
 
@@ -50,14 +50,14 @@ class _Field:
 def _dataclass(
     *, slots: bool, frozen: bool = False, eq: bool = True, order: bool = False
 ) -> Callable[[type[Any]], type[Any]]:
-    """`@dataclass(slots=True, …)`; there are no others here."""
+    """Apply `@dataclass(slots=True, …)`; there are no others here."""
     if not slots:
         raise TypeError("a record has slots")
     return lambda cls: _record(cls, frozen, eq, order)
 
 
 def _record(cls: type[Any], frozen: bool, eq: bool, order: bool) -> type[Any]:
-    """The class again, with slots for its fields."""
+    """Build the class again, with slots for its fields."""
     body = dict(cls.__dict__)
     inherited = {each.name: each for base in cls.__mro__[:0:-1] for each in base.__dict__.get(_FIELDS, ())}
     own = {name: _field_of(name, body.pop(name, _Missing)) for name in cls.__annotations__}
@@ -92,13 +92,13 @@ def _field_of(name: str, said: object) -> _Field:
 
 
 def _fields(cls: Any) -> Sequence[_Field]:
-    """The fields of a record, or of its class."""
+    """Return the fields of a record, or of its class."""
     found: Sequence[_Field] = getattr(cls, _FIELDS)
     return found
 
 
 def _replace(record: Any, /, **changes: Any) -> Any:
-    """The same record with other values."""
+    """Copy a record with other values."""
     if not hasattr(record, _FIELDS):
         from dataclasses import replace
 
@@ -110,7 +110,7 @@ def _replace(record: Any, /, **changes: Any) -> Any:
 
 
 def _first_init(frozen: bool) -> Callable[..., None]:
-    """An `__init__` that has the real one made, and put in its place, when it is first needed."""
+    """Return an `__init__` that has the real one made, and put in its place, when it is first needed."""
 
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         cls: Any = next(each for each in type(self).__mro__ if each.__dict__.get("__init__") is init)
@@ -148,7 +148,7 @@ def _made_init(cls: type[Any], frozen: bool) -> Callable[..., None]:
 
 
 def _comparisons(names: list[str], order: bool) -> dict[str, Any]:
-    """Records of one class are compared as the tuples of their fields are."""
+    """Return the methods that compare records of one class as the tuples of their fields."""
     get = attrgetter(*names) if names else None
     if get is None:
         key: Callable[[Any], Any] = lambda self: ()  # noqa: E731

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from mfsdp_lint.core.recipe import Origin, Setting, Settings, Undeclared
+from mfsdp_lint.core.recipe import NamedWrite, Obstacle, Origin, Setting, Settings, Undeclared
 from mfsdp_lint.core.values import UNKNOWN, Value
 
 
 class WrittenSettings(Settings):
     """Settings that are all known beforehand, by path."""
 
-    __slots__ = ("_settings",)
+    __slots__ = ("_named", "_settings")
 
-    def __init__(self, settings: Mapping[str, Setting] | None = None) -> None:
+    def __init__(self, settings: Mapping[str, Setting] | None = None, named: Iterable[NamedWrite] = ()) -> None:
         self._settings = settings or {}
+        self._named = tuple(named)
 
     @classmethod
     def of(cls, values: Mapping[str, Value]) -> WrittenSettings:
-        """Settings that nobody is known to have written."""
+        """Build settings without known writers."""
         return cls({path: Setting(path, value) for path, value in values.items()})
 
     def get(self, path: str) -> Setting | None:
@@ -31,8 +32,13 @@ class WrittenSettings(Settings):
         found = self._settings.get(path)
         return UNKNOWN if found is None else found.value
 
+    def named(self) -> tuple[NamedWrite, ...]:
+        return self._named
+
     def __eq__(self, other: object) -> bool:
-        return self._settings == other._settings if isinstance(other, WrittenSettings) else NotImplemented
+        if not isinstance(other, WrittenSettings):
+            return NotImplemented
+        return self._settings == other._settings and self._named == other._named
 
     __hash__ = None  # type: ignore[assignment]  # equal by what they hold, which need not be hashable
 
@@ -57,6 +63,9 @@ class Layer(Settings):
     def value(self, path: str) -> Value:
         return self.below.value(path)
 
+    def obstacle(self, path: str) -> Obstacle | None:
+        return self.below.obstacle(path)
+
     def history(self, path: str) -> list[tuple[str, Origin]]:
         return self.below.history(path)
 
@@ -65,6 +74,9 @@ class Layer(Settings):
 
     def undeclared(self) -> tuple[Undeclared, ...]:
         return self.below.undeclared()
+
+    def named(self) -> tuple[NamedWrite, ...]:
+        return self.below.named()
 
 
 class With(Layer):
@@ -81,6 +93,9 @@ class With(Layer):
 
     def value(self, path: str) -> Value:
         return self._more.value if path == self._more.path else self.below.value(path)
+
+    def obstacle(self, path: str) -> Obstacle | None:
+        return None if path == self._more.path else self.below.obstacle(path)
 
     def history(self, path: str) -> list[tuple[str, Origin]]:
         if path != self._more.path:

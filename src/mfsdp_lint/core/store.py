@@ -14,22 +14,23 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from mfsdp_lint.core.files import PACKAGE, RULES, put
+from mfsdp_lint.core.files import PACKAGE, RULES, put, read
 
 FILE = os.path.join(PACKAGE, "compiled.jsonl")
 
 _BESIDE = (
-    "startup/startup.yaml",
-    "startup/startup-tables.json",
-    "vocabulary/settings.yaml",
-    "vocabulary/data/defaults.json",
-    "vocabulary/data/flags.json",
+    "megatron/startup/startup.yaml",
+    "megatron/startup/startup-tables.json",
+    "megatron/vocabulary/settings.yaml",
+    "megatron/vocabulary/data/defaults.json",
+    "megatron/vocabulary/data/fields.json",
+    "megatron/vocabulary/data/flags.json",
     "core/store.py",
-    "tools/compile.py",
+    "checkout.py",
 )
 """What the data is made of beside rules and front-ends, and by."""
 
-_MAKER = "mfsdp_lint.tools.compile"
+_MAKER = "mfsdp_lint.checkout"
 
 
 class Store(Mapping[str, Any]):
@@ -74,8 +75,10 @@ class Folder(Mapping[str, Any]):
 
 @cache
 def store() -> Store:
-    """The tool's own data. Raises OSError where an installation lacks it, RuleError and the like in a checkout where it
-    is not right."""
+    """Load the tool's own data.
+
+    Raises OSError where an installation lacks it, and RuleError and the like where the data of a checkout is wrong.
+    """
     kept = _kept()
     if not os.path.isdir(RULES):
         if kept is None:
@@ -90,8 +93,8 @@ def store() -> Store:
 
 
 def sources() -> dict[str, str]:
-    """The files that the data is made of, and by, by a name for each."""
-    folders = {"rules": RULES, "front-ends": os.path.join(PACKAGE, "front_ends", "data")}
+    """Return the paths of the files that the data is made of, and made by, each under its name."""
+    folders = {"rules": RULES, "front-ends": os.path.join(PACKAGE, "megatron", "front_ends", "data")}
     found = {
         f"{name}/{file}": os.path.join(folder, file)
         for name, folder in folders.items()
@@ -102,20 +105,19 @@ def sources() -> dict[str, str]:
 
 
 def digest(files: Mapping[str, str]) -> str:
-    """What changes with any byte of any of the files, and with their names."""
+    """Return a hash that changes with any byte of any of the files, and with their names."""
     from hashlib import blake2b
 
     found = blake2b(digest_size=16)
     for name, path in files.items():
-        with open(path, "rb") as stream:
-            content = stream.read()
+        content = read(path)
         found.update(f"{name} {len(content)}\n".encode())
         found.update(content)
     return found.hexdigest()
 
 
 def written(pieces: Mapping[str, Any], digest: str) -> bytes:
-    """The file that holds these pieces."""
+    """Return the content of the file that holds these pieces."""
     lines, places, start = [], {}, 0
     for name, data in pieces.items():
         line = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
@@ -127,15 +129,14 @@ def written(pieces: Mapping[str, Any], digest: str) -> bytes:
 
 
 def _kept() -> Store | None:
-    """The file, if there is one that can be read."""
+    """Read the kept file; None if it is missing or cannot be read."""
     try:
-        with open(FILE, "rb") as stream:
-            return Store(stream.read())
+        return Store(read(FILE))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _keep(content: bytes) -> None:
-    """For the next run, which makes it again where a checkout cannot be written."""
+    """Keep the file for the next run. Where a checkout cannot be written, that run makes it again."""
     with suppress(OSError):
         put(FILE, content)

@@ -1,4 +1,4 @@
-"""What is known about a setting: a value, one of several, that it is set, or nothing.
+"""Values of settings, as far as they are known: one value, one of several, set to something unknown, or unknown.
 
 Four states, never a guess. Rules judge them in three-valued logic; reports print them with `describe`.
 """
@@ -30,7 +30,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """One of these values (two or more, all different)."""
+    """A value that is one of these (two or more, all different)."""
 
     values: tuple[Plain, ...]
 
@@ -46,7 +46,7 @@ class NotNone:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nothing is known; no finding may come from it."""
+    """A value of which nothing is known; no finding may follow from it."""
 
     state = "unknown"
 
@@ -59,26 +59,26 @@ NONE = Known(None)
 
 
 def same(left: Plain, right: Plain) -> bool:
-    """Equality that keeps booleans apart from 0 and 1."""
+    """Tell whether two values are equal, with booleans kept apart from 0 and 1."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     return left == right
 
 
 def is_known_as(value: Value, wanted: Plain) -> bool:
-    """Whether a value is known, and what is wanted."""
+    """Tell whether a value is known and equal to the wanted one."""
     return isinstance(value, Known) and same(value.value, wanted)
 
 
 def possible(value: Value) -> tuple[Plain, ...] | None:
-    """All values it can take, or None where they cannot be listed."""
+    """Return all values it can take, or None where they cannot be listed."""
     if isinstance(value, Known):
         return (value.value,)
     return value.values if isinstance(value, OneOf) else None
 
 
 def join(values: Iterable[Value]) -> Value:
-    """What is known when any of `values` may be the real one."""
+    """Return the knowledge that is left when any of `values` may be the real one."""
     found: list[Plain] = []
     open_ended = False
     none_possible = False
@@ -98,7 +98,7 @@ def join(values: Iterable[Value]) -> Value:
 
 
 def describe(value: Value) -> str:
-    """As a person would write it: `"torch_dist"`, `True`, `1 or 2`, `set`, `unknown`."""
+    """Spell a value as a person would write it: `"torch_dist"`, `True`, `1 or 2`, `set`, `unknown`."""
     match value:
         case Known(known):
             return spell(known)
@@ -111,7 +111,7 @@ def describe(value: Value) -> str:
 
 
 def spell(value: Plain) -> str:
-    """A plain value in Python's spelling, with double quotes."""
+    """Spell a plain value as Python does, with double quotes."""
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return repr(value)

@@ -42,9 +42,10 @@ class Batch:
         is_base: bool = False,
         watched: Sequence[str] = (),
     ) -> Key:
-        """Asks for a run, with a save, or with a load of what another run saves. The same run is the same key.
+        """Ask for a run, with a save, or with a load of another run's save. The same run has the same key.
 
-        What it loads may be the base of its adapters. The run says of the `watched` settings whether they were read.
+        The loaded checkpoint may be the base of its adapters. The run reports whether the `watched` settings were
+        read.
         """
         same = json.dumps([sorted(settings.items()), ranks, save, load, is_base, sorted(watched)], default=str)
         if same not in self._keys:
@@ -65,7 +66,7 @@ class Batch:
         return len(self._wanted)
 
     def run(self, tell: Callable[[str], None]) -> None:
-        """Does what is wanted. Raises UsageError where no directory can be made."""
+        """Run everything that is wanted. Raises UsageError where no directory can be made."""
         for ranks in sorted({key[0] for key in self._wanted}):
             for chunk in _in_chunks([question for key, question in self._wanted.items() if key[0] == ranks]):
                 outcomes, stood_in = self.by(chunk, ranks, tell)
@@ -74,12 +75,14 @@ class Batch:
         self._wanted.clear()
 
     def outcome(self, key: Key) -> Outcome:
-        """What came of a run."""
+        """Return the outcome of a run."""
         return self._outcomes[key]
 
 
 def _in_chunks(questions: list[RunRequest]) -> list[list[RunRequest]]:
-    """So many at a time; a load stays with the save that it needs, whatever else was asked for between them."""
+    """Split questions into chunks of limited size; a load stays with the save that it needs, whatever else was asked
+    for between them.
+    """
     together: dict[str, list[RunRequest]] = {}
     for question in questions:
         together.setdefault(question.load or question.name, []).append(question)

@@ -9,17 +9,17 @@ from typing import Any
 
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.detect import with_core
-from mfsdp_lint.detect.places import Places
-from mfsdp_lint.detect.tree import CORE, core_at
 from mfsdp_lint.dryrun.containment import Contained
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.plain import Given
 from mfsdp_lint.dryrun.validator import Validator, talking
+from mfsdp_lint.inputs.detect import with_core
+from mfsdp_lint.inputs.detect.places import Places
+from mfsdp_lint.inputs.detect.tree import CORE, core_at
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.versions.target import Target, UnknownVersion, core_version, nearest
-from mfsdp_lint.vocabulary import table
-from mfsdp_lint.vocabulary.tables import ENVIRONMENT, opposite
+from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, core_version, nearest
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
 
 ARGUMENTS = "megatron/training/arguments.py"
 
@@ -40,7 +40,9 @@ class Tree:
 
 
 def tree_at(directory: str, torch: str | None = None) -> Tree:
-    """The tree in a directory, to be imported with this version of torch. Raises UsageError where there is none."""
+    """Return the tree in a directory, to be imported with this version of torch. Raises UsageError where there is
+    none.
+    """
     if not os.path.isfile(os.path.join(directory, ARGUMENTS)):
         raise UsageError(f"--megatron-lm: {directory} has no {ARGUMENTS}: name a checkout of Megatron-LM")
     found = core_at(Places(()), os.path.join(directory, CORE))
@@ -67,11 +69,11 @@ class CommandLines:
 
     @property
     def pretended(self) -> tuple[str, ...]:
-        """What it takes to be there."""
+        """Return the hardware and packages that the process pretends to have."""
         return self.process.pretended
 
     def ask(self, settings: PlainSettings, given: Given) -> Outcome:
-        """What validation says of settings that were once those of `given`. Raises NoAnswer."""
+        """Ask validation about settings that were once those of `given`. Raises NoAnswer."""
         outcome = self.process.answer(question(settings, given.settings, self.core), given.world_size)
         return replace(
             outcome,
@@ -85,9 +87,10 @@ class CommandLines:
 
 
 def question(settings: PlainSettings, original: PlainSettings, core: str) -> dict[str, Any]:
-    """The attributes of the parsed arguments that settings are, as worker/validate_args.py takes them.
+    """Return the attributes of the parsed arguments that settings correspond to, as worker/validate_args.py takes
+    them.
 
-    Where one flag stands for several settings and only some of them are not what they were, the others follow.
+    Where one flag sets several settings and only some of them have changed, the others follow.
     """
     known = table()
     together: dict[str, list[str]] = {}
@@ -110,7 +113,7 @@ def question(settings: PlainSettings, original: PlainSettings, core: str) -> dic
 
 
 def _attributes(path: str, core: str) -> list[str]:
-    """What a setting may be called, the name that this version's flags have first."""
+    """Return the attribute names that a setting may have; the names of this version's flags are first."""
     known = table()
     entry = known.entry(path)
     section, _, name = path.partition(".")
@@ -119,7 +122,9 @@ def _attributes(path: str, core: str) -> list[str]:
 
 
 def _of_another_version(path: str, core: str) -> str | None:
-    """The flag that a recipe gives though only other versions of Megatron-LM have it: the parser shall say so."""
+    """Return the flag that a recipe gives though only other versions of Megatron-LM have it: the parser shall refuse
+    it.
+    """
     known = table()
     section, _, name = path.partition(".")
     if section != "args" or known.entry(path) is not None:
@@ -129,7 +134,7 @@ def _of_another_version(path: str, core: str) -> str | None:
 
 
 def _meant(attribute: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The settings that an attribute of the parsed arguments is, each with its value."""
+    """Yield the settings that an attribute of the parsed arguments sets, each with its value."""
     entries = table().by_attribute(attribute)
     for entry in entries:
         reverse = opposite(Known(value)) if entry.inverted else Known(value)
@@ -140,7 +145,7 @@ def _meant(attribute: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 @contextmanager
 def command_lines(launch: Contained, tree: Tree, timeout: float) -> Iterator[CommandLines]:
-    """Starts the process; the first answer takes as long as its imports. Raises NoAnswer."""
+    """Start the process; the first answer takes as long as its imports. Raises NoAnswer."""
     transformer_engine = nearest(tree.target.bridge).te
     arguments = (transformer_engine, os.path.abspath(tree.directory))
     with talking(launch, "validate_args", *arguments, what=tree.label, timeout=timeout) as process:

@@ -11,7 +11,7 @@ from mfsdp_lint.dryrun.outcome import Measured, Outcome
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far a loss or a norm may be off in the first step, and in later ones, relative to plain DDP's."""
+    """Tolerance for a loss or a norm in the first step, and in later ones, relative to plain DDP's."""
 
     first: float
     later: float
@@ -40,9 +40,9 @@ _WHOLE = 0.99
 
 
 def symptoms(outcome: Outcome, plain: Outcome, *, tolerance: Tolerance, sharded: bool) -> tuple[str, ...]:
-    """What is not as it should be, in words; nothing where all is well. `sharded`: FSDP was asked for.
+    """Describe the faults of a run in words; empty where all is well. `sharded`: FSDP was asked for.
 
-    One rank has nobody to share anything with, and nobody trains so: there FSDP need not agree with plain DDP.
+    A single rank has nobody to share anything with, and nobody trains so: there FSDP need not agree with plain DDP.
     """
     return tuple(_symptoms(outcome, plain, tolerance, sharded))
 
@@ -72,9 +72,9 @@ def _symptoms(outcome: Outcome, plain: Outcome, tolerance: Tolerance, sharded: b
 
 
 def after_a_load(saver: Outcome, loader: Outcome, plain: Outcome, *, tolerance: Tolerance) -> tuple[str, ...]:
-    """What is not as it should be where a run went on from what another has saved, whose next step plain DDP took.
+    """Describe the faults of a run that continues from another run's save, compared with plain DDP's next step.
 
-    What the load was to bring back is compared to the bit: the weights, and the optimizer unless it begins anew.
+    The state that the load restores is compared to the bit: the weights, and the optimizer unless it begins anew.
     """
     return tuple(_after_a_load(saver, loader, plain, tolerance))
 
@@ -94,12 +94,12 @@ def _after_a_load(saver: Outcome, loader: Outcome, plain: Outcome, tolerance: To
 
 
 def losses_of(outcome: Outcome) -> Sequence[float]:
-    """The loss of every step, from a rank that has it."""
+    """Return the loss of every step, from a rank that has it."""
     return next((rank.losses for rank in outcome.ranks if rank.losses), ())
 
 
 def _is_whole(outcome: Outcome, plain: Outcome) -> bool:
-    """Whether each rank keeps the optimizer's moments of the whole model, as it does with plain DDP."""
+    """Tell whether each rank keeps the optimizer's moments of the whole model, as it does with plain DDP."""
     moments = [rank.bytes.get("moments", 0) for rank in plain.ranks]
     replicas = _off([rank.sum for rank in plain.ranks], [plain.ranks[0].sum] * len(plain.ranks)) <= _SAME_SUM
     whole = max(moments) if replicas else sum(moments)  # the distributed optimizer shards them, without FSDP too
@@ -108,7 +108,9 @@ def _is_whole(outcome: Outcome, plain: Outcome) -> bool:
 
 
 def _norms(rank: Measured) -> list[float]:
-    """Those that were taken: where nothing is clipped the distributed optimizer takes none, and says 0."""
+    """Return the norms that were taken: where nothing is clipped the distributed optimizer takes none, and
+    reports 0.
+    """
     norms = [norm for norm in rank.norms if norm is not None]
     return norms if any(norms) else []
 
@@ -118,7 +120,7 @@ def _differ(values: Sequence[float], expected: Sequence[float], tolerance: Toler
 
 
 def _off(values: Sequence[float], expected: Sequence[float]) -> float:
-    """The largest relative difference."""
+    """Return the largest relative difference."""
     return max((abs(a - b) / max(abs(b), 1e-9) for a, b in zip(values, expected, strict=False)), default=0.0)
 
 

@@ -13,10 +13,10 @@ from mfsdp_lint.dryrun.introspection import inconclusive
 from mfsdp_lint.dryrun.inventory import Installed, look
 from mfsdp_lint.dryrun.run import Means, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Subject, can_be_tried
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.findings import Cause
 from mfsdp_lint.rules.model import Confirm, Rule
-from mfsdp_lint.versions.target import Target
 
 ON_A_GPU = Device("cuda", "nccl").decides
 
@@ -31,10 +31,10 @@ def confirmed(
     tell: Tell = lambda _: None,
     megatron_lm: str | None = None,
 ) -> list[Finding]:
-    """The findings, those that a dry run can decide with its verdict. `python` is the one that has torch.
+    """Return the findings; those that a dry run can decide have its verdict. `python` is the one that has torch.
 
-    `megatron_lm` is the source tree for what Megatron-LM's own command line reads. Raises UsageError where nothing can
-    be run.
+    `megatron_lm` is the source tree for settings that Megatron-LM's own command line reads. Raises UsageError where
+    nothing can be run.
     """
     by_fingerprint = {cause.finding.fingerprint: cause for cause in causes if cause.finding.suppressed is None}
     asked = [finding.fingerprint for finding in findings if finding.fingerprint in by_fingerprint]
@@ -54,7 +54,7 @@ class _Asked:
     tell: Tell
 
     def read_by(self, front_end: FrontEnd, *trained: Confirm) -> dict[str, Violation]:
-        """The findings of a front-end that can be tried, each with what it is about."""
+        """Return the findings of a front-end that can be tried, each with its violation."""
         about = {finding: self.causes[finding].violations[0] for finding in self.findings}
         return {
             finding: violation
@@ -91,7 +91,9 @@ def _with_a_tree(asked: _Asked, megatron_lm: str | None) -> dict[str, Confirmati
 def _tried(
     tried: Mapping[str, Violation], asked: _Asked, judge: Examiner | None, means: Means, others: str
 ) -> dict[str, Confirmation]:
-    """The verdicts, where findings are judged for the versions at hand; `others` says which these are."""
+    """Return the verdicts of findings judged for the versions at hand, which `others` names; the rest are
+    inconclusive.
+    """
     verdicts: dict[int, Confirmation] = {}
     if judge is not None:
         here = [
@@ -107,7 +109,7 @@ def _tried(
 
 
 def _means(installed: Installed) -> Means:
-    """On GPUs, where there are enough."""
+    """Choose GPUs for the runs where there are enough."""
     means = Means(installed.python, recipes=False)
     device = installed.device("auto", means.ranks)
     if not device.is_gpu:
@@ -123,7 +125,7 @@ def _at_hand(cause: Cause, here: Sequence[Violation]) -> Violation | None:
 def _verdicts(
     tried: Sequence[Violation], here: Sequence[Violation], judge: Examiner, means: Means, tell: Tell
 ) -> dict[int, Confirmation]:
-    """The verdicts on violations, by their identity: each is tried in the variant that breaks its rule."""
+    """Return the verdicts on violations, by their identity: each is tried in the variant that breaks its rule."""
     variants = {id(violation.variant): violation for violation in tried if any(violation is each for each in here)}
     subjects = [
         Subject(
@@ -142,6 +144,8 @@ def _verdicts(
 
 
 def _same(judged: Target, judge: Examiner) -> bool:
-    """Whether the versions are those at hand; which Megatron-Bridge there is, no command line asks."""
+    """Tell whether the judged versions are those at hand; a command line does not depend on
+    Megatron-Bridge's version.
+    """
     here = judge.target
     return judged.core == here.core and (judge.front_end.released_with == "core" or judged.bridge == here.bridge)

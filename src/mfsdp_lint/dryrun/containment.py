@@ -1,4 +1,4 @@
-"""Everything that one launch may leave behind, in one place: its directory, its environment, its processes.
+"""All traces that one launch may leave behind, in one place: its directory, its environment, its processes.
 
 A process of its own (worker/watch.py) waits for the end of the launch and cleans up, so that it makes no difference
 whether the launch ends by itself, by a time-out, by Ctrl-C, or because the linter is killed.
@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.options import UsageError
 
@@ -67,16 +68,16 @@ class Contained:
     environment: Mapping[str, str]
 
     def command(self, module: str, *arguments: str) -> list[str]:
-        """The command that runs a module of the worker."""
+        """Return the command that runs a module of the worker."""
         return [self.python, str(WORKER / "start.py"), module, *arguments]
 
     def start(self, command: Sequence[str], *, output: str, talk: bool = False) -> subprocess.Popen[bytes]:
-        """Starts a command in a session of its own. What it prints goes to `output`, a file of the directory.
+        """Start a command in a session of its own. Its output goes to `output`, a file of the directory.
 
         With `talk` its standard input and output are pipes.
         """
         self.note("commands.txt", " ".join(command) + "\n")
-        with open(self.directory / output, "ab") as log:
+        with files.written(self.directory / output, "a") as log:
             return subprocess.Popen(
                 command,
                 cwd=self.directory,
@@ -88,9 +89,9 @@ class Contained:
             )
 
     def note(self, name: str, text: str) -> None:
-        """Adds to a file of the journal."""
-        with open(self.directory / name, "a", encoding="utf-8") as stream:
-            stream.write(text)
+        """Append to a file of the journal."""
+        with files.written(self.directory / name, "a") as stream:
+            stream.write(text.encode("utf-8", "surrogateescape"))
 
 
 @contextmanager
@@ -102,7 +103,8 @@ def contained(
     devices: bool = False,
     cluster: bool = False,
 ) -> Iterator[Contained]:
-    """A launch. When the block ends, its processes are gone, and its directory unless `keep` names where to put it.
+    """Open a launch. When the block ends, its processes are gone, and its directory unless `keep` names where to put
+    it.
 
     `devices` lets it see the GPUs, `cluster` lets it reach Slurm, whose daemons then are the parents of its processes;
     `memory` 0 is no limit. Raises UsageError where the directory cannot be made or written to.
@@ -142,7 +144,9 @@ def _directory(keep: str | None) -> Path:
 
 
 def settings_for(devices: bool) -> dict[str, str]:
-    """The variables that every launch sets, whoever starts it; `devices` are kept to this machine, or not seen."""
+    """Return the variables that every launch sets, whoever starts it; `devices` are kept to this machine,
+    or not seen.
+    """
     if not devices:
         return dict(_SET)
     seen = {name: value for name, value in _SET.items() if name != "CUDA_VISIBLE_DEVICES"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, OneOf
 from mfsdp_lint.dryrun.outcome import PlainSettings
+from mfsdp_lint.megatron.conditions.language import Condition
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.rules.check import Violation
-from mfsdp_lint.startup.resolve import WORLD_SIZE
 
 _FACTS = ("run.", "startup.", "write.")
 """Paths that are no settings."""
@@ -18,26 +18,26 @@ _FACTS = ("run.", "startup.", "write.")
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What to set, and what to leave at its default."""
+    """Settings to change, and settings to leave at their default."""
 
     set: PlainSettings
     default: tuple[str, ...] = ()
 
     def applied(self, settings: PlainSettings) -> dict[str, Any]:
-        """The settings with it."""
+        """Apply the control to settings."""
         return {path: value for path, value in settings.items() if path not in self.default} | dict(self.set)
 
     @property
     def paths(self) -> frozenset[str]:
-        """What it changes."""
+        """Settings that the control changes."""
         return frozenset((*self.set, *self.default))
 
 
 def controls_of(violation: Violation) -> tuple[Control, ...]:
-    """What takes a mistake out: the rule's fix with its control settings.
+    """Return the controls that remove a mistake: the rule's fix with its control settings.
 
-    Of a rule that has neither it is one of these: what it blames left at its default, or as a good example has it; what
-    turned on what that is bad for left at its default.
+    For a rule that has neither, each of these is a control: the blamed settings at their default, or as a good example
+    has them; the settings that turn on the feature that they harm, at their default.
     """
     rule = violation.rule
     if rule.judges == "writes":
@@ -50,7 +50,9 @@ def controls_of(violation: Violation) -> tuple[Control, ...]:
 
 
 def _without_the_write(violation: Violation) -> Control:
-    """The value that start-up puts there, the name that was meant, or no such assignment."""
+    """Return the control of a wrong assignment: the value that start-up puts there, the intended name, or no such
+    assignment.
+    """
     path, remedy = violation.primary.setting, violation.remedy
     renamed = {new: violation.variant.value(old) for old, new in (remedy.rename if remedy else {}).items()}
     meant = {new: value.value for new, value in renamed.items() if isinstance(value, Known)}
@@ -81,9 +83,9 @@ def _paths(blamed: tuple[Condition, ...], violation: Violation) -> tuple[str, ..
 
 
 def pinned(violation: Violation, settings: PlainSettings) -> dict[str, Any]:
-    """The settings with the mistake in them: what made the rule fire is as the variant has it.
+    """Put the mistake into the settings: those that made the rule fire are as the variant has them.
 
-    Where that is one of several values, each of which is a mistake, it is the first.
+    Where a setting is one of several values, each of which is a mistake, it is the first.
     """
     result = dict(settings)
     for path in violation.witnesses:

@@ -1,4 +1,4 @@
-"""What a dry run trains on, and what can be done there. Everything that depends on it takes it as data."""
+"""Device that a dry run trains on, and its abilities. Everything that depends on it takes it as data."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class Device:
 
     @property
     def is_gpu(self) -> bool:
-        """Whether CUDA is real here."""
+        """Tell whether CUDA is real here."""
         return self.kind == "cuda"
 
     @property
     def computes_in_8_bits(self) -> bool:
-        """Whether Transformer Engine has kernels for fp8 here: Ada, Hopper and what came after."""
+        """Tell whether Transformer Engine has kernels for fp8 here: on Ada, Hopper and later GPUs."""
         return self.transformer_engine and self.capability >= (8, 9)
 
     @property
     def computes_in_blocks(self) -> bool:
-        """Whether it has those that scale by blocks of 32 or 16 numbers (mxfp8, nvfp4): Blackwell."""
+        """Tell whether it has kernels that scale by blocks of 32 or 16 numbers (mxfp8, nvfp4): on Blackwell."""
         return self.transformer_engine and self.capability >= (10, 0)
 
 

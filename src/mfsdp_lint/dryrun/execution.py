@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mfsdp_lint.core import files
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.settings import WrittenSettings
@@ -17,8 +18,8 @@ from mfsdp_lint.dryrun.outcome import Failure, failure_from
 from mfsdp_lint.dryrun.plain import given
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.sources import Problem
-from mfsdp_lint.judging.configuration import NotAConfiguration, variant_of
 from mfsdp_lint.readers.python.read import NOT_KNOWN
+from mfsdp_lint.rules.judging.configuration import NotAConfiguration, variant_of
 
 _QUESTION = "execute.json"
 _ANSWERS = "answers/execute.json"
@@ -57,7 +58,7 @@ class Execution:
 
 
 def not_read(addresses: Sequence[Address], problems: Sequence[Problem]) -> tuple[list[Recipe], list[Problem]]:
-    """The functions of which nothing is known without running them, as recipes; and the problems without theirs."""
+    """Return as recipes the functions whose settings are not known without a run, and the problems without theirs."""
     theirs = {(each.path, f"{each.function} {NOT_KNOWN}"): each for each in addresses if not each.positional}
     found = [theirs[key] for each in problems if (key := (each.path, each.message)) in theirs]
     recipes = [
@@ -76,14 +77,14 @@ def not_read(addresses: Sequence[Address], problems: Sequence[Problem]) -> tuple
 
 
 def can_be_executed(recipe: Recipe) -> bool:
-    """Whether it is a function of a Python file."""
+    """Tell whether the recipe is a function of a Python file."""
     return recipe.kind == "function" and recipe.path.endswith(".py")
 
 
 def execute(recipes: Sequence[Recipe], means: Execution, warn: Callable[[str], None]) -> list[Executed]:
-    """Runs those that are functions of Python files; the others are as they were.
+    """Run the recipes that are functions of Python files; the others stay as they are.
 
-    `warn` is told of each before it is run. Raises UsageError where there is no room for a temporary directory.
+    `warn` announces each before it is run. Raises UsageError where there is no room for a temporary directory.
     """
     by_file: dict[str, list[Recipe]] = {}
     for recipe in filter(can_be_executed, recipes):
@@ -107,9 +108,9 @@ def _answers(path: str, functions: Sequence[Recipe], means: Execution) -> list[M
         "calls": [{"function": recipe.name, "arguments": dict(recipe.arguments)} for recipe in functions],
     }
     with contained(means.python, keep=means.keep, memory=means.memory) as launch:
-        (launch.directory / _QUESTION).write_text(json.dumps(question, indent=1), encoding="utf-8")
-        files = (str(launch.directory / name) for name in (_QUESTION, _ANSWERS))
-        process = launch.start(launch.command("execute", *files), output="execute.log")
+        files.put(str(launch.directory / _QUESTION), json.dumps(question, indent=1).encode())
+        both = (str(launch.directory / name) for name in (_QUESTION, _ANSWERS))
+        process = launch.start(launch.command("execute", *both), output="execute.log")
         try:
             process.wait(2 * means.timeout)
             ended = f"its process ended with {process.returncode}, without an answer"
@@ -120,7 +121,7 @@ def _answers(path: str, functions: Sequence[Recipe], means: Execution) -> list[M
 
 def _read(answers: Path, ended: str, count: int) -> list[Mapping[str, Any]]:
     try:
-        found = json.loads(answers.read_text(encoding="utf-8"))
+        found = json.loads(files.read(answers))
     except (OSError, ValueError):
         return [{"error": {"type": "Ended", "text": ended, "where": []}, "stage": "running it"}] * count
     if found["error"]:

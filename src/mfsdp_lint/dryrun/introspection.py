@@ -27,7 +27,7 @@ _MOST_REFUSALS = 20
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One error of validation, the finding that foresaw it, and the settings that were refused."""
+    """Error of validation, the finding that foresaw it, and the settings that were refused."""
 
     failure: Failure
     violation: Violation | None
@@ -47,7 +47,7 @@ class Validation:
 
 
 def validate(settings: PlainSettings, violations: Sequence[Violation], ask: Ask, judge: Judge) -> Validation:
-    """Takes out mistake after mistake until validation has nothing to say, or something that no rule knows."""
+    """Remove mistake after mistake until validation passes, or refuses something that no rule knows."""
     outcome = ask(settings)
     refusals: list[Refusal] = []
     while outcome.failure is not None and outcome.conclusive and len(refusals) < _MOST_REFUSALS:
@@ -66,7 +66,7 @@ def validate(settings: PlainSettings, violations: Sequence[Violation], ask: Ask,
 def _first_out(
     foreseen: Sequence[Violation], failure: Failure, settings: PlainSettings, others: Sequence[Violation], ask: Ask
 ) -> tuple[Violation, PlainSettings, Outcome] | None:
-    """The first of these findings that can be taken out, the settings without it, and what validation then says."""
+    """Return the first of these findings that can be removed, the settings without it, and validation's new outcome."""
     for violation in foreseen:
         if without := _without(violation, failure, settings, others, ask):
             return violation, *without
@@ -76,7 +76,7 @@ def _first_out(
 def _without(
     violation: Violation, failure: Failure, settings: PlainSettings, others: Sequence[Violation], ask: Ask
 ) -> tuple[PlainSettings, Outcome] | None:
-    """The settings without a mistake, and what validation then says; the other mistakes stay in, if that can be."""
+    """Return the settings without a mistake, and validation's new outcome; the other mistakes stay in, if possible."""
     mistakes = {path for other in others if other.rule is not violation.rule for path in other.witnesses}
     controls = sorted(controls_of(violation), key=lambda control: len(control.paths & mistakes))
     for control in controls:
@@ -89,7 +89,7 @@ def _without(
 
 
 def confirm(violation: Violation, came_to: Validation, ask: Ask) -> Confirmation:
-    """What validation says of one finding."""
+    """Decide one finding by start-up validation."""
     case = violation.case
     if case.showing.shows is not None:
         return _by_what_is_seen(violation, came_to, ask)
@@ -120,7 +120,7 @@ def confirm(violation: Violation, came_to: Validation, ask: Ask) -> Confirmation
 
 
 def _by_what_is_seen(violation: Violation, before: Validation, ask: Ask) -> Confirmation:
-    """The verdict on what nothing raises: validation with the mistake, and without."""
+    """Decide a finding that raises nothing: by validation with the mistake, and without."""
     if not before.last.passed:
         return inconclusive(f"something else stops it before: {_told(before.last)}")
     bad = pinned(violation, before.settings)
@@ -131,7 +131,7 @@ def _by_what_is_seen(violation: Violation, before: Validation, ask: Ask) -> Conf
 
 
 def inconclusive(reason: str, seen: str = "", tier: str = TIER) -> Confirmation:
-    """Nothing that could be relied on."""
+    """Make an inconclusive verdict: nothing seen can be relied on."""
     return Confirmation("inconclusive", tier, seen, reason)
 
 

@@ -1,4 +1,4 @@
-"""Which packages and GPUs a Python has, which tiers that allows, and what to install for the others."""
+"""Packages and GPUs of a Python, the tiers that they allow, and the commands that install the others."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.dryrun.containment import WORKER
 from mfsdp_lint.dryrun.device import A_CLUSTER, CPU, Device, Tier
 from mfsdp_lint.inputs.options import UsageError
-from mfsdp_lint.versions.releases import NEWEST_ON_THE_INDEX
-from mfsdp_lint.versions.target import Target, UnknownVersion, bridge_version, core_version, resolve_target
+from mfsdp_lint.megatron.versions.releases import NEWEST_ON_THE_INDEX
+from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, bridge_version, core_version, resolve_target
 
 _CORE_NEEDS = ("torch", "megatron-core", "numpy", "einops", "psutil", "packaging")
 _BRIDGE_NEEDS = (
@@ -43,7 +43,7 @@ PACKAGES = (*_CORE_NEEDS, *_BRIDGE_NEEDS, BRIDGE, TRANSFORMER_ENGINE)
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One that torch can use."""
+    """GPU that torch can use."""
 
     name: str
     capability: tuple[int, int]
@@ -75,7 +75,7 @@ class Installed:
         return ("introspect", "cpu", "gpu") if self.gpus else ("introspect", "cpu")
 
     def device(self, tier: str, ranks: int) -> Device:
-        """What a tier trains on with so many ranks; "auto" takes GPUs where there are enough.
+        """Choose the device of a tier with so many ranks; "auto" takes GPUs where there are enough.
 
         Raises UsageError where there are too few, and they were asked for.
         """
@@ -87,7 +87,9 @@ class Installed:
         return Device("cuda", "nccl", self.packages.get(TRANSFORMER_ENGINE) is not None, weakest)
 
     def on_the_nodes(self, tier: str, ranks: int) -> Device:
-        """The same where the ranks run on other machines with this Python: GPUs that were asked for are there."""
+        """Choose the device where the ranks run on other machines with this Python: GPUs that are asked for
+        are there.
+        """
         if tier == "gpu" and len(self.gpus) < ranks:
             return replace(A_CLUSTER, transformer_engine=self.packages.get(TRANSFORMER_ENGINE) is not None)
         return self.device(tier, ranks)
@@ -99,21 +101,23 @@ class Installed:
         return f"{ranks} ranks take {ranks} GPUs, and {self.python} sees {have}; there is --ranks {len(self.gpus)}"
 
     def ready(self) -> Installed:
-        """The same. Raises UsageError, with what to install, where no tier can run."""
+        """Return the installation. Raises UsageError, with the commands that install the rest, where no
+        tier can run.
+        """
         if self.missing:
-            lines = "\n  ".join(self.install_lines())
-            raise UsageError(f"{self.python} has no {', '.join(self.missing)}; install them with\n  {lines}")
+            lines = (f"  {line}" for line in self.install_lines())
+            raise UsageError(f"{self.python} has no {', '.join(self.missing)}; install them with", *lines)
         return self
 
     def torch(self) -> str:
-        """The version of torch, which is all that a source tree needs for certain. Raises UsageError without."""
+        """Return the version of torch, the only certain need of a source tree. Raises UsageError without torch."""
         version = self.packages.get("torch")
         if not version:
-            raise UsageError(f"{self.python} has no torch; install it with\n  {next(self.install_lines())}")
+            raise UsageError(f"{self.python} has no torch; install it with", f"  {next(self.install_lines())}")
         return version
 
     def target(self) -> Target | None:
-        """The versions that are installed, for the rules; None where the tool knows no such release."""
+        """Return the versions that are installed, for the rules; None where the tool knows no such release."""
         bridge, core = self.packages.get(BRIDGE), self.packages.get("megatron-core")
         if not bridge or not core:
             return None
@@ -125,7 +129,9 @@ class Installed:
             return None
 
     def known_target(self) -> Target:
-        """The same. Raises UsageError where the tool knows no such release."""
+        """Return the versions that are installed, for the rules. Raises UsageError where the tool knows no such
+        release.
+        """
         target = self.target()
         if target is None:
             raise UsageError(f"no rules are known for {self.label}")
@@ -138,7 +144,7 @@ class Installed:
         return f"{BRIDGE} {have[BRIDGE]} with megatron-core {have['megatron-core']} and torch {have['torch']}"
 
     def install_lines(self) -> Iterator[str]:
-        """The commands that install what is missing."""
+        """Yield the commands that install what is missing."""
         if set(self.missing) - {BRIDGE}:
             yield f"{self.python} -m pip install '{_itself()}[dry-run,bridge]'"
         if BRIDGE in self.missing:
@@ -146,15 +152,15 @@ class Installed:
 
 
 def _itself() -> str:
-    """What installs this tool: the checkout that it runs from, or its name."""
+    """Return what installs this tool: the checkout that it runs from, or its name."""
     root = Path(__file__).resolve().parents[3]
     return str(root) if (root / "pyproject.toml").is_file() else "mfsdp-lint"
 
 
 def look(python: str | None) -> Installed:
-    """What a Python has: the one that is named, else this one if it has torch. Raises UsageError.
+    """Look up the packages and GPUs of a Python: the named one, else this one if it has torch. Raises UsageError.
 
-    That takes a process of its own, and imports torch there if there seems to be a GPU.
+    The look-up takes a process of its own, and imports torch there if there seems to be a GPU.
     """
     chosen = shutil.which(os.path.expanduser(python)) if python else sys.executable
     if chosen is None:

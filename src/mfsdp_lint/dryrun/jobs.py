@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from mfsdp_lint.core import files
 from mfsdp_lint.dryrun.containment import WORKER, settings_for
 from mfsdp_lint.dryrun.device import Device
 from mfsdp_lint.dryrun.inventory import BRIDGE, PACKAGES, Installed
@@ -35,7 +36,9 @@ class Job:
 
     @property
     def lines(self) -> dict[str, list[str]]:
-        """What starts it on the machine that is to run it, by the launcher's name. Either is enough."""
+        """Return the commands that start the job on the machine that is to run it, by the launcher's name. Either is
+        enough.
+        """
         start = [str(self.directory / "worker" / "start.py"), "elsewhere", str(self.directory)]
         return {
             "srun": srun_line(["python3", *start], self.ranks, self.device, self.seconds),
@@ -44,7 +47,7 @@ class Job:
 
 
 def empty(into: str) -> Path:
-    """A folder that has nothing in it yet. Raises UsageError where it has, or cannot be made."""
+    """Return a folder that has nothing in it yet. Raises UsageError where it is not empty, or cannot be made."""
     directory = Path(into).absolute()
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -56,7 +59,7 @@ def empty(into: str) -> Path:
 
 
 def writing(into: Path, timeout: float, device: Device, written: list[Job]) -> By:
-    """Writes a job for each launch that there would be, adds it to `written`, and has no answer to anything."""
+    """Write a job for each launch that there would be, add it to `written`, and answer nothing."""
 
     def by(questions: Sequence[RunRequest], ranks: int, tell: Tell) -> Answers:
         directory = into / f"job-{len(written) + 1}"
@@ -72,7 +75,7 @@ def writing(into: Path, timeout: float, device: Device, written: list[Job]) -> B
             environment=settings_for(device.is_gpu),
             packages=PACKAGES,
         )
-        (directory / _JOB).write_text(json.dumps(document, indent=1), encoding="utf-8")
+        files.put(str(directory / _JOB), json.dumps(document, indent=1).encode())
         written.append(Job(directory, len(questions), ranks, device, limit(questions, timeout, device)))
         return {question.name: _nothing("it is to be run elsewhere") for question in questions}, ()
 
@@ -80,7 +83,9 @@ def writing(into: Path, timeout: float, device: Device, written: list[Job]) -> B
 
 
 def answered(below: str, installed: Installed) -> tuple[By, Device]:
-    """Looks the answers up in the folder that jobs were written to, and says what these are for. Raises UsageError."""
+    """Look the answers up in the folder that jobs were written to; return the device that they are for, too. Raises
+    UsageError.
+    """
     jobs = list(_jobs(below))
     if not jobs:
         raise UsageError(f"--answers {below}: there are no jobs in it, as --launcher print writes them")
@@ -110,16 +115,16 @@ def answered(below: str, installed: Installed) -> tuple[By, Device]:
 def _jobs(below: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     for path in sorted(Path(below).absolute().glob(f"job-*/{_JOB}")):
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = json.loads(files.read(path))
         except (OSError, ValueError) as error:
             raise UsageError(f"{path}: {error}") from None
         yield path.parent, document
 
 
 def _of_other_versions(directory: Path, installed: Installed) -> str:
-    """Why what was answered there says nothing here, "" where it does."""
+    """Explain why the answers of that folder do not apply here; "" where they do."""
     try:
-        there = json.loads((directory / "answers" / "inventory.json").read_text(encoding="utf-8"))["versions"]
+        there = json.loads(files.read(directory / "answers" / "inventory.json"))["versions"]
     except (OSError, ValueError):
         return ""  # nobody has run it: there are no answers
     for name in _SAME:

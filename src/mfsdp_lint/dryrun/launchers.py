@@ -1,4 +1,4 @@
-"""Who starts the ranks: the command line of torch's own launcher, and that of Slurm."""
+"""Command lines that start the ranks: that of torch's own launcher, and that of Slurm."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AGENT = ("--standalone", "--max-restarts", "0")
 
 
 def srun_line(command: Sequence[str], ranks: int, device: Device, seconds: float) -> list[str]:
-    """Slurm starts every rank itself, as a task; all on one node. `seconds` are those after which it ends them."""
+    """Return Slurm's command: it starts every rank itself, as a task; all on one node. After `seconds` it ends them."""
     return [
         "srun",
         "--nodes=1",
@@ -28,5 +28,5 @@ def srun_line(command: Sequence[str], ranks: int, device: Device, seconds: float
 
 
 def torchrun_line(command: Sequence[str], ranks: int) -> list[str]:
-    """torch's own launcher, where it is on the PATH."""
+    """Return the command of torch's own launcher, where it is on the PATH."""
     return ["torchrun", *AGENT, "--nproc-per-node", str(ranks), *command]

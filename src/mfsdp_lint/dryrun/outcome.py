@@ -1,4 +1,4 @@
-"""What came of one run: how far it got, what stopped it, and what it measured."""
+"""Outcome of one run: its last stage, its failure, and its measurements."""
 
 from __future__ import annotations
 
@@ -77,18 +77,21 @@ class Failure:
 
     @property
     def of_the_machine(self) -> bool:
-        """Whether a missing GPU, package, memory or disk may have caused it, so that it tells nothing of settings."""
+        """Tell whether a missing GPU, package, memory or disk may have caused the failure, so that it says nothing
+        about settings.
+        """
         return self.type in _OF_THE_MACHINE_TYPES or any(words in self.text for words in _OF_THE_MACHINE)
 
     @property
     def follows(self) -> bool:
-        """Whether it only says that another rank has failed."""
+        """Tell whether the failure only says that another rank has failed."""
         return any(words in self.text for words in _FOLLOW_UPS)
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one rank measured: loss and norm of the gradients by step, bytes by kind, the sum of the weights it steps.
+    """Measurements of one rank: loss and norm of the gradients by step, bytes by kind, the sum of the weights it
+    steps.
 
     `saved` and `loaded` are digests of weights and optimizer, after a save and after a load. `peak` are the most bytes
     of a GPU that were in use at once; 0 without one.
@@ -105,12 +108,12 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One run. `stage` is the one that failed, DONE if none did.
+    """Outcome of one run. `stage` is the one that failed, DONE if none did.
 
     `no_field` are settings that this version's classes have no field for, `left_out` those whose value cannot be given
-    to them. `substituted` says what of the model was something else. `changed` is what start-up validation changed;
-    where it refused, `config` is all that it was given, as far as these are plain values. `seen` is what an
-    observer has to tell of a run that passed (worker/observer.py). `seconds` leaves out the imports.
+    to them. `substituted` names the parts of the model that were replaced. `changed` are the settings that start-up
+    validation changed; where it refused, `config` are all settings that it was given, as far as these are plain
+    values. `seen` are the observations of a run that passed (worker/observer.py). `seconds` leaves out the imports.
     """
 
     stage: str
@@ -127,12 +130,12 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether it ran through."""
+        """Tell whether the run passed every stage."""
         return self.failure is None and self.stage == DONE
 
     @property
     def conclusive(self) -> bool:
-        """Whether it says something about the settings."""
+        """Tell whether the outcome says something about the settings."""
         failure = self.failure
         return failure is None or not (self.stage in OURS or failure.of_the_machine or failure.follows)
 
@@ -148,14 +151,14 @@ class Outcome:
 
 
 def failure_from(document: Mapping[str, Any] | None, rank: int = 0) -> Failure | None:
-    """A failure as a worker reports it."""
+    """Read a failure as a worker reports it."""
     if document is None:
         return None
     return Failure(document["type"], document["text"], tuple(document["where"]), rank)
 
 
 def measured_from(document: Mapping[str, Any]) -> Measured:
-    """What a worker measured."""
+    """Read the measurements of a worker."""
     return Measured(
         losses=tuple(document.get("losses", ())),
         norms=tuple(document.get("norms", ())),
@@ -168,7 +171,9 @@ def measured_from(document: Mapping[str, Any]) -> Measured:
 
 
 def together(answers: list[Mapping[str, Any] | None]) -> Outcome:
-    """The outcome of a run by what its ranks answered (None: nothing). The first to fail is who tells why."""
+    """Return the outcome of a run from the answers of its ranks (None: no answer). The first rank to fail gives the
+    reason.
+    """
     missing = Failure("Ended", "a rank gave no answer")
     failures = [
         (answer["stage"] if answer else "ended", failure)

@@ -1,4 +1,4 @@
-"""Where ranks run: on what, how many there can be, and who starts them."""
+"""Place where ranks run: its device, the most ranks there, and the launcher."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What was asked for: `memory` is None where nobody says, `answers` the folder of jobs that have been run."""
+    """Request for a dry run: `memory` is None where nobody sets it, `answers` the folder of jobs that have been run."""
 
     tier: Literal["auto", "introspect", "cpu", "gpu"]
     ranks: int
@@ -41,14 +41,14 @@ class Wanted:
     answers: str | None
 
     def limit(self, device: Device) -> int:
-        """The memory of a process there: a driver maps more than anybody uses."""
+        """Return the memory limit of a process there; none on a GPU, whose driver maps more than anybody uses."""
         if self.memory is not None:
             return self.memory
         return 0 if device.is_gpu else MEMORY
 
 
 def place(wanted: Wanted, installed: Installed) -> Place:
-    """Where what is wanted runs. Raises UsageError where it cannot."""
+    """Choose the place for a request. Raises UsageError where it cannot run."""
     most = 1 if wanted.ranks == 1 else None
     if wanted.tier == "introspect" and (wanted.answers or wanted.launcher != "torchrun"):
         raise UsageError("--tier introspect has no ranks that anybody could launch")

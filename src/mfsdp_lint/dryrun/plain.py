@@ -1,19 +1,64 @@
-"""A variant's settings as a worker takes them: what is known of them, as plain values."""
+"""A variant's settings as a worker takes them: what is known of them, as plain values.
+
+Values for what nobody knows of a model whose sizes come from the hub, where what is known of it asks for one.
+
+Validation would else refuse a correct recipe for a default that its model does not have, and experts would never run.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Unknown
-from mfsdp_lint.dryrun.stand_ins import stand_ins
-from mfsdp_lint.judging.configuration import variant_of
-from mfsdp_lint.judging.verdict import CONFIGURATION
-from mfsdp_lint.startup.resolve import WORLD_SIZE
+from mfsdp_lint.dryrun.outcome import PlainSettings
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
+from mfsdp_lint.rules.judging.configuration import CONFIGURATION, variant_of
+
+_EXPERTS_A_RANK = 2
+_QUICK_GELU = "<function megatron.core.fusions.fused_bias_geglu.quick_gelu>"
+
+
+def stand_ins(settings: PlainSettings, unknown: Collection[str]) -> Mapping[str, Any]:
+    """Return values for some of the unknown paths, such as go together with the settings that are known."""
+    asked = ((path, asks(settings)) for path, asks in _ASKED.items() if path in unknown and path not in settings)
+    return {path: value for path, value in asked if value is not None}
+
+
+def _experts(settings: PlainSettings) -> int | None:
+    spread = settings.get("model.expert_model_parallel_size")
+    return spread * _EXPERTS_A_RANK if isinstance(spread, int) and spread > 1 else None
+
+
+def _score_function(settings: PlainSettings) -> str | None:
+    return "sigmoid" if settings.get("model.moe_router_enable_expert_bias") else None
+
+
+def _activation(settings: PlainSettings) -> str | None:
+    return _QUICK_GELU if settings.get("model.glu_linear_offset") else None
+
+
+def _gated(settings: PlainSettings) -> bool | None:
+    return True if settings.get("model.glu_linear_offset") else None
+
+
+def _attention_frequency(settings: PlainSettings) -> int | None:
+    return 4 if settings.get("model.experimental_attention_variant") == "gated_delta_net" else None
+
+
+_ASKED: Mapping[str, Callable[[PlainSettings], Any]] = {
+    "model.num_moe_experts": _experts,
+    "model.moe_router_score_function": _score_function,
+    "model.activation_func": _activation,
+    "model.gated_linear_unit": _gated,
+    "model.linear_attention_freq": _attention_frequency,
+}
+"""What a setting has to be for the sake of others: a function of these, None where they ask for nothing."""
+
 
 _FACTS = ("run.", "startup.", "write.")
 _BY_NAME = ("model.__class__", "peft.__class__", WORLD_SIZE)
@@ -34,9 +79,9 @@ class Given:
 
 
 def given(variant: Variant, *, defaults: bool = True) -> Given:
-    """What a worker can be given of a variant; without `defaults`, only what somebody wrote.
+    """Return the settings of a variant that a worker can be given; without `defaults`, only those that somebody wrote.
 
-    Where nobody says how many ranks there are, there are two replicas of the model, if its batch can be divided so.
+    Where the number of ranks is not set, there are two replicas of the model, if its batch can be divided so.
     """
     settings: dict[str, Any] = {}
     unknown = []
@@ -63,7 +108,7 @@ def given(variant: Variant, *, defaults: bool = True) -> Given:
 
 
 def world_size(variant: Variant, settings: Mapping[str, Any]) -> int:
-    """How many ranks it is for."""
+    """Return the number of ranks that the settings are for."""
     match variant.value(WORLD_SIZE):
         case Known(int() as ranks) if not isinstance(ranks, bool):
             return ranks
@@ -92,5 +137,5 @@ def _is_json(value: object) -> bool:
 
 
 def recipe_of(settings: Mapping[str, Any], name: str = CONFIGURATION) -> Recipe:
-    """A mapping of settings as a recipe. Raises NotAConfiguration."""
+    """Make a recipe of a mapping of settings. Raises NotAConfiguration."""
     return Recipe(name, name, name, 1, "overrides", (variant_of(settings),))

@@ -24,7 +24,7 @@ from mfsdp_lint.dryrun.proxy_settings import (
     SHORT,
     WITHOUT_A_GPU,
 )
-from mfsdp_lint.startup.resolve import WORLD_SIZE
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 
 _RANKS, _MICROBATCHES = 2, 2
 """How many ranks the batch of the proxy model is for, and how many microbatches each has: with one, mistakes in adding
@@ -48,7 +48,9 @@ class Proxy:
 
     @property
     def plain(self) -> PlainSettings:
-        """The same with plain DDP, in 16 bits where it is in fewer, and without what only a GPU can do."""
+        """Return the settings with plain DDP, in 16 bits where they are in fewer, and without features that only a GPU
+        has.
+        """
         kept = {
             path: value
             for path, value in self.settings.items()
@@ -59,14 +61,16 @@ class Proxy:
 
 
 def _has_short_weights_alone(settings: PlainSettings) -> bool:
-    """Whether weights have 16 bits and no setting has the optimizer keep longer ones, as the distributed one does."""
+    """Tell whether weights have 16 bits and no setting has the optimizer keep longer ones, as the distributed one
+    does.
+    """
     keeps = ("mixed_precision", "optimizer.bf16", "optimizer.fp16")
     has = settings.get("model.bf16") or settings.get("model.fp16") or settings.get("model.params_dtype") in SHORT
     return bool(has) and not any(settings.get(path) for path in keeps)
 
 
 def base_of(device: Device) -> PlainSettings:
-    """What lies below a recipe's settings: the proxy model, and how it is trained."""
+    """Return the settings below a recipe's own: the proxy model, and its training."""
     if not device.is_gpu:
         return BASE
     layers = {"model.transformer_impl": "transformer_engine"} if device.transformer_engine else {}
@@ -74,9 +78,10 @@ def base_of(device: Device) -> PlainSettings:
 
 
 def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU, keeps: Collection[str] = ()) -> Proxy:
-    """The proxy of a recipe on so many ranks, or a few more where these do not divide among what it spreads.
+    """Make the proxy of a recipe on so many ranks, or a few more where these do not divide among the parts that it
+    spreads.
 
-    Hybrid sharding, and experts that are spread, take at least four. What it `keeps` is as the recipe has it.
+    Hybrid sharding, and experts that are spread, take at least four. Settings in `keeps` are as the recipe has them.
     """
     kept = {path: value for path, value in settings.items() if path in keeps or _is_kept(path, device)}
     off = {path: value for path, value in _off(device, kept) if path not in keeps}
@@ -112,7 +117,7 @@ def proxy_of(settings: PlainSettings, ranks: int, device: Device = CPU, keeps: C
 
 
 def _divisible(ranks: int, settings: PlainSettings) -> int:
-    """At least so many ranks, which divide among stages, and their replicas among experts and instances."""
+    """Return at least so many ranks, which divide among stages, and their replicas among experts and instances."""
     stages = settings.get("model.pipeline_model_parallel_size") or 1
     experts = settings.get("model.expert_model_parallel_size") or 1
     instances = settings.get("ddp.num_distributed_optimizer_instances") or 1
@@ -129,7 +134,7 @@ def _is_kept(path: str, device: Device) -> bool:
 
 
 def _off(device: Device, kept: PlainSettings) -> Iterator[tuple[str, Any]]:
-    """What this device cannot do, with what is done instead."""
+    """Yield the settings that this device cannot do, each with its replacement."""
     yield from NEVER.items()
     if not device.is_gpu:
         yield from WITHOUT_A_GPU.items()
@@ -146,7 +151,7 @@ def _off(device: Device, kept: PlainSettings) -> Iterator[tuple[str, Any]]:
 
 
 def _parallelism(settings: PlainSettings, kept: dict[str, Any], ranks: int) -> Iterator[tuple[str, Any]]:
-    """Two pipeline stages for many; all else is for data parallelism, which is what FSDP shards over."""
+    """Yield smaller sizes: two pipeline stages for many; all else is for data parallelism, over which FSDP shards."""
     pipeline = settings.get("model.pipeline_model_parallel_size")
     if isinstance(pipeline, int) and pipeline > 1:
         kept["model.pipeline_model_parallel_size"] = pipeline
@@ -161,7 +166,7 @@ def _parallelism(settings: PlainSettings, kept: dict[str, Any], ranks: int) -> I
 
 
 def _experts(settings: PlainSettings, kept: dict[str, Any], ranks: int) -> Iterator[tuple[str, Any]]:
-    """A few small experts, two ranks wide if they were spread at all."""
+    """Yield the settings of a few small experts, two ranks wide if they were spread at all."""
     experts = settings.get("model.num_moe_experts")
     if not isinstance(experts, int) or experts < 1:
         return
@@ -181,7 +186,7 @@ def _experts(settings: PlainSettings, kept: dict[str, Any], ranks: int) -> Itera
 
 
 def _spread(settings: PlainSettings, kept: Mapping[str, Any], ranks: int) -> int:
-    """Over how many ranks the small experts are spread."""
+    """Return the number of ranks that the small experts are spread over."""
     if not _is_spread(settings, kept):
         return 1
     if _has_no_replicas(settings):
@@ -190,7 +195,7 @@ def _spread(settings: PlainSettings, kept: Mapping[str, Any], ranks: int) -> int
 
 
 def _has_no_replicas(settings: PlainSettings) -> bool:
-    """Whether the experts are known to be spread over all ranks that have a batch of their own."""
+    """Tell whether the experts are known to be spread over all ranks that have a batch of their own."""
     world = settings.get(WORLD_SIZE)
     names = ("tensor_model", "pipeline_model", "context", "expert_model")
     *model, experts = (settings.get(f"model.{name}_parallel_size") or 1 for name in names)
@@ -200,7 +205,7 @@ def _has_no_replicas(settings: PlainSettings) -> bool:
 
 
 def _is_spread(settings: PlainSettings, kept: Mapping[str, Any]) -> bool:
-    """Whether the experts are spread over ranks; where there are pipeline stages the proxy's are not."""
+    """Tell whether the experts are spread over ranks; where there are pipeline stages the proxy's are not."""
     experts, spread = (settings.get(f"model.{name}") for name in ("num_moe_experts", "expert_model_parallel_size"))
     if not (isinstance(experts, int) and isinstance(spread, int)):
         return False
@@ -208,7 +213,9 @@ def _is_spread(settings: PlainSettings, kept: Mapping[str, Any]) -> bool:
 
 
 def _precision(kept: Mapping[str, Any], device: Device) -> Iterator[tuple[str, Any]]:
-    """Only a GPU computes in 8 or 4 bits, and not every one: elsewhere it is the 16 bits that lie around them."""
+    """Yield the precision: only a GPU computes in 8 or 4 bits, and not every one; elsewhere it is the 16 bits around
+    them.
+    """
     if "mixed_precision" not in kept and kept.get("model.bf16"):
         # Where nobody says how, as the launcher's own 16 bits: model, optimizer and wrapper have to agree.
         yield "mixed_precision", "bf16_mixed"

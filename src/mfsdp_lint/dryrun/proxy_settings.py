@@ -1,4 +1,4 @@
-"""What the small model is made of, and which of a recipe's settings reach it, on a CPU and on a GPU."""
+"""Settings of the small model, and the settings of a recipe that reach it, on a CPU and on a GPU."""
 
 from __future__ import annotations
 

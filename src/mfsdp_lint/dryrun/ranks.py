@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.dryrun.containment import MEMORY, WORKER, Contained, contained
 from mfsdp_lint.dryrun.device import CPU, Device
@@ -25,10 +26,10 @@ _TO_TELL_THE_NODES = 10.0
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """One run: what to train with, what of a proxy model lies below that, and whether to save or load.
+    """A run: the settings to train with, the base of a proxy model below them, and whether to save or load.
 
-    `save` and `load` name a checkpoint of this launch; a load begins in a process that has not trained what it loads,
-    which may be the base of its adapters. Of the `watched` settings it says whether they were read.
+    `save` and `load` name a checkpoint of this launch; a load begins in a process that has not trained the checkpoint
+    that it loads, which may be the base of its adapters. The run reports whether the `watched` settings were read.
     """
 
     name: str
@@ -59,7 +60,7 @@ def launched(
     device: Device = CPU,
     launcher: Launcher = "torchrun",
 ) -> By:
-    """Launches of their own, here or from here. `timeout` is for each question."""
+    """Answer questions by launches of their own, here or from here. `timeout` is for each question."""
 
     def by(questions: Sequence[RunRequest], ranks: int, tell: Tell) -> Answers:
         with contained(python, keep=keep, memory=memory, devices=device.is_gpu, cluster=launcher == "srun") as launch:
@@ -69,7 +70,7 @@ def launched(
 
 
 def torch_line(launch: Contained, ranks: int) -> list[str]:
-    """The command by which torch's own launcher starts the ranks."""
+    """Return the command by which torch's own launcher starts the ranks."""
     return launch.command(
         "agent",
         *(*AGENT, "--local-addr", "127.0.0.1", "--nproc-per-node", str(ranks)),
@@ -81,7 +82,7 @@ def torch_line(launch: Contained, ranks: int) -> list[str]:
 def job(
     questions: Sequence[RunRequest], ranks: int, timeout: float, device: Device, checkpoints: str, **more: Any
 ) -> dict[str, Any]:
-    """What the ranks are given: `checkpoints` is the folder for what they save, `timeout` is for each question."""
+    """Make the job for the ranks: `checkpoints` is the folder for their saves, `timeout` is for each question."""
     return {
         "device": device.kind,
         "forks": not device.is_gpu,
@@ -94,9 +95,9 @@ def job(
 
 
 def limit(questions: Sequence[RunRequest], timeout: float, device: Device) -> float:
-    """After how many seconds the ranks are ended: importing takes at most as long as a question.
+    """Return the seconds after which the ranks are ended: importing takes at most as long as a question.
 
-    What has used a GPU cannot fork: there each question imports anew.
+    A process that has used a GPU cannot fork: there each question imports anew.
     """
     return timeout * (len(questions) + (len(questions) if device.is_gpu else 1))
 
@@ -110,9 +111,9 @@ def ask(
     launcher: Launcher,
     tell: Tell,
 ) -> Answers:
-    """Has questions answered in a launch."""
+    """Ask questions in a launch, and return the answers."""
     document = job(questions, ranks, timeout, device, str(launch.directory / "tmp"))
-    (launch.directory / "job.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
+    files.put(str(launch.directory / "job.json"), json.dumps(document, indent=1).encode())
     seconds = limit(questions, timeout, device)
     if launcher == "srun":
         line = srun_line(launch.command("elsewhere", str(launch.directory)), ranks, device, seconds)
@@ -129,7 +130,7 @@ def ask(
 
 
 def read(answers: Path, names: Sequence[str], ranks: int, why: str = "") -> Answers:
-    """What the ranks answered. `why` is told of a question that none has answered."""
+    """Read the answers of the ranks. `why` is the reason given for a question that none has answered."""
     starts = [_read(answers, "start", rank) for rank in range(ranks)]
     broken = next((failure for start in starts if start and (failure := failure_from(start["error"]))), None)
     outcomes = {}
@@ -171,7 +172,7 @@ def _wait(
     ranks: int,
     tell: Tell,
 ) -> str:
-    """Waits for the launcher's end; says why it had to be stopped, "" where it had not.
+    """Wait for the launcher's end; return why it had to be stopped, "" where it had not.
 
     `limits` are the seconds that imports may take, and everything.
     """
@@ -191,7 +192,9 @@ def _wait(
 
 
 def _stop(process: subprocess.Popen[bytes], *, gently: bool) -> None:
-    """Ends the launcher. `gently`, for srun has to tell the nodes; what torch's own leaves ends with it anyway."""
+    """End the launcher: `gently` for srun, which has to tell the nodes; processes of torch's own launcher end with it
+    anyway.
+    """
     if process.poll() is None and gently:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
@@ -202,15 +205,15 @@ def _stop(process: subprocess.Popen[bytes], *, gently: bool) -> None:
 
 
 def _last_words(log: Path) -> str:
-    """What a launcher said at last: Slurm says so why it starts nothing."""
-    lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
+    """Return the last line of a launcher's log: Slurm explains there why it starts nothing."""
+    lines = files.read(log).decode("utf-8", "replace").split("\n")
     said = next((line.strip() for line in reversed(lines) if line.strip()), "")
     return f"the launch ended without an answer: {said}" if said else ""
 
 
 def _read(answers: Path, name: str, rank: int) -> Mapping[str, Any] | None:
     try:
-        found: Mapping[str, Any] = json.loads((answers / f"{name}.{rank}.json").read_text(encoding="utf-8"))
+        found: Mapping[str, Any] = json.loads(files.read(answers / f"{name}.{rank}.json"))
     except (OSError, ValueError):
         return None
     return found

@@ -23,8 +23,8 @@ from mfsdp_lint.dryrun.subject import Examiner, Subject, without_environment
 from mfsdp_lint.dryrun.supposed import loads
 from mfsdp_lint.dryrun.trials import Result, Run, Trial
 from mfsdp_lint.dryrun.validator import Asked, NoAnswer, validator
+from mfsdp_lint.megatron.versions.target import nearest
 from mfsdp_lint.rules.check import Violation
-from mfsdp_lint.versions.target import nearest
 
 Word = Literal["passed", "failed", "confirmed", "refuted", "inconclusive"]
 
@@ -56,9 +56,9 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a dry run has to say of a subject.
+    """Results of a dry run for a subject.
 
-    `findings` are those that it tried, each with its verdict; `result` is what training it came to, as it is or with
+    `findings` are those that it tried, each with its verdict; `result` is that of its training, as it is or with
     `fixed` without its mistakes; `why` is there where nothing could be run. `seconds` are those of its runs, without
     imports.
     """
@@ -103,7 +103,7 @@ class Told:
 
     @property
     def unforeseen(self) -> str:
-        """What went wrong that no rule speaks of, "" where nothing did."""
+        """Return the failure that no rule foresees, "" where there is none."""
         # What is not known was left at its default, and the defaults of a model need not go together.
         if self.validation is not None and not self.subject.given.unknown:
             last = self.validation.last
@@ -115,7 +115,9 @@ class Told:
         return "" if self._foreseen(result) and not self.fixed else result.told
 
     def _foreseen(self, result: Result) -> bool:
-        """Whether a finding speaks of what went wrong, confirmed or not: its error, or what nothing raises."""
+        """Tell whether a finding foresees the failure, confirmed or not: by its error, or as a fault that nothing
+        raises.
+        """
         failure = result.outcome.failure
         if failure is not None:
             return any(is_of(violation, failure) for violation in self.subject.violations)
@@ -160,7 +162,7 @@ class _Part:
 def dry_run(
     subjects: Sequence[Subject], judge: Examiner, means: Means, tell: Tell = lambda _: None, by: By | None = None
 ) -> DryRun:
-    """Tries everything that it can; `by` trains, where that is not to be done here.
+    """Try every subject as far as possible; `by` trains, where that is not to be done here.
 
     Raises UsageError where there is no room for a temporary directory.
     """
@@ -204,7 +206,7 @@ def _here(means: Means) -> By:
 
 
 def _keys(part: _Part) -> set[Key]:
-    """The runs that a part takes."""
+    """Return the runs that a part needs."""
     runs = [run for trial in part.trials for run in (trial.bad, trial.good) if run]
     runs += [part.trained] if part.trained else []
     return {key for run in runs for key in (run.run, run.plain, run.load) if key}
@@ -213,7 +215,7 @@ def _keys(part: _Part) -> set[Key]:
 def _introspect(
     parts: Sequence[_Part], judge: Examiner, means: Means, tell: Tell
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Asks validation about every part. Returns what is stood in for, and what is pretended."""
+    """Ask validation about every part. Return the packages with stand-ins, and the pretended hardware and packages."""
     tell(f"introspect: importing {means.tree.label if means.tree else 'megatron-bridge'}")
     try:
         with (
@@ -256,7 +258,7 @@ def _validate(part: _Part, asked: Asked, judge: Examiner) -> None:
 
 
 def _plan(part: _Part, batch: Batch, judge: Examiner, means: Means) -> None:
-    """What of a part is to be trained."""
+    """Plan the training of a part."""
     device = means.device
     tried = part.subject.tried(*device.decides)
     validation = part.validation

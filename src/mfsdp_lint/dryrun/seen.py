@@ -21,8 +21,8 @@ from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.values import Known, describe
 from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.supposed import confirmed
-from mfsdp_lint.judging.configuration import variant_of
 from mfsdp_lint.rules.check import Violation
+from mfsdp_lint.rules.judging.configuration import variant_of
 from mfsdp_lint.rules.model import Case
 from mfsdp_lint.rules.writes import with_facts
 
@@ -30,7 +30,7 @@ _SEEN, _READ, _WRITE = "seen.", "seen.read.", "seen.write."
 
 
 def watched(violation: Violation) -> tuple[str, ...]:
-    """The settings of which a run has to say whether they were read."""
+    """Return the settings for which a run has to report whether they were read."""
     asked = [path.removeprefix(_READ) for path in _asked(violation.case) if path.startswith(_READ)]
     if _WRITE + "read" in _asked(violation.case):
         asked.append(violation.primary.setting)
@@ -40,7 +40,7 @@ def watched(violation: Violation) -> tuple[str, ...]:
 def confirm(
     violation: Violation, tier: str, bad: tuple[PlainSettings, Outcome], good: tuple[PlainSettings, Outcome]
 ) -> Confirmation:
-    """What two runs say of a finding that shows in what is seen: with the mistake, and without."""
+    """Decide a finding that shows in observations, by two runs: with the mistake, and without."""
     told = "; ".join(_told(violation, *bad))
     if not bad[1].conclusive:
         return _inconclusive(tier, _failure(bad[1]))
@@ -61,7 +61,7 @@ def confirm(
 
 
 def _is_decisive(violation: Violation, bad: Outcome, good: Outcome) -> bool:
-    """Whether a run that does not show what the rule says contradicts it: it passed, or failed for the mistake."""
+    """Tell whether a run that does not show the rule's claim contradicts it: it passed, or failed for the mistake."""
     return bad.passed or (bad.stage == violation.case.stage and _failure(bad) != _failure(good))
 
 
@@ -84,7 +84,7 @@ def _told(violation: Violation, settings: PlainSettings, outcome: Outcome) -> It
 
 
 def _observed(violation: Violation, settings: PlainSettings, outcome: Outcome) -> Variant:
-    """A run's settings and what was seen of it."""
+    """Return a run's settings and observations as a variant."""
     facts: dict[str, Any] = {"seen.stage": outcome.stage, "seen.wrapped_as": outcome.wrapped_as}
     if outcome.passed:
         facts |= {f"seen.after.{path}": value for path, value in _given(settings, outcome).items()}

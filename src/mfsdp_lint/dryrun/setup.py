@@ -1,4 +1,4 @@
-"""What `--check-setup` says: the tiers that can run, what each lacks, and how to install what is missing."""
+"""Report of `--check-setup`: the tiers that can run, the packages that each lacks, and how to install them."""
 
 from __future__ import annotations
 
@@ -6,26 +6,31 @@ from collections import Counter
 from collections.abc import Iterator
 
 from mfsdp_lint.dryrun.containment import contained
-from mfsdp_lint.dryrun.inventory import BRIDGE, TRANSFORMER_ENGINE, Installed
+from mfsdp_lint.dryrun.inventory import TRANSFORMER_ENGINE, Installed
 from mfsdp_lint.dryrun.validator import NoAnswer, validator
+from mfsdp_lint.megatron.versions.target import nearest
 
 
 def broken(installed: Installed, timeout: float) -> str:
-    """Why what is installed cannot be imported, "" where it can, or where something is missing.
+    """Say why what is installed cannot be tried: no rules are known for it, or it cannot be imported.
 
-    Raises UsageError where there is no room for a temporary directory.
+    "" where it can, or where something is missing. Raises UsageError where there is no room for a temporary directory.
     """
     if installed.missing:
         return ""
+    target = installed.target()
+    if target is None:
+        return f"no rules are known for {installed.label}"
     try:
-        with contained(installed.python) as launch, validator(launch, "", timeout):
+        # As a dry run starts it: what fails here would fail there, and nothing else.
+        with contained(installed.python) as launch, validator(launch, nearest(target.bridge).te, timeout):
             return ""
     except NoAnswer as error:
         return str(error)
 
 
 def told(installed: Installed, broken: str = "") -> str:
-    """A line for each package and each tier; `broken` says why none can run though everything is there."""
+    """Return a line for each package and each tier; `broken` explains why none can run though everything is there."""
     lines = [f"python      {installed.python} ({installed.version})"]
     lines += [
         f"{name:<20}{version or 'missing'}"
@@ -41,8 +46,6 @@ def told(installed: Installed, broken: str = "") -> str:
         lines += ["", broken]
     if installed.missing:
         lines += ["", "install what is missing with", *(f"  {line}" for line in installed.install_lines())]
-    elif installed.target() is None:
-        lines += ["", f"the rules do not know {BRIDGE} {installed.packages[BRIDGE]}"]
     return "\n".join(lines) + "\n"
 
 

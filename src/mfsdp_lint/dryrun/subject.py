@@ -1,4 +1,4 @@
-"""What is dry-run: one way through one recipe, and what the rules say of it at the installed versions."""
+"""Subject of a dry run: one way through one recipe, and its violations at the installed versions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from mfsdp_lint.core.values import NONE, UNKNOWN
 from mfsdp_lint.dryrun.outcome import PlainSettings
 from mfsdp_lint.dryrun.plain import Given, given, recipe_of
 from mfsdp_lint.dryrun.supposed import LOADS, SAVE
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.command_line_overrides import parse
 from mfsdp_lint.readers.overrides import override
 from mfsdp_lint.rules.check import Violation, violations
 from mfsdp_lint.rules.model import Confirm, Rule
-from mfsdp_lint.versions.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Subject:
     learnt: tuple[str, ...] = ()
 
     def tried(self, *tiers: Confirm) -> list[Violation]:
-        """The findings to try in these tiers."""
+        """Return the findings to try in these tiers."""
         return [
             violation
             for violation in self.violations
@@ -62,7 +62,7 @@ class Examiner:
     front_end: FrontEnd = BRIDGE
 
     def subjects(self, recipes: Sequence[Recipe], *, every_path: bool = False) -> list[Subject]:
-        """Of every recipe the way through its code with the most to try, or every way."""
+        """Return, for every recipe, the way through its code with the most to try, or every way."""
         found = []
         for recipe in recipes:
             if recipe.front_end != self.front_end:
@@ -83,15 +83,17 @@ class Examiner:
         return found
 
     def given(self, variant: Variant) -> Given:
-        """What a worker can be given of a variant."""
+        """Return the settings of a variant that a worker can be given."""
         return given(variant, defaults=not self.front_end.takes_flags)
 
     def __call__(self, settings: PlainSettings) -> list[Violation]:
-        """What the rules say of settings."""
+        """Return the violations of settings."""
         return self._of(settings)
 
     def every(self, settings: PlainSettings) -> list[Violation]:
-        """The same, and then what says nothing new beside a stronger rule: it may be what is refused first."""
+        """Return the violations, then those that say nothing new beside a stronger rule: validation may refuse one of
+        them first.
+        """
         return [*self(settings), *self._of(settings, every=True)]
 
     def _of(self, settings: PlainSettings, *, every: bool = False) -> list[Violation]:
@@ -100,21 +102,21 @@ class Examiner:
 
 
 def saving(recipe: Recipe) -> Recipe:
-    """The recipe as one that saves, and loads what it saves, for a run that is to do so whatever the recipe says."""
+    """Make the recipe save, and load its save, for a run that is to do so whatever the recipe says."""
     wanted = [path for path in ("checkpoint.save", "checkpoint.load") if not _says(recipe, path)]
     return override(recipe, parse([f"{path}={SAVE}" for path in wanted], []).overrides) if wanted else recipe
 
 
 def _says(recipe: Recipe, path: str) -> bool:
-    """Whether a recipe says of itself that it does so."""
+    """Tell whether a recipe itself sets a path; the paths of a load count as one."""
     paths = LOADS if path in LOADS else (path,)
     return any(variant.value(path) not in (NONE, UNKNOWN) for variant in recipe.variants for path in paths)
 
 
 def tier_of(violation: Violation) -> Confirm:
-    """The lowest tier that can decide a finding. Validation has no say in what only happens after it.
+    """Return the lowest tier that can decide a finding. Validation has no say in failures that only happen after it.
 
-    What a command line refuses needs nothing but its own validation; nothing else of it is tried.
+    Refusals of a command line need nothing but its own validation; nothing else of it is tried.
     """
     if violation.recipe.front_end.takes_flags:
         return "introspect" if violation.case.stage == "startup" else "none"
@@ -123,10 +125,12 @@ def tier_of(violation: Violation) -> Confirm:
 
 
 def can_be_tried(violation: Violation, *trained: Confirm) -> bool:
-    """Whether a dry run can decide it: validation, or training that decides these tiers (without any: the CPU's)."""
+    """Tell whether a dry run can decide the finding: validation, or training that decides these tiers (without any:
+    the CPU's).
+    """
     return tier_of(violation) in ("introspect", *(trained or ("cpu",)))
 
 
 def without_environment(settings: PlainSettings, keeps: Collection[str] = ()) -> PlainSettings:
-    """The settings that are not environment variables, but for those to keep."""
+    """Return the settings that are not environment variables, but for those to keep."""
     return {path: value for path, value in settings.items() if path in keeps or not path.startswith("env.")}

@@ -1,4 +1,4 @@
-"""What a finding supposes that its recipe need not do: that it saves, or loads. A trial has to put that in."""
+"""Suppositions of a finding that its recipe need not fulfil: that it saves, or loads. A trial has to put them in."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ LOADS = ("checkpoint.load", "checkpoint.pretrained_checkpoint")
 
 
 def loads(settings: PlainSettings) -> bool:
-    """Whether settings load a checkpoint."""
+    """Tell whether settings load a checkpoint."""
     return any(settings.get(path) is not None for path in LOADS)
 
 
 def with_a_checkpoint(violation: Violation, settings: PlainSettings) -> dict[str, Any]:
-    """The settings with what the finding supposes: a save, or a load of what was saved."""
+    """Add the finding's supposition to the settings: a save, or a load of the saved checkpoint."""
     stage = violation.case.stage
     put_in = {}
     if stage in ("save", "load") and settings.get("checkpoint.save") is None:
@@ -33,17 +33,23 @@ def with_a_checkpoint(violation: Violation, settings: PlainSettings) -> dict[str
 
 
 def supposed(violation: Violation) -> str:
-    """What of that the recipe is not known to do: "it saved", "it loaded"; "" where nothing has to be supposed."""
+    """Return the supposition that the recipe is not known to fulfil: "it saved", "it loaded"; "" where there is none.
+
+    The content of a folder is not known either. A warning that is only about some checkpoints is seen with one that
+    the trial made; an error is about whatever is loaded.
+    """
     stage, variant = violation.case.stage, violation.variant
     if stage == "save" and not _is_there(variant, "checkpoint.save"):
         return "it saved"
     if stage == "load" and not any(_is_there(variant, path) for path in LOADS):
         return "it loaded"
+    if stage == "load" and violation.case.severity != "error" and violation.case.showing.saved_with:
+        return "what it loads was saved like that"
     return ""
 
 
 def confirmed(violation: Violation, tier: str, seen: str) -> Confirmation:
-    """A finding whose failure was seen, with what that takes."""
+    """Confirm a finding whose failure was seen, with its suppositions."""
     if what := supposed(violation):
         return Confirmation("hypothetical", tier, seen, f"would be confirmed if {what}")
     return Confirmation("confirmed", tier, seen)

@@ -27,9 +27,9 @@ from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.proxy import Proxy, base_of, proxy_of
 from mfsdp_lint.dryrun.proxy_settings import IN_32_BITS, SHORT
 from mfsdp_lint.dryrun.supposed import LOADS, confirmed, loads, with_a_checkpoint
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.model import Showing
-from mfsdp_lint.startup.resolve import WORLD_SIZE
 
 _16_BITS = ("mixed_precision", "mixed_precision.bf16", "mixed_precision.fp16", "model.bf16", "model.fp16")
 _8_BITS = ("mixed_precision.fp8", "mixed_precision.fp4", "model.fp8", "model.fp4")
@@ -49,7 +49,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a finding takes: the run with the mistake alone, and the control run. `why` it cannot be tried at all."""
+    """Trial of a finding: the run with the mistake alone, and the control run. `why` is the reason if it cannot be
+    tried at all.
+    """
 
     violation: Violation
     bad: Run | None = None
@@ -58,7 +60,7 @@ class Trial:
 
 
 def too_many(batch: Batch, settings: PlainSettings, ranks: int) -> str:
-    """Why there are too few ranks for a recipe's settings, "" where there are enough."""
+    """Explain why there are too few ranks for a recipe's settings; "" where there are enough."""
     takes = proxy_of(settings, ranks, batch.device).ranks
     if batch.most is None or takes <= batch.most:
         return ""
@@ -75,9 +77,9 @@ def want(
     showing: Showing = _NOTHING_MORE,
     watched: Sequence[str] = (),
 ) -> Run:
-    """Asks for a run of a recipe's settings, with a save, and one that loads what was saved, as the settings do.
+    """Ask for a run of a recipe's settings, with a save, and for one that loads the save, as the settings do.
 
-    What is loaded may be saved with other settings, as `showing` says.
+    The loaded checkpoint may be saved with other settings, as `showing` says.
     """
     if settings.get("checkpoint.pretrained_checkpoint") is not None and settings.get("checkpoint.load") is None:
         settings = {**settings, "checkpoint.finetune": True}  # as the launcher sets it where nothing else is loaded
@@ -95,7 +97,7 @@ def want(
 def plan(
     batch: Batch, settings: PlainSettings, violations: Sequence[Violation], ranks: int, judge: Judge
 ) -> list[Trial]:
-    """Asks for the runs that these findings take, each with the mistakes of the others taken out."""
+    """Ask for the runs that these findings need, each with the mistakes of the others taken out."""
     trials = []
     for violation in violations:
         alone = without(settings, [other for other in violations if other is not violation])
@@ -118,7 +120,9 @@ def plan(
 def _sharper(
     violation: Violation, bad: PlainSettings, good: PlainSettings, ranks: int, judge: Judge, device: Device
 ) -> tuple[PlainSettings, PlainSettings]:
-    """Both in 32 bits, unless the mistake is about fewer: in 16 bits rounding may hide what nothing raises."""
+    """Return both in 32 bits, unless the mistake is about fewer: in 16 bits rounding may hide a fault that nothing
+    raises.
+    """
     sharp = [
         {**{path: value for path, value in each.items() if not path.startswith("mixed_precision.")}, **IN_32_BITS}
         for each in (bad, good)
@@ -128,7 +132,7 @@ def _sharper(
 
 
 def _wanted(batch: Batch, violation: Violation, settings: PlainSettings, ranks: int) -> Run:
-    """The run that a finding's stage takes: what goes wrong in a load has been saved, unless nothing is loaded."""
+    """Ask for the run that a finding's stage needs: a load needs a save before it, unless nothing is loaded."""
     stage = violation.case.stage
     load = stage == "load" and loads(settings)
     showing, watched = violation.case.showing, seen.watched(violation)
@@ -136,7 +140,7 @@ def _wanted(batch: Batch, violation: Violation, settings: PlainSettings, ranks: 
 
 
 def without(settings: PlainSettings, violations: Sequence[Violation]) -> PlainSettings:
-    """The settings with mistakes taken out."""
+    """Remove mistakes from the settings."""
     for violation in violations:
         controls = controls_of(violation)
         settings = controls[0].applied(settings) if controls else settings
@@ -144,7 +148,7 @@ def without(settings: PlainSettings, violations: Sequence[Violation]) -> PlainSe
 
 
 def _is_in(violation: Violation, settings: PlainSettings, ranks: int, judge: Judge, device: Device) -> bool:
-    """Whether the rule still finds the mistake in the proxy."""
+    """Tell whether the rule still finds the mistake in the proxy."""
     small = proxy_of(settings, ranks, device, violation.case.showing.keeps)
     if violation.rule.judges == "writes":
         return violation.primary.setting in small.settings
@@ -156,7 +160,7 @@ def _is_in(violation: Violation, settings: PlainSettings, ranks: int, judge: Jud
 
 
 def confirm(trial: Trial, batch: Batch) -> Confirmation:
-    """What the runs say of one finding."""
+    """Decide one finding by its runs."""
     tier = batch.device.tier
     if trial.bad is None or trial.good is None:
         return inconclusive(trial.why, tier=tier)
@@ -184,13 +188,15 @@ def confirm(trial: Trial, batch: Batch) -> Confirmation:
 
 
 def _last(run: Run, batch: Batch) -> Outcome:
-    """What came of the run that loads, or of the one that failed before it could; else of the one run that there is."""
+    """Return the outcome of the run that loads, or of the one that failed before it could; else of the one run that
+    there is.
+    """
     outcome = batch.outcome(run.run)
     return batch.outcome(run.load) if run.load is not None and outcome.passed else outcome
 
 
 def _shows_nothing(violation: Violation, ranks: int) -> str:
-    """Why a run in which nothing goes wrong says nothing of a finding, "" where it refutes it."""
+    """Explain why a run in which nothing goes wrong does not refute a finding; "" where it does."""
     if ranks == 1:
         return "it ran through on one rank, which has nobody to share anything with"
     case = violation.case
@@ -201,7 +207,7 @@ def _shows_nothing(violation: Violation, ranks: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a run: its outcome, what is wrong with it in silence, and why that cannot be told."""
+    """Result of a run: its outcome, its silent faults, and the reason why these cannot be determined."""
 
     outcome: Outcome
     symptoms: tuple[str, ...]
@@ -209,12 +215,12 @@ class Result:
 
     @property
     def trained(self) -> bool:
-        """Whether it ran through, with a loss that is a number."""
+        """Tell whether the run passed, with a loss that is a number."""
         return self.outcome.passed and all(map(math.isfinite, losses_of(self.outcome)))
 
     @property
     def fine(self) -> bool:
-        """Whether it ran through, and as plain DDP does."""
+        """Tell whether the run passed, and agrees with plain DDP."""
         return self.outcome.passed and not self.symptoms and not self.why
 
     @property
@@ -228,7 +234,7 @@ class Result:
 
 
 def result(run: Run, batch: Batch) -> Result:
-    """What came of a run, against plain DDP."""
+    """Return the result of a run, compared with plain DDP."""
     outcome, plain = batch.outcome(run.run), batch.outcome(run.plain)
     if run.load is not None and outcome.passed:
         loaded = batch.outcome(run.load)
@@ -249,7 +255,7 @@ def result(run: Run, batch: Batch) -> Result:
 
 
 def tolerance_of(proxy: Proxy) -> Tolerance:
-    """How closely a proxy's run has to agree with plain DDP."""
+    """Return the tolerance of a proxy's run, relative to plain DDP."""
     settings = proxy.settings
     named = str(settings.get("mixed_precision"))
     if any(settings.get(path) for path in _8_BITS) or "fp8" in named or "fp4" in named:

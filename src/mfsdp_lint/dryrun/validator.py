@@ -21,7 +21,7 @@ class NoAnswer(Exception):
 
 
 class Asked(Protocol):
-    """What answers for start-up validation. `stood_in` and `pretended` are as those of Validator."""
+    """Process that answers for start-up validation. `stood_in` and `pretended` are as those of Validator."""
 
     @property
     def stood_in(self) -> tuple[str, ...]: ...
@@ -30,7 +30,7 @@ class Asked(Protocol):
     def pretended(self) -> tuple[str, ...]: ...
 
     def ask(self, settings: PlainSettings, given: Given) -> Outcome:
-        """What validation says of settings that were once those of `given`. Raises NoAnswer."""
+        """Ask validation about settings that were once those of `given`. Raises NoAnswer."""
 
 
 class Validator:
@@ -49,11 +49,11 @@ class Validator:
             raise NoAnswer(f"{what} cannot be imported: {failure.message}{place}")
 
     def ask(self, settings: PlainSettings, given: Given) -> Outcome:
-        """What Megatron-Bridge's validation says. Raises NoAnswer."""
+        """Ask Megatron-Bridge's validation. Raises NoAnswer."""
         return self.answer({"settings": dict(settings)}, given.world_size)
 
     def answer(self, asked: Mapping[str, Any], world_size: int) -> Outcome:
-        """What the process says, for so many ranks. Raises NoAnswer."""
+        """Ask the process, for so many ranks. Raises NoAnswer."""
         started = time.monotonic()
         self._asked += 1
         question = {"id": self._asked, **asked, "world_size": world_size}
@@ -93,7 +93,7 @@ class Validator:
 
 @contextmanager
 def validator(launch: Contained, transformer_engine: str, timeout: float) -> Iterator[Validator]:
-    """Starts it; the first answer takes as long as its imports. Raises NoAnswer.
+    """Start the process; the first answer takes as long as its imports. Raises NoAnswer.
 
     Where there is no Transformer Engine, validation is told that there is this version.
     """
@@ -105,7 +105,7 @@ def validator(launch: Contained, transformer_engine: str, timeout: float) -> Ite
 def talking(
     launch: Contained, module: str, *arguments: str, timeout: float, what: str = "megatron-bridge"
 ) -> Iterator[Validator]:
-    """Starts a module of the worker that validates with `what`. Raises NoAnswer."""
+    """Start a module of the worker that validates with `what`. Raises NoAnswer."""
     process = launch.start(launch.command(module, *arguments), output=f"{module}.log", talk=True)
     try:
         yield Validator(process, timeout, what)

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
-from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
@@ -24,11 +23,12 @@ from mfsdp_lint.dryrun.plain import recipe_of
 from mfsdp_lint.dryrun.run import Means, Told, dry_run
 from mfsdp_lint.dryrun.subject import Examiner, Subject, tier_of
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.rules.model import Confirm, Example, Rule
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.snapshots.knowledge import load_knowledge
-from mfsdp_lint.versions.target import Target
 
 Agreement = Literal["agreement", "disagreement", "undecidable"]
 
@@ -68,7 +68,7 @@ class Row:
 
     @property
     def agreement(self) -> Agreement:
-        """Whether the installed Megatron does as the rule says; it takes a bad and a good example to show that."""
+        """Compare the installed Megatron with the rule; it takes a bad and a good example to show agreement."""
         if any(each.verdict == ("refuted" if each.bad else "failed") for each in self.tried):
             return "disagreement"
         seen = {(each.bad, each.verdict) for each in self.tried}
@@ -76,11 +76,11 @@ class Row:
 
     @property
     def seconds(self) -> float:
-        """How long the runs took, without imports. Runs that examples share count for each."""
+        """Return the seconds that the runs took, without imports. Runs that examples share count for each."""
         return sum(each.seconds for each in self.tried)
 
     def told(self, bad: bool) -> str:
-        """`confirmed`, or `2 confirmed, 1 inconclusive`."""
+        """Sum up the verdicts: `confirmed`, or `2 confirmed, 1 inconclusive`."""
         verdicts = Counter(each.verdict for each in self.tried if each.bad is bad)
         if len(verdicts) == 1:
             return next(iter(verdicts))
@@ -105,7 +105,7 @@ def verify(
     codes: Collection[str],
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[Row]:
-    """Tries the examples of those of `codes` that say something at the installed versions; all `rules` judge them.
+    """Try the examples of the rules in `codes` that apply at the installed versions; all `rules` judge them.
 
     Raises UsageError.
     """
@@ -143,7 +143,9 @@ def verify_command_line(
     codes: Collection[str],
     tell: Callable[[str], None] = lambda _: None,
 ) -> list[Row]:
-    """The same for what Megatron-LM's command line refuses at start-up, with a source tree. Raises UsageError."""
+    """Try the examples of rules about refusals of Megatron-LM's command line at start-up, with a source tree. Raises
+    UsageError.
+    """
     judge = Examiner(tree.target, rules, front_end=MEGATRON_LM)
     here = [(rule, found) for rule in rules if rule.code in codes and (found := rule.at(tree.target, MEGATRON_LM))]
     refusing = [(rule, found) for rule, found in here if any(case.stage == "startup" for case in found.cases)]
@@ -159,18 +161,18 @@ def verify_command_line(
 
 
 def _tiers(installed: Installed) -> tuple[Tier, ...]:
-    """What can be tried here; rules that the CPU decides are tried there, with GPUs or without."""
+    """Return the tiers that can be tried here; rules that the CPU decides are tried there, with GPUs or without."""
     return ("introspect", "cpu", "gpu") if len(installed.gpus) >= _RANKS else ("introspect", "cpu")
 
 
 def _tier(case: _Case) -> Confirm:
-    """The tier for an example: that of the case that its mistake falls under, else the rule's lowest."""
+    """Return the tier for an example: that of the case that its mistake falls under, else the rule's lowest."""
     violations = case.subject.violations if case.subject else ()
     return next((tier_of(each) for each in violations if each.rule.code == case.rule.code), _lowest(case.rule))
 
 
 def _lowest(here: Rule) -> Confirm:
-    """The lowest tier that decides a rule, as it reads at the installed versions."""
+    """Return the lowest tier that decides a rule, as it reads at the installed versions."""
     return min((case.confirm for case in here.cases), key=_FROM_LOW_TO_HIGH.index)
 
 
@@ -204,7 +206,7 @@ def _case(rule: Rule, example: Example, number: int, judge: Examiner) -> _Case:
 
 
 def _recipe(example: Example, judge: Examiner) -> Recipe:
-    """An example's recipe: its settings, or its Python where it is about the assignments there."""
+    """Make an example's recipe: from its settings, or from its Python where it is about the assignments there."""
     if example.settings:
         return replace(recipe_of(example.settings), front_end=judge.front_end)
     sources = Sources({_FILE: example.python})
@@ -227,7 +229,7 @@ def _tried(case: _Case, told: Told | None) -> Tried:
 
 
 def _good(rule: Rule, told: Told) -> tuple[str, str]:
-    """What became of a good example: it failed only if it did so as the rule says."""
+    """Judge a good example: it failed only if it did so as the rule says."""
     validation, result = told.validation, told.result
     if validation is None:
         return "inconclusive", told.why
@@ -254,12 +256,16 @@ def _good(rule: Rule, told: Told) -> tuple[str, str]:
 
 
 def _may_be_of(rule: Rule, refusal: Refusal) -> bool:
-    """Not where another rule speaks for it: some have an error in common."""
+    """Tell whether a refusal may be the rule's: not where another rule explains it, for some have an error
+    in common.
+    """
     return refusal.violation is None or refusal.violation.rule.code == rule.code
 
 
 def _is_open(rule: Rule, told: Told) -> str:
-    """Why a good example fails all the same: it leaves open what the rule asks, or cannot be given as it is."""
+    """Explain why a good example fails all the same: it leaves the rule's condition open, or cannot be
+    given as it is.
+    """
     validation = told.validation
     if validation and validation.last.not_given:
         return f"{min(validation.last.not_given)} cannot be given to this version"

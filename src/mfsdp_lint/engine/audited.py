@@ -1,12 +1,12 @@
-"""What the audit's page is made of: what a run comes to, and all recipes for every target and at a revision."""
+"""The data of the audit's page: the outcome of a run, and all recipes for every target and at a revision."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from mfsdp_lint import terminal
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine import cache
@@ -15,11 +15,11 @@ from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.engine.read import Question, question, read, with_launchers
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.memory.result import MemoryOf
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.reports.audit.page.sides import Side, side_document
 from mfsdp_lint.reports.snippet import lines_of
-from mfsdp_lint.versions.target import Target
 
 IsWanted = Callable[[str, str], bool]
 """Whether a recipe is shown, by its name and its qualified name."""
@@ -38,9 +38,9 @@ MemoryFor = Callable[[Target], MemoryOf]
 
 
 def audited(options: Options, is_wanted: IsWanted, memory: MemoryFor | None = None) -> Audited:
-    """Judges, proves the fixes as for a report that shows them, and gathers what the recipes come to.
+    """Judge the project, prove the fixes as for a report that shows them, and collect the settings of the recipes.
 
-    With `options.since` also what they came to at that revision, without their memory. Raises UsageError.
+    With `options.since`, also collect their settings at that revision, without their memory. Raises UsageError.
     """
     outcome, asked = judged(options)
     found = recipes_by_target(outcome, asked)
@@ -55,21 +55,21 @@ def audited(options: Options, is_wanted: IsWanted, memory: MemoryFor | None = No
 
 
 def main() -> None:
-    """The process that sees an earlier revision: options in, its side out."""
+    """Run the process that judges an earlier revision: options in, its side out."""
     options, _ = asked_of_child()
     outcome, asked = judged(replace(options, cache=False), proofs=False)
     mine = side(asked.target, recipes_by_target(outcome, asked)[asked.target], outcome, asked)
-    sys.stdout.write(json.dumps(side_document(mine)))
+    terminal.document([json.dumps(side_document(mine))])
 
 
 def judged(options: Options, *, proofs: bool = True) -> tuple[Outcome, Question]:
-    """What a run comes to, perhaps known from an earlier one, and what it read."""
+    """Return the outcome of a run, perhaps cached from an earlier one, and the question that it read."""
     outcome = cache.run(replace(options, group_by="recipe", show_fixes=proofs, since=None))
     return outcome, with_launchers(question(options)[0])
 
 
 def recipes_by_target(outcome: Outcome, asked: Question) -> Mapping[Target, tuple[Recipe, ...]]:
-    """The recipes for every target, read now where the outcome is known from an earlier run."""
+    """Return the recipes for every target; read them now where the outcome is cached from an earlier run."""
     if outcome.read is not None:
         return outcome.read
     sources = Sources(asked.command_line.texts)

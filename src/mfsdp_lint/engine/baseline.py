@@ -37,13 +37,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a file accepts."""
+    """The accepted findings that a file lists."""
 
     file: str
     entries: tuple[Entry, ...]
 
     def accepted(self, findings: Sequence[Finding]) -> dict[int, Entry]:
-        """By their index, the findings that it accepts, each by an entry of its own."""
+        """Return, by index, the findings that it accepts, each with an entry of its own."""
         free: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in self.entries:
             free[entry.path, entry.fingerprint].append(entry)
@@ -65,7 +65,7 @@ class Baseline:
     def stale(
         self, findings: Sequence[Finding], codes: Collection[str], paths: Collection[str], folders: Collection[str]
     ) -> Iterator[Finding]:
-        """What is said of entries that accept nothing, of those that these codes, files and folders were to find."""
+        """Yield a finding for each entry that accepts nothing, where these codes, files and folders were to find it."""
         used = list(self.accepted(findings).values())
         for entry in self.entries:
             if entry in used:
@@ -76,23 +76,23 @@ class Baseline:
     def updated(
         self, findings: Sequence[Finding], codes: Collection[str], paths: Collection[str], folders: Collection[str]
     ) -> Baseline:
-        """The baseline that accepts these findings, and what it did of other rules and in other files."""
+        """Return the baseline that accepts these findings, and keeps its entries of other rules and in other files."""
         asked = (entry for entry in self.entries if entry.code in codes)
         again = [entry for entry in asked if self._was_asked_for(entry, paths, folders)]
         others = [entry for entry in self.entries if entry not in again]
         return Baseline(self.file, tuple(sorted([*others, *map(self._entry, filter(_may_be_accepted, findings))])))
 
     def relative(self, path: str) -> str:
-        """A path as the entries have it."""
+        """Return a path as the entries have it."""
         folder = os.path.dirname(os.path.abspath(self.file))
         return os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/")
 
     def absolute(self, path: str) -> str:
-        """The path of an entry, for whoever is in any folder."""
+        """Return the absolute path of an entry."""
         return os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(self.file)), path))
 
     def write(self) -> None:
-        """Writes the file. Raises UsageError where that cannot be."""
+        """Write the file. Raises UsageError where it cannot be written."""
         rows = ",\n".join("    " + json.dumps(_document(entry), ensure_ascii=False) for entry in self.entries)
         text = f'{{\n  "version": {VERSION},\n  "findings": [\n{rows}\n  ]\n}}\n' if rows else _EMPTY
         try:
@@ -127,7 +127,7 @@ _EMPTY = f'{{\n  "version": {VERSION},\n  "findings": []\n}}\n'
 
 
 def load(file: str, *, to_update: bool) -> Baseline:
-    """The baseline of a file; an empty one where there is none `to_update` so far. Raises UsageError."""
+    """Read the baseline of a file; an empty one where a file `to_update` is missing. Raises UsageError."""
     try:
         content = disk.read(file)
     except FileNotFoundError:
@@ -162,7 +162,7 @@ def _may_be_accepted(finding: Finding) -> bool:
 
 
 def _line(file: str, entry: Entry) -> int:
-    """The line of an entry: each has one of its own, as it is written."""
+    """Return the line of an entry: each has one of its own, as it is written."""
     row = json.dumps(_document(entry), ensure_ascii=False)
     try:
         lines: Iterable[str] = disk.read(file).decode("utf-8", "replace").splitlines()

@@ -1,8 +1,8 @@
-"""What earlier runs came to, in files: a check of what nobody changed since takes no time.
+"""A cache of outcomes, in files: a check of unchanged files takes no time.
 
-A run is known by what was asked and by the tool itself; what it came to counts for as long as every look at the disk
-that it took shows the same (inputs/disk.py). The files hold data alone. They may be deleted, damaged or written by
-several runs at once: what cannot be used is judged anew.
+The key of a run is its question and the tool itself; its outcome counts for as long as every look at the disk that it
+took shows the same (inputs/disk.py). The files hold data alone. They may be deleted, damaged or written by several
+runs at once: an unusable file is ignored, and the run is done anew.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from contextlib import suppress
 from hashlib import blake2b
 
 from mfsdp_lint import __version__
-from mfsdp_lint.core.files import PACKAGE, RULES, put
+from mfsdp_lint.core import files
+from mfsdp_lint.core.files import PACKAGE, RULES
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
@@ -24,8 +25,8 @@ from mfsdp_lint.inputs.installations import active_environments, own_packages
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.projects import root_above
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.results.by_recipe import RecipeState
-from mfsdp_lint.results.summary import Summary
+from mfsdp_lint.reports.by_recipe import RecipeState
+from mfsdp_lint.reports.summary import Summary
 
 FOLDER = ".mfsdp_cache"
 """Where runs are kept, in the root of the project that a run is started in."""
@@ -39,7 +40,7 @@ MOST_RUNS = 100
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a run came to, and every look at the disk that led to it."""
+    """The outcome of a run, and every look at the disk that led to it."""
 
     looks: tuple[disk.Look, ...]
     findings: tuple[Finding, ...]
@@ -51,9 +52,9 @@ class Kept:
 
 
 def run(options: Options) -> Outcome:
-    """Does what the options ask for, or knows from an earlier run what that comes to. Raises UsageError.
+    """Run the linter as the options ask, or return the cached outcome of an earlier run. Raises UsageError.
 
-    What changes files, or asks a dry run, is always done.
+    A run that changes files, or asks a dry run, is always done.
     """
     place = _place(options) if options.cache and not _is_always_done(options) else None
     if place is None:
@@ -92,14 +93,14 @@ def _anew(options: Options) -> Outcome:
 
 
 def _look_at_rules(folder: str) -> None:
-    """Rules of a team are as much a part of a run as what it reads."""
+    """Record a look at the rules of a team: they are as much a part of a run as the files that it reads."""
     for name in disk.Listing(folder).matching("*.yaml"):
         with suppress(OSError):
             disk.read(os.path.join(folder, name))
 
 
 def _place(options: Options) -> str | None:
-    """The file that keeps what these options come to here; None where nothing can be kept."""
+    """Return the file that keeps the outcome of these options here; None where nothing can be kept."""
     folder = options.cache_dir or os.environ.get(VARIABLE)
     if folder is None:
         folder = os.path.join(root_above(os.getcwd()), FOLDER)
@@ -110,16 +111,15 @@ def _place(options: Options) -> str | None:
         os.makedirs(folder, exist_ok=True)
         disk.overlook(folder)
         ignore = os.path.join(folder, ".gitignore")
-        if not os.path.exists(ignore):
-            with open(ignore, "w", encoding="utf-8") as file:
-                file.write("*\n")
+        if not os.path.lexists(ignore):
+            files.put(ignore, b"*\n")
     except OSError:
         return None
     return os.path.join(folder, f"{_key(options)}.json")
 
 
 def _key(options: Options) -> str:
-    """What tells one question from all others, whoever asks it: not the format that the answer is told in."""
+    """Return a key that differs for every question, whoever asks it. The format of the answer is not part of it."""
     seen = options.fixes_are_seen
     asked = replace(options, output_format=(), statistics=False, fail_on=None, show_fixes=seen, cache_dir=None)
     parts = (__version__, *_own_files(), sys.version, os.getcwd(), repr(asked), *active_environments(), *own_packages())
@@ -127,7 +127,10 @@ def _key(options: Options) -> str:
 
 
 def _own_files() -> Iterator[str]:
-    """What tells one state of the tool from another of the same version: in a checkout all files, else one."""
+    """Yield texts that differ between two states of one version of the tool.
+
+    In a checkout they are about all files, else about one.
+    """
     if not os.path.isdir(RULES):
         yield str(os.stat(__file__).st_mtime_ns)
         return
@@ -144,15 +147,14 @@ def _own_files() -> Iterator[str]:
 
 
 def sealed(data: bytes) -> bytes:
-    """What a file holds for some data: what tells whether any of it was damaged, and the data."""
+    """Return the content of a file for some data: a digest that detects damage, and the data."""
     return blake2b(data, digest_size=16).hexdigest().encode() + b"\n" + data
 
 
 def load(place: str) -> Kept | None:
-    """What a file holds; None where that is damaged, of another shape, or not there."""
+    """Read a file of the cache; None where it is damaged, of another shape, or not there."""
     try:
-        with open(place, "rb") as file:
-            content = file.read()
+        content = files.read(place)
     except OSError:
         return None
     data = content.partition(b"\n")[2]
@@ -179,17 +181,17 @@ def _save(place: str, outcome: Outcome, record: disk.Record) -> None:
 
     # Names that are no text cannot be written, and a full disk is nobody's fault.
     with suppress(OSError, ValueError, TypeError):
-        put(place, sealed(msgspec.json.encode(kept)), 0o600)
+        files.put(place, sealed(msgspec.json.encode(kept)), 0o600)
         _forget_the_oldest(os.path.dirname(place))
 
 
 def _forget_the_oldest(folder: str) -> None:
-    files = [os.path.join(folder, name) for name in os.listdir(folder) if not name.startswith(".")]
-    if len(files) > MOST_RUNS:
+    kept = [os.path.join(folder, name) for name in os.listdir(folder) if not name.startswith(".")]
+    if len(kept) > MOST_RUNS:
         ages = {}
-        for path in files:
+        for path in kept:
             with suppress(OSError):
                 ages[path] = os.stat(path).st_mtime_ns
-        for path in sorted(ages, key=ages.__getitem__)[: len(files) - MOST_RUNS]:
+        for path in sorted(ages, key=ages.__getitem__)[: len(kept) - MOST_RUNS]:
             with suppress(OSError):
                 os.unlink(path)

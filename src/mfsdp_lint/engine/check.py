@@ -10,14 +10,17 @@ from mfsdp_lint.core.records import dataclass, fields
 from mfsdp_lint.engine import cache
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import Options, UsageError, merge
-from mfsdp_lint.results.summary import Summary
+from mfsdp_lint.reports.summary import Summary
 
 _WRITES = ("fix", "fix_only", "update_baseline")
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What files come to: the findings that count, those that are silenced, by place; and what could not be checked."""
+    """The result of a check: the findings that count, the silenced ones, and the problems.
+
+    Findings are in the order of their places. `problems` name the files that could not be checked.
+    """
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Finding, ...]
@@ -28,10 +31,10 @@ class Checked:
 def check(
     paths: Sequence[str] = (".",), *, config: str | None = None, isolated: bool = False, **options: Any
 ) -> Checked:
-    """Checks files, folders and addresses, as `mfsdp-lint PATHS` does; nothing in them is imported or run.
+    """Check files, folders and addresses, as `mfsdp-lint PATHS` does; nothing in them is imported or run.
 
     `options` are the keys of the configuration with `_` for `-` (`select=("MFSDP1",)`, `target_bridge="0.4.2"`). They
-    stand over those of the nearest configuration, of the file `config`, or with `isolated` of none. Nothing is written.
+    override those of the nearest configuration, of the file `config`, or with `isolated` of none. Nothing is written.
     Raises UsageError for an option that is wrong.
     """
     known = {field.name for field in fields(Options)} - {"paths", *_WRITES}

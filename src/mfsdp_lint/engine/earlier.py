@@ -1,6 +1,6 @@
-"""What was wrong at a revision: the tree as it was is judged by the same rules, in a process of its own.
+"""Mistakes at an earlier revision: the tree as it was is judged by the same rules, in a process of its own.
 
-That process is in another folder, so that every relative path means what it meant; nothing of ours is shared with it.
+That process is in another folder, so that every relative path keeps its meaning; it shares no state with this one.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
+from mfsdp_lint import terminal
 from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.engine.judge import Judge, Judgement, file_finding
+from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.read import question, with_launchers
 from mfsdp_lint.inputs.history import revision, write_tree
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.rules.about_files import file_finding
 from mfsdp_lint.rules.check import Violation
-from mfsdp_lint.versions.target import Target
 
 _CHILD = "import sys; sys.path[:] = {path!r}; from {module} import main; main()"
 
@@ -30,10 +32,10 @@ Mistake = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What was wrong then. Paths are relative to the root of the repository.
+    """The mistakes at the earlier revision. Paths are relative to the root of the repository.
 
-    `broken` are the mistakes of recipes, `others` the fingerprints of what is said of files; `contents` are what tells
-    findings without the name of their file, by that file.
+    `broken` are the mistakes of recipes, `others` the fingerprints of findings about files; `contents` are, by file,
+    the fingerprints that identify findings without the name of their file.
     """
 
     broken: tuple[tuple[Mistake, Severity], ...]
@@ -43,13 +45,13 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """What there was, to compare with."""
+    """The earlier mistakes, to compare with."""
 
     root: str
     earlier: Earlier
 
     def caused(self, finding: Finding, violations: tuple[Violation, ...]) -> bool:
-        """Whether the change since then caused it: some recipe makes a mistake now that it did not make, or a worse."""
+        """Tell whether the change since then caused the finding: some recipe makes a new mistake, or makes it worse."""
         before = dict(self.earlier.broken)
         gone = {mark for path, mark in self.earlier.contents if not os.path.lexists(os.path.join(self.root, path))}
         if finding.content_fingerprint in gone:  # its file has another name now
@@ -60,14 +62,17 @@ class Since:
 
 
 def since(text: str, options: Options, target: Target) -> Since:
-    """What was wrong at the revision that a text names, judged against what it used then. Raises UsageError."""
+    """Find the mistakes at the revision that a text names, judged by the versions used then. Raises UsageError."""
     said = at_revision(text, options, target, __name__)
     return Since(said.root, msgspec.json.decode(said.answer, type=Earlier))
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a process answered that saw the tree as it was: `root` is the repository's, `tree` the folder it saw."""
+    """The answer of a process that judged the tree as it was.
+
+    `root` is the folder of the repository, `tree` the folder that the process saw.
+    """
 
     root: str
     tree: str
@@ -75,9 +80,9 @@ class Said:
 
 
 def at_revision(text: str, options: Options, target: Target, module: str) -> Said:
-    """What the `main` of a module answers to these options in the tree of a revision. Raises UsageError.
+    """Return the answer of a module's `main` to these options in the tree of a revision. Raises UsageError.
 
-    It is given the options and the folder on its standard input, as `asked_of_child` reads them.
+    The process reads the options and the folder from its standard input, as `asked_of_child` does.
     """
     there = revision(text, os.getcwd())
     with TemporaryDirectory(prefix="mfsdp-lint-") as temporary:
@@ -90,18 +95,18 @@ def at_revision(text: str, options: Options, target: Target, module: str) -> Sai
 
 
 def asked_of_child() -> tuple[Options, str]:
-    """What this process was started to look at, and the folder of the tree."""
+    """Read the options of this process, and the folder of the tree."""
     return msgspec.json.decode(sys.stdin.buffer.read(), type=tuple[Options, str])
 
 
 def main() -> None:
-    """The process: options in, what was wrong out."""
+    """Run the process: options in, mistakes out."""
     options, tree = asked_of_child()
     from mfsdp_lint.engine.run import prepare
 
     asked = with_launchers(question(options)[0])
     judge, _, _ = prepare(options, asked)
-    sys.stdout.buffer.write(msgspec.json.encode(_seen(judge, tree)))
+    terminal.data(msgspec.json.encode(_seen(judge, tree)))
 
 
 def _seen(judge: Judge, tree: str) -> Earlier:
@@ -135,7 +140,7 @@ def _answer(question: bytes, folder: str, module: str) -> bytes:
 
 
 def _as_it_was(options: Options, root: str, tree: str) -> Options:
-    """The same question about the tree; what is outside of the repository stays where it is."""
+    """Return the options for the tree; paths outside of the repository stay as they are."""
 
     def there(path: str) -> str:
         absolute = os.path.realpath(path)
@@ -156,7 +161,7 @@ def _as_it_was(options: Options, root: str, tree: str) -> Options:
 
 
 def _moved(path: str, root: str, tree: str) -> str:
-    """An absolute path of the repository in the tree."""
+    """Return the path in the tree for an absolute path of the repository."""
     if not os.path.isabs(path):
         return path
     inside = os.path.relpath(os.path.realpath(path), root)
@@ -164,8 +169,10 @@ def _moved(path: str, root: str, tree: str) -> str:
 
 
 def _at_todays_versions(options: Options, target: Target, known: frozenset[str]) -> Options:
-    """The options; with the versions of today, where no file of the revision could say others (as a virtual
-    environment, which is in none)."""
+    """Return the options with the versions of today, where no file of the revision could name others.
+
+    A virtual environment, for example, names them and is in no revision.
+    """
     if options.target_bridge or options.target_core:
         return options
     whys = target.reason.replace(";", ",").split(",")

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.recipe import Callers, Recipe, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain, is_known_as
-from mfsdp_lint.enabling.guide import Asked, guide
-from mfsdp_lint.enabling.outcome import Enabling
-from mfsdp_lint.enabling.requirements import Requirement, requirement
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.read import Question, question
 from mfsdp_lint.engine.repair import Repair
 from mfsdp_lint.engine.run import prepare
 from mfsdp_lint.fixes.apply import Fixed
+from mfsdp_lint.fixes.enabling.guide import Asked, guide
+from mfsdp_lint.fixes.enabling.outcome import Enabling
+from mfsdp_lint.fixes.enabling.requirements import Requirement, requirement
 from mfsdp_lint.fixes.judged import Judged
 from mfsdp_lint.fixes.placements import Texts
 from mfsdp_lint.fixes.plan import plan
@@ -25,8 +24,9 @@ from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.inputs.addresses import is_address, parse_address
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
+from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.rules.check import Violation
-from mfsdp_lint.versions.target import Target
 
 DISABLED = "Megatron-FSDP is not on"
 """What is wrong with the recipe, as the proof has it."""
@@ -35,9 +35,10 @@ _NAMED = 5
 
 
 def enable(options: Options, asked: Asked) -> Enabling | tuple[Problem, ...]:
-    """Works it out; writes nothing. The problems where a file cannot be read. Raises UsageError.
+    """Work out how to turn Megatron-FSDP on, without writing anything.
 
-    `options` have one path, an address without arguments or a file with one recipe.
+    Returns the problems where a file cannot be read. Raises UsageError. `options` have one path, an address without
+    arguments or a file with one recipe.
     """
     (address,) = options.paths
     path = parse_address(address).path if is_address(address) else address
@@ -54,7 +55,7 @@ def enable(options: Options, asked: Asked) -> Enabling | tuple[Problem, ...]:
 
 
 def _asked_for(recipes: Sequence[Recipe], address: str) -> tuple[Recipe, ...]:
-    """The recipe of the address, once for every reading. Raises UsageError."""
+    """Return the recipe of the address, once for every reading. Raises UsageError."""
     function = parse_address(address).function if is_address(address) else ""
     if "(" in address:
         raise UsageError(f"{address}: a recipe is enabled for whoever calls it; leave the arguments out")
@@ -70,7 +71,7 @@ def _asked_for(recipes: Sequence[Recipe], address: str) -> tuple[Recipe, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One recipe, in every reading, and the project around it."""
+    """An attempt at one recipe, in every reading, and the project around it."""
 
     question: Question
     judge: Judge
@@ -140,7 +141,7 @@ class _Attempt:
 
 
 def _marked(judged: Judged, recipe: Recipe, wanted: Mapping[str, Plain], texts: Texts) -> Judged:
-    """The same with one mistake more: in the recipe, and in those that are built on it, it is not on."""
+    """Add a mistake to a judgement: FSDP is not on in the recipe, and in the recipes that are built on it."""
 
     def marks(recipes: Iterable[Recipe]) -> list[Broken]:
         return [
@@ -160,7 +161,7 @@ def _marked(judged: Judged, recipe: Recipe, wanted: Mapping[str, Plain], texts: 
 
 
 def _without_switches(judged: Judged, recipe: Recipe) -> Judged:
-    """The same where nobody has to turn it on in the recipe: who gives its switches is one of its other callers."""
+    """Return the judgement with the recipe's switches treated as arguments of its other callers."""
     gone = {id(way) for each in judged.recipes if _same(each, recipe) for way in each.exposed}
     return replace(
         judged,
@@ -190,7 +191,7 @@ class _EitherWay:
 
 
 def switches_of(recipe: Recipe) -> tuple[str, ...]:
-    """The parameters by which a caller may turn it on."""
+    """Return the parameters by which a caller may turn FSDP on."""
     return tuple(dict.fromkeys(name for way in recipe.exposed for name in way.exposed))
 
 
@@ -199,7 +200,7 @@ def _same(one: Recipe, other: Recipe) -> bool:
 
 
 def _built_on(variant: Variant, recipe: Recipe) -> bool:
-    """Whether something in it was written by the recipe's own function."""
+    """Tell whether the recipe's own function wrote any setting of the variant."""
     return any(
         origin.function == recipe.name and origin.span.path == recipe.path
         for path in variant.settings
@@ -213,5 +214,5 @@ def _obstacle(violation: Violation) -> str:
 
 
 def _once(violations: Iterable[Violation]) -> tuple[Violation, ...]:
-    """One of each rule that says the same."""
+    """Keep one violation for each rule and message."""
     return tuple({(each.rule.code, each.case.message.of(each.seen)): each for each in violations}.values())

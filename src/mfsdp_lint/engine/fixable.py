@@ -1,4 +1,4 @@
-"""What is said of fixing a finding: with a proof where somebody sees it, else that there may be a fix at most."""
+"""Fixes of findings: proved where the report shows them, else only marked as possible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SILENCED = "a comment silences it"
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What a run knows of fixes already, by fingerprint: the ones that hold, and why others do not."""
+    """Fixes that a run has tried already, by fingerprint: those that hold, and why others do not."""
 
     holds: frozenset[str] = frozenset()
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -31,9 +31,9 @@ NOTHING_TRIED = Tried()
 
 
 def is_asked_for(cause: Cause, judge: Judge, codes: Collection[str]) -> bool:
-    """Whether a fix is looked for: the rule has one, and nobody silenced the finding or left the rule or file out.
+    """Tell whether a fix is looked for: the rule has one, the finding is not silenced, and rule and file are selected.
 
-    Files that nobody asked for are looked at, too, once a fix may touch what they use.
+    Files outside the selection are looked at, too, once a fix may touch code that they use.
     """
     finding = cause.finding
     selected = finding.code in codes and finding.suppressed is None
@@ -41,9 +41,9 @@ def is_asked_for(cause: Cause, judge: Judge, codes: Collection[str]) -> bool:
 
 
 def possible(judgement: Judgement, judge: Judge, codes: Collection[str], tried: Tried) -> list[Finding]:
-    """The findings; those that may be fixable are marked so, without edits.
+    """Return the findings, marked as fixable where a fix is possible, without edits.
 
-    A proof gives these or fewer, and no other; none is needed for what was `tried`.
+    A proof confirms these marks or removes some; it adds none. No mark that was `tried` needs a proof.
     """
     if not judgement.causes:
         return []
@@ -73,9 +73,9 @@ def proved(
     unsafe_too: bool,
     faults: Faults,
 ) -> list[Finding]:
-    """The findings, each with its fix where one was proved, else with the reason why there is none.
+    """Return the findings, each with its fix where one was proved, else with the reason why there is none.
 
-    What was `tried` without success is not tried again.
+    Fixes that were `tried` without success are not tried again.
     """
     if not judgement.causes:
         return []
@@ -86,8 +86,12 @@ def proved(
 
     fixes: Mapping[str, Fix] = {}
     reasons = tried.refused
-    with faults.contained(judgement.causes[0].finding.span.path):
-        fixes, reasons = repair_of(judgement, judge, codes).proved(unsafe_too=unsafe_too, refused=tried.refused)
+    places = [cause.finding.span.path for cause in judgement.causes]
+    with faults.contained(places[0]):
+        repair = repair_of(judgement, judge, codes)
+        fixes, reasons = faults.over_files(
+            places, lambda paths: repair.only(paths).proved(unsafe_too=unsafe_too, refused=tried.refused)
+        )
     fixes = grouped(fixes)
 
     def with_fix(cause: Cause) -> Finding:

@@ -3,42 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress as suppress_error
 
-from mfsdp_lint.core.finding import AffectedRecipe, Finding, fingerprint
-from mfsdp_lint.core.recipe import Recipe, Span, Unfollowed
+from mfsdp_lint.core.finding import AffectedRecipe, Finding, IsLinted, fingerprint
+from mfsdp_lint.core.recipe import Obstacle, Recipe, Span, Unfollowed
 from mfsdp_lint.core.records import dataclass, field, replace
+from mfsdp_lint.core.values import Plain
 from mfsdp_lint.engine.read import Question, Read, read
 from mfsdp_lint.engine.silenced import NOTHING, Silenced
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import Comment, Suppressed, comments, suppress
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.registry import kind_of, reader_of
-from mfsdp_lint.results.held_versions import holds_for, in_order, named, told
-from mfsdp_lint.rules.about_files import INTERNAL, MALFORMED_COMMENT, RAISES, UNREADABLE
+from mfsdp_lint.reports.held_versions import holds_for, in_order, named, told
+from mfsdp_lint.rules.about_files import RAISES, UNDECIDED
 from mfsdp_lint.rules.check import Hits, Violation, hits, violations_of
 from mfsdp_lint.rules.findings import Cause, causes
 from mfsdp_lint.rules.model import Rule
-from mfsdp_lint.versions.target import Target
-
-_SAID = {
-    "unreadable": (UNREADABLE, "unreadable-file", "not checked: ", ""),
-    "foreign": (UNREADABLE, "unreadable-file", "not checked: ", ""),
-    "comment": (MALFORMED_COMMENT, "malformed-suppression", "", "the comment silences nothing"),
-    "internal": (INTERNAL, "internal-error", "not checked to the end: ", "what is wrong here may not be told"),
-}
-"""By the kind of a problem: code and name of its finding, what stands before its message, and what it leads to."""
+from mfsdp_lint.rules.undecided import Undecided
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the files come to, as `sources` has them. Suppressed causes are there, and marked.
+    """The recipes and findings of the files, with the texts that `sources` has.
 
-    `recipes` are those of every reading for another version; `distinct_recipes` counts those of the newest one alone.
-    `raising` are the findings about code that surely raises, `unfollowed` is other code of which there is no recipe.
-    `unused` are the suppression comments that silence none of the causes.
-    `readings` and `hits` are what a judgement of other texts may take over.
+    Suppressed causes are included, and marked. `recipes` are those of every reading for another version;
+    `distinct_recipes` counts those of the newest one alone. `raising` are the findings about code that surely raises
+    and about settings that could not be decided; `unfollowed` is other code of which there is no recipe. `unused` are
+    the suppression comments that silence none of the causes. `readings` and `hits` are the parts that a judgement of
+    other texts may take over.
     """
 
     sources: Sources
@@ -53,22 +48,47 @@ class Judgement:
     readings: Mapping[tuple[str, str], Read] = field(default_factory=dict, repr=False)
     hits: Mapping[Target, Hits] = field(default_factory=dict, repr=False)
 
+    def only(self, paths: Collection[str]) -> Judgement:
+        """Keep the statements about these files, with all that was read."""
+        return replace(
+            self,
+            recipes=tuple(each for each in self.recipes if each.path in paths),
+            causes=tuple(each for each in self.causes if each.finding.span.path in paths),
+            raising=tuple(each for each in self.raising if each.span.path in paths),
+            unfollowed=tuple(each for each in self.unfollowed if each.path in paths),
+            unused=tuple(each for each in self.unused if each.span.path in paths),
+            hits={
+                target: replace(found, recipes=[each for each in found.recipes if each.path in paths])
+                for target, found in self.hits.items()
+            },
+        )
+
+    @property
+    def files(self) -> Iterator[str]:
+        """The paths of the files of which something is said, not each once."""
+        yield from (recipe.path for recipe in self.recipes)
+        yield from (each.path for each in self.unfollowed)
+        yield from (each.finding.span.path for each in self.causes)
+        yield from (finding.span.path for finding in self.raising)
+        yield from (comment.span.path for comment in self.unused)
+
     def recipes_for(self, target: Target) -> tuple[Recipe, ...]:
-        """The recipes as they were read for one of the targets."""
+        """Return the recipes as they were read for one of the targets."""
         return self.readings[_reading(target)].recipes
 
     @property
     def has_comments(self) -> bool:
-        """Whether there are suppression comments, as far as they matter."""
+        """Tell whether there are suppression comments, as far as they matter."""
         found = (*(cause.finding for cause in self.causes), *self.raising)
         return bool(self.unused) or any(finding.suppressed for finding in found)
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Everything that a judgement depends on but the texts of the files.
+    """The inputs of a judgement, except the texts of the files.
 
-    `rules` are those that were selected of `every_rule`. `silenced` is what does not count though no comment says so.
+    `rules` are the selected ones of `every_rule`. `silenced` are the findings that do not count though no comment
+    silences them.
     """
 
     question: Question
@@ -91,11 +111,11 @@ class Judge:
         return self.question.target
 
     def is_linted(self, path: str) -> bool:
-        """Whether a path is one of the files that the user asked to lint."""
+        """Tell whether a path is one of the files that the user asked to lint."""
         return path in self._paths
 
     def is_told_of(self, path: str) -> bool:
-        """Whether a finding can point into a file: one that the user asked to lint, or data beside or below these."""
+        """Tell whether a finding can point into a file: one that the user asked to lint, or data beside or below it."""
         # (What is wrong in a launch script belongs there, and is told where the script is asked for.)
         if path in self._paths or path in self._launchers:
             return True
@@ -104,17 +124,34 @@ class Judge:
         return any(os.path.abspath(path).startswith(folder + os.sep) for folder in self._folders)
 
     def __call__(self, sources: Sources, before: Judgement | None = None) -> Judgement:
-        """Reads every file, judges every recipe, and marks what comments suppress.
+        """Read every file, judge every recipe, and mark the findings that comments suppress.
 
-        `before` is what the same question came to for other texts, perhaps by other rules.
+        `before` is the judgement of the same question for other texts, perhaps by other rules.
 
-        Each of several versions is judged by itself, and what they come to is put together: recipes are there once for
-        every reading, so that a fix is proved in all of them, and a finding says for which versions it holds.
+        Each of several versions is judged by itself, and the results are merged: recipes are there once for every
+        reading, so that a fix is proved in all of them, and a finding says for which versions it holds.
         """
-        targets = self.question.targets
         readings = self._readings(sources, {} if before is None else before.readings)
         known = {} if before is None else before.hits
         faults = Faults()
+        judged = faults.over_files(
+            [*(file.path for file in self.question.every_file), *_files_of(readings.values())],
+            lambda paths: self._judged(readings, known, sources, paths, faults),
+        )
+        problems = (*(each for reading in readings.values() for each in reading.problems), *faults.problems)
+        return replace(judged, problems=(*dict.fromkeys(problems), *judged.problems))
+
+    def _judged(
+        self,
+        readings: Mapping[tuple[str, str], Read],
+        known: Mapping[Target, Hits],
+        sources: Sources,
+        paths: Collection[str],
+        faults: Faults,
+    ) -> Judgement:
+        """Judge the recipes of these files."""
+        targets = self.question.targets
+        readings = {key: _only(reading, paths) for key, reading in readings.items()}
         fired = {
             target: hits(
                 readings[_reading(target)].recipes,
@@ -134,8 +171,9 @@ class Judge:
         if len(targets) > 1:
             found = [told(cause, [holds_for(each) for each in cause.violations]) for cause in found]
         raising = raising_findings({target: readings[_reading(target)].unfollowed for target in targets})
-        suppressed, malformed = self._suppress([*(cause.finding for cause in found), *raising], sources, faults)
-        read_so_far = dict.fromkeys(each for reading in readings.values() for each in reading.problems)
+        raising += undecided_findings(self._undecided(fired), self.is_told_of, sources)
+        both = [*(cause.finding for cause in found), *raising]
+        suppressed, malformed = self._suppress(both, sources, paths, faults)
         return Judgement(
             sources,
             recipes=tuple(recipe for reading in readings.values() for recipe in reading.recipes),
@@ -144,7 +182,7 @@ class Judge:
             ),
             raising=tuple(suppressed.findings[len(found) :]),
             unfollowed=tuple(each for each in readings[_reading(self.target)].unfollowed if not each.certain),
-            problems=(*read_so_far, *faults.problems, *malformed),
+            problems=tuple(malformed),
             remarks=tuple(dict.fromkeys(each for reading in readings.values() for each in reading.remarks)),
             distinct_recipes=sum(
                 recipe.path not in self._launchers for recipe in readings[_reading(self.target)].recipes
@@ -154,38 +192,77 @@ class Judge:
             hits=fired,
         )
 
+    def _undecided(self, fired: Mapping[Target, Hits]) -> dict[Target, list[Undecided]]:
+        """Give what could not be decided at each target; where no rule is asked for, by all rules."""
+        if not self.rules:
+            fired = {
+                target: hits(each.recipes, target, self.every_rule, self.is_told_of) for target, each in fired.items()
+            }
+        return {
+            target: [
+                one
+                for recipe in each.recipes
+                if recipe.path not in self._launchers
+                for one in each.undecided[id(recipe)]
+            ]
+            for target, each in fired.items()
+        }
+
     def violations(self, recipes: Sequence[Recipe], sources: Sources, *, every: bool = False) -> list[Violation]:
-        """What further recipes break, at any of the versions; with `every` also what a stronger finding silences."""
+        """Return the violations in further recipes, at any version.
+
+        With `every`, violations that a stronger one silences are included.
+        """
         fired = (hits(recipes, each, self.rules, self.is_told_of, sources=sources) for each in self.question.targets)
         return [violation for found in fired for violation in violations_of(found, every=every)]
 
     def _readings(self, sources: Sources, before: Mapping[tuple[str, str], Read]) -> dict[tuple[str, str], Read]:
-        """What is read for every target; those that read the same data share it."""
-        firsts = {_reading(target): target for target in reversed(self.question.targets)}
+        """Read the files for every target; targets that read the same data share a reading."""
+        sharing: dict[tuple[str, str], list[Target]] = {}
+        for target in self.question.targets:
+            sharing.setdefault(_reading(target), []).append(target)
         return {
-            key: read(replace(self.question, target=target, also=()), sources, before=before.get(key))
-            for key, target in reversed(firsts.items())
+            key: read(replace(self.question, target=first, also=tuple(also)), sources, before=before.get(key))
+            for key, (first, *also) in sharing.items()
         }
 
-    def _suppress(self, found: Sequence[Finding], sources: Sources, faults: Faults) -> tuple[Suppressed, list[Problem]]:
+    def _suppress(
+        self, found: Sequence[Finding], sources: Sources, paths: Collection[str], faults: Faults
+    ) -> tuple[Suppressed, list[Problem]]:
         by_path = {}
         malformed: list[Problem] = []
         for file in self.question.every_file:
-            find = reader_of(file.kind).comments
+            if file.path not in paths:
+                continue
             with faults.contained(file.path), suppress_error(Unreadable):  # which is told already
+                find = reader_of(file.kind).comments
                 by_path[file.path], problems = comments(file.path, sources.text(file.path), find)
                 malformed += problems
         by_comments = suppress(found, by_path)
         return replace(by_comments, findings=self.silenced.mark(by_comments.findings)), malformed
 
 
+def _files_of(readings: Iterable[Read]) -> Iterator[str]:
+    for reading in readings:
+        yield from (recipe.path for recipe in reading.recipes)
+        yield from (each.path for each in reading.unfollowed)
+
+
+def _only(reading: Read, paths: Collection[str]) -> Read:
+    """Keep the part of a reading that is of these files."""
+    recipes = tuple(each for each in reading.recipes if each.path in paths)
+    return replace(
+        reading, recipes=recipes, unfollowed=tuple(each for each in reading.unfollowed if each.path in paths)
+    )
+
+
 def _reading(target: Target) -> tuple[str, str]:
-    """What a reading depends on: the data about Megatron-Bridge, and the line of megatron-core."""
+    """Return the inputs that a reading depends on: the data about Megatron-Bridge, and the line of megatron-core."""
     return target.data, ".".join(target.core.split(".")[:2])
 
 
 def raising_findings(unfollowed: Mapping[Target, Sequence[Unfollowed]]) -> list[Finding]:
-    """What is said of code that surely raises, for the versions where it does; each place and exception once."""
+    """Report code that surely raises, for the versions where it does; each place and exception once."""
     where: dict[tuple[Span, str], list[Target]] = {}
     first: dict[tuple[Span, str], list[Unfollowed]] = {}
     for target, every in unfollowed.items():
@@ -220,18 +297,54 @@ def raising_findings(unfollowed: Mapping[Target, Sequence[Unfollowed]]) -> list[
     return found
 
 
-def file_finding(problem: Problem) -> Finding:
-    """The finding about a file that was not judged at all, or about a comment in it."""
-    code, name, before, consequence = _SAID[problem.kind]
+_WHETHER = {
+    "ddp.use_megatron_fsdp": "whether Megatron-FSDP is on",
+    "dist.use_megatron_fsdp": "whether Megatron-FSDP is on",
+    "dist.use_torch_fsdp2": "whether torch FSDP2 is on",
+}
+
+
+def undecided_findings(
+    undecided: Mapping[Target, Sequence[Undecided]], is_linted: IsLinted, sources: Sources
+) -> list[Finding]:
+    """Tell the settings that could not be decided: each obstacle once, with the recipes that it keeps open."""
+    by_obstacle: dict[tuple[Obstacle, str], list[tuple[Target, Undecided]]] = {}
+    for target, every in undecided.items():
+        for each in every:
+            by_obstacle.setdefault((each.obstacle, each.path), []).append((target, each))
+    return [_undecided_finding(each, is_linted, len(undecided), sources) for each in by_obstacle.values()]
+
+
+def _undecided_finding(
+    every: Sequence[tuple[Target, Undecided]], is_linted: IsLinted, asked: int, sources: Sources
+) -> Finding:
+    from mfsdp_lint.reports.cells import line_in_file
+
+    _, first = every[0]
+    obstacle, recipe = first.obstacle, first.recipe
+    what = _WHETHER.get(first.path, first.path)
+    line = line_in_file(obstacle.span.path, obstacle.span.line, sources)
+    targets = {target for target, _ in every}
+    versions = () if asked == 1 else in_order(target.name for target in targets)
+    codes = dict.fromkeys(code for _, each in every for code in each.codes)
     return Finding(
-        code=code,
-        name=name,
-        severity="error" if problem.kind in ("unreadable", "internal") else "info",
+        code=UNDECIDED,
+        name="undecided-setting",
+        severity="info",
         stage="never",
-        message=before + problem.message,
-        span=Span(problem.path, problem.line, problem.column, problem.line, problem.column),
-        consequence=consequence,
+        message=f"{what} could not be decided: {obstacle.reason(line)}; "
+        f"`--set {first.path}={_as_option(first.value)}` judges it so"
+        + ("" if len(targets) == asked else f" (holds for {named(versions)})"),
+        span=obstacle.span if is_linted(obstacle.span.path) else Span(recipe.path, recipe.line, 1, recipe.line, 1),
+        consequence=f"{', '.join(codes)} may fire, and cannot be told",
+        versions=versions,
         enforced_by="nobody",
-        fingerprint=fingerprint(code, problem.path, problem.message),
-        content_fingerprint=fingerprint(code, problem.message),
+        recipes=tuple(AffectedRecipe(name, "info") for name in dict.fromkeys(each.recipe.label for _, each in every)),
+        fingerprint=fingerprint(UNDECIDED, recipe.path, obstacle.text, first.path),
+        content_fingerprint=fingerprint(UNDECIDED, obstacle.text, first.path),
     )
+
+
+def _as_option(value: Plain) -> str:
+    """Spell a value as `--set` reads it."""
+    return {"None": "null", "True": "true", "False": "false"}.get(str(value), str(value))

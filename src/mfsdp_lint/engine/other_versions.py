@@ -11,17 +11,17 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.read import Question
-from mfsdp_lint.results.held_versions import holds_for, in_order, named
+from mfsdp_lint.megatron.versions.ranges import numbers
+from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
+from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.reports.held_versions import holds_for, in_order, named
 from mfsdp_lint.rules.check import Violation
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.strength import stronger
-from mfsdp_lint.versions.ranges import numbers
-from mfsdp_lint.versions.releases import CORE_RELEASES, RELEASES
-from mfsdp_lint.versions.target import Target
 
 
 def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Judge) -> list[Finding]:
-    """The findings, those that depend on the assumed version with the versions for which they hold.
+    """Return the findings; those that depend on the assumed version get the versions for which they hold.
 
     The files that are at fault are read and judged again for the newest release of every line, which costs nothing
     where nothing is found. A finding holds for a version if the same rule is broken there in one of its recipes.
@@ -54,18 +54,18 @@ def where_it_holds(findings: Sequence[Finding], judgement: Judgement, judge: Jud
 
 
 def _files(recipe: Recipe) -> set[str]:
-    """The files that a recipe is written in, and those with something in them that is said of it."""
+    """Return the files that a recipe is written in, and the files that its reader's notices point into."""
     noticed = (notice.span.path for notice in recipe.notices)
     return {recipe.path, *(path for path, _, _ in recipe.pieces), *noticed}
 
 
 def _components(broken: Iterable[Violation]) -> set[Component]:
-    """The components whose releases decide what the front-ends of these recipes do."""
+    """Return the components whose releases decide the behaviour of these recipes' front-ends."""
     return {violation.recipe.front_end.released_with for violation in broken}
 
 
 def _targets(component: Component, assumed: Target) -> list[Target]:
-    """The newest release of every line that a component has, the newest first."""
+    """Return the newest release of every line that a component has, the newest first."""
     newest = {numbers(version)[:2]: target for version, target in _EVERY_RELEASE[component](assumed)}
     return list(reversed(newest.values()))
 
@@ -98,7 +98,7 @@ def _question(judge: Judge, paths: set[str], targets: Sequence[Target]) -> Quest
 
 
 def _that_matter(rules: Sequence[Rule], codes: Set[str]) -> tuple[Rule, ...]:
-    """These rules, and those whose findings would make the findings of these superfluous."""
+    """Return these rules, and those whose findings would make the findings of these superfluous."""
     above = stronger(rules)
     wanted = {*codes, *(stronger_code for code in codes for stronger_code in above[code])}
     return tuple(rule for rule in rules if rule.code in wanted)

@@ -1,42 +1,114 @@
-"""What to read, and reading it: files and addresses → recipes, under the overrides. Judging and asking begin here."""
+"""Reading of files and addresses: the question says which, and recipes result, under the overrides.
+
+Judging and asking begin here.
+
+Switches of the environment: what a recipe comes to when whoever starts it sets a variable that turns FSDP on.
+
+A recipe that asks for a variable which nobody gives is read once more with each value that may be meant, until one
+turns FSDP on that is off without it. That is kept beside the recipe, as what a parameter exposes.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from mfsdp_lint.checkpoints import facts
 from mfsdp_lint.core.nearest import did_you_mean
-from mfsdp_lint.core.recipe import Recipe, Unfollowed
+from mfsdp_lint.core.recipe import Origin, Recipe, Span, Unfollowed, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
+from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.addresses import Address, Asked, ask
 from mfsdp_lint.inputs.discover import File
+from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.globs import is_excluded
-from mfsdp_lint.inputs.launchers import launchers, loading
+from mfsdp_lint.inputs.launchers import MOST_FOLDERS, launchers, loading
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
+from mfsdp_lint.megatron.versions.target import Target, UnknownVersion
+from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.readers import command_line_overrides, registry
 from mfsdp_lint.readers.command_line_overrides import CommandLine
-from mfsdp_lint.readers.overrides import override
-from mfsdp_lint.readers.python_relevance import RECIPE
-from mfsdp_lint.readers.reader import Knowledge, ToRead
+from mfsdp_lint.readers.overrides import ENVIRONMENT, Override, override
+from mfsdp_lint.readers.reader import Knowledge, Reader, Reading, ToRead
 from mfsdp_lint.readers.registry import file_types
-from mfsdp_lint.versions.target import Target, UnknownVersion
+from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
+
+_ON = Known(True)
+
+_MOST_VALUES = 8
+
+Again = Callable[[Override, frozenset[str]], Iterable[Recipe]]
+"""A variable with its value, and the files of some recipes → what they come to with it."""
+
+
+def with_switches(recipes: Sequence[Recipe], again: Again) -> list[Recipe]:
+    """Return the recipes with their variants under the variables of the environment that turn FSDP on."""
+    found = list(recipes)
+    for name in dict.fromkeys(name for recipe in recipes for name in asked(recipe)):
+        for value in _values(name, recipes):
+            # (Where it turns something on in a file, the others of the file do not ask for another value.)
+            done = {each.path for each in found for variant in each.exposed if f"${name}" in variant.exposed}
+            asking = (at for at, each in enumerate(found) if name in asked(each) and each.path not in done)
+            open_to = {_key(found[at]): at for at in asking if not _is_judged(found[at])}
+            if not open_to:
+                break
+            first = found[min(open_to.values())]
+            place = Span(first.path, first.line, 1, first.line, 1)
+            given = Override(f"{ENVIRONMENT}{name}", Known(value), Origin(place, "environment", value=Known(value)))
+            for then in again(given, frozenset(path for path, _, _ in open_to)):
+                at = open_to.get(_key(then))
+                if at is not None:
+                    variants = tuple(_turned_on(found[at], then, name, value))
+                    found[at] = replace(found[at], exposed=(*found[at].exposed, *variants))
+    return found
+
+
+def asked(recipe: Recipe) -> dict[str, tuple[str, ...]]:
+    """Return the variables that may turn FSDP on in a recipe: those that its reader names, and switches."""
+    found = dict(recipe.variables)
+    for variant in recipe.variants:
+        for path in SWITCHES:
+            option = "" if variant.value(path) == _ON else (origin.option if (origin := variant.origin(path)) else "")
+            names = (each.strip() for each in option.split(","))
+            found |= {name[1:]: found.get(name[1:], ()) for name in names if name.startswith("$")}
+    return found
+
+
+def _values(name: str, recipes: Iterable[Recipe]) -> list[str]:
+    """Return the texts that may turn something on: the usual ones, and those that recipes compare the variable with."""
+    compared = (text for recipe in recipes for text in recipe.variables.get(name, ()) if text)
+    return list(dict.fromkeys(("1", "true", *compared)))[:_MOST_VALUES]
+
+
+def _key(recipe: Recipe) -> tuple[str, str, str]:
+    return recipe.path, recipe.qualified_name, recipe.label
+
+
+def _is_judged(recipe: Recipe) -> bool:
+    """Tell whether FSDP is on in a part that is judged anyway."""
+    return any(variant.value(path) == _ON for variant in (*recipe.variants, *recipe.exposed) for path in SWITCHES)
+
+
+def _turned_on(recipe: Recipe, then: Recipe, name: str, value: str) -> Iterator[Variant]:
+    for variant in then.variants:
+        if any(variant.value(path) == _ON and recipe.setting(path).value != _ON for path in SWITCHES):
+            yield replace(variant, when=(f"{name}={value}", *variant.when), exposed=(f"${name}",))
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Everything that decides what is read, but the texts: `files` are read whole, `addresses` are single functions,
-    which may be in other files, the `named` ones.
+    """The inputs that decide which files are read, except the texts.
 
-    `beside` are files that another question asks for: where they are imported they appear under these paths.
-    `numbered` are single recipes of `files` (`launch.sh[2]`): of these files nothing else is looked at.
-    `launchers` are files that nobody asked for: the runs that they make of the files are looked at, and nothing else.
-    `front_end` is the framework whose configurations the YAML files are, where that is said.
-    With `only_runs`, what starts nothing is not looked at: nobody asks what a recipe comes to by itself.
-    `command_line` overrides settings of every recipe. `also` are the other versions of a range, of which `target` is
-    the newest; `remarks` what is worth saying of them.
+    `files` are read whole; `addresses` are single functions, which may be in other files, the `named` ones. `beside`
+    are files that another question asks for: where they are imported they appear under these paths. `numbered` are
+    single recipes of `files` (`launch.sh[2]`): nothing else in these files is looked at. `launchers` are files that
+    nobody asked for: only the runs that they make of the files are looked at. `front_end` is the framework whose
+    configurations the YAML files are, where the options name it. With `only_runs`, code that starts no run is not
+    looked at: nobody asks for a recipe by itself. `command_line` overrides settings of every recipe. `also` are the
+    other versions of a range, of which `target` is the newest; `remarks` are notes about them for the user.
     """
 
     target: Target
@@ -59,7 +131,7 @@ class Question:
         return (self.target, *self.also)
 
     def asks_for(self, recipe: Recipe) -> bool:
-        """Whether a recipe of a file that is read is to be looked at."""
+        """Tell whether a recipe of a file that is read is to be looked at."""
         alone = {each.rpartition("[")[0] for each in self.numbered}
         return recipe.path not in alone or recipe.qualified_name in self.numbered
 
@@ -74,7 +146,8 @@ class Read:
     """The recipes, what could not be read or is not there, and what else is worth saying.
 
     `memories` are for a later reading of the same question, by the kind of file. `unfollowed` is code of which there is
-    no recipe though there should be, in the files as they were first.
+    no recipe though there should be, in the files as they were first. `trials` are the readings with a variable of the
+    environment given, by its path and value.
     """
 
     recipes: tuple[Recipe, ...]
@@ -82,11 +155,12 @@ class Read:
     remarks: tuple[str, ...] = ()
     memories: Mapping[str, object] = field(default_factory=dict)
     unfollowed: tuple[Unfollowed, ...] = ()
+    trials: Mapping[tuple[str, str], Read] = field(default_factory=dict)
 
 
 def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
-    """What the options ask to read, and what of it is not there. Raises UsageError."""
-    from mfsdp_lint.detect import detect
+    """Return the question that the options ask, and a problem for each part that is not there. Raises UsageError."""
+    from mfsdp_lint.inputs.detect import detect
 
     changed = command_line_overrides.parse(options.overrides, options.environment)
     if options.stdin is None:
@@ -102,6 +176,10 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
         asked_by = "" if options.target_from == AS_ASKED else f"{options.target_from}: "
         raise UsageError(f"{asked_by}{error}") from None
     target, *also = detected.targets
+    remarks = detected.remarks
+    # A commit hook names files that nobody wants.
+    if _paths(options) and not (asked.files or asked.addresses or asked.problems):
+        remarks = (*remarks, "no files to check under the given paths")
     asking = Question(
         target,
         asked.files,
@@ -110,7 +188,7 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
         changed,
         tuple(also),
         asked.named,
-        detected.remarks,
+        remarks,
         numbered=asked.numbered,
         front_end=_front_end(options.front_end),
     )
@@ -118,10 +196,10 @@ def question(options: Options) -> tuple[Question, tuple[Problem, ...]]:
 
 
 def _front_end(name: str | None) -> str | None:
-    """The name, if a front-end has it. Raises UsageError."""
+    """Return the name if a front-end has it; None for None. Raises UsageError."""
     if name is None:
         return None
-    from mfsdp_lint.front_ends.load import every_front_end
+    from mfsdp_lint.megatron.front_ends.load import every_front_end
 
     if name not in every_front_end():
         raise UsageError(f"--front-end: there is no {name!r}{did_you_mean(name, every_front_end())}")
@@ -129,41 +207,57 @@ def _front_end(name: str | None) -> str | None:
 
 
 def with_launchers(question: Question) -> Question:
-    """The question with the launch scripts of the same projects that may start what it asks for, or load what that
-    converts."""
+    """Add the launch scripts of the same projects that may start the question's files, or load what they convert."""
     started = {reader.type.name for reader in registry.READERS if not reader.type.launches}
     paths = [file.path for file in question.every_file if file.kind in started]
     types = [reader.type for reader in registry.READERS if reader.type.launches]
     asked = {disk.real(file.path) for file in question.every_file}
-    found = [File(path, type_.name) for type_ in types for path in launchers(paths, type_, RECIPE)]
+    relevance = Relevance(Sources(question.command_line.texts), question.search_path)
+    started_here = [path for path in paths if relevance.reaches(path, speaks_of_recipes)]
+    too_large: set[str] = set()
+    found = [File(path, type_.name) for type_ in types for path in launchers(started_here, type_, too_large)]
     for type_ in types:
         scripts = [file.path for file in question.every_file if file.kind == type_.name]
-        found += [File(path, type_.name) for path in loading(scripts, type_)]
+        found += [File(path, type_.name) for path in loading(scripts, type_, too_large)]
+    remarks = (
+        f"{root}: more than {MOST_FOLDERS} folders; launch scripts are looked for in the first {MOST_FOLDERS} alone"
+        for root in sorted(too_large)
+    )
     return replace(
-        question, launchers=tuple(dict.fromkeys(file for file in found if disk.real(file.path) not in asked))
+        question,
+        launchers=tuple(dict.fromkeys(file for file in found if disk.real(file.path) not in asked)),
+        remarks=(*question.remarks, *remarks),
     )
 
 
 def _paths(options: Options) -> tuple[str, ...]:
-    """The paths that are asked for; a commit hook names files that nobody wants."""
+    """Return the paths that are asked for; a commit hook also names files that `exclude` leaves out."""
     if not options.force_exclude:
         return options.paths
     return tuple(each for each in options.paths if not is_excluded(each.partition("::")[0], options.exclude))
 
 
 def _of_stdin(path: str, text: str) -> Asked:
-    """The one file whose text came from stdin. Raises UsageError."""
+    """Return the one file whose text came from stdin. Raises UsageError."""
     kind = file_types().of(path, text)
     if kind is None:
         raise UsageError(f"--stdin-filename: {path}: not a kind of file this tool reads ({file_types()})")
     return Asked((File(path.replace(os.sep, "/"), kind.name),), (), ())
 
 
-def read(question: Question, sources: Sources, *, tracing: bool = False, before: Read | None = None) -> Read:
-    """The recipes of all files and addresses, as they are under the overrides.
+def read(
+    question: Question,
+    sources: Sources,
+    *,
+    tracing: bool = False,
+    before: Read | None = None,
+    switches: bool = True,
+) -> Read:
+    """Read the recipes of all files and addresses, as they are under the overrides.
 
-    With `tracing`, origins know the calls that led to them, which takes longer. `before` is what the same question gave
-    for other texts: recipes that these make no difference for are taken over.
+    With `switches`, also evaluate them under the variables of the environment that turn FSDP on. With `tracing`,
+    origins know the calls that led to them, which takes longer. `before` is the reading of the same question for other
+    texts: recipes that do not depend on the changed texts are taken over.
     """
     recipes: list[Recipe] = []
     problems: list[Problem] = []
@@ -171,32 +265,75 @@ def read(question: Question, sources: Sources, *, tracing: bool = False, before:
     remarks = [*question.remarks, *(() if before is None else before.remarks)]
     memories: dict[str, object] = {}
     unfollowed: list[Unfollowed] = []
+    faults = Faults()
+    relevance = Relevance(sources, question.search_path)
     for reader in registry.READERS:
         kind = reader.type.name
-        asked = _of_kind(kind, question, sources, tracing)
-        if asked.paths or asked.addresses or asked.launchers:
-            found = reader.read(asked, None if before is None else before.memories.get(kind))
+        asked = _of_kind(kind, question, sources, relevance, tracing)
+        paths = [*asked.paths, *(address.path for address in asked.addresses), *asked.launchers]
+        if paths:
+            memory = None if before is None else before.memories.get(kind)
+            found = faults.over_files(paths, partial(_read_some, reader, asked, memory))
             memories[kind] = found.memory
             recipes += found.recipes
             problems += found.problems
             remarks += found.remarks
             unfollowed += found.unfollowed
-    remarks += command_line_overrides.misspelt(recipes, question.command_line.overrides)
-    found_at = facts.finder()
-    overridden = (override(recipe, question.command_line.overrides) for recipe in recipes if question.asks_for(recipe))
-    recipes = [found_at(recipe) for recipe in overridden]
+    trials: dict[tuple[str, str], Read] = {}
+
+    def again(given: Override, paths: frozenset[str]) -> Sequence[Recipe]:
+        key = given.path, repr(given.value)
+        earlier = None if before is None else before.trials.get(key)
+        trials[key] = read(_given(question, given, paths), sources, tracing=tracing, before=earlier, switches=False)
+        return trials[key].recipes
+
+    def under_overrides(paths: Collection[str]) -> tuple[list[Recipe], Sequence[str]]:
+        found_at, overrides = facts.finder(), question.command_line.overrides
+        here = [recipe for recipe in recipes if recipe.path in paths]
+        misspelt = command_line_overrides.misspelt(here, overrides)
+        overridden = [found_at(override(recipe, overrides)) for recipe in here if question.asks_for(recipe)]
+        return with_switches(overridden, again) if switches else overridden, misspelt
+
+    overridden, misspelt = faults.over_files([recipe.path for recipe in recipes], under_overrides)
     first = tuple(unfollowed) if before is None else before.unfollowed
-    return Read(tuple(recipes), tuple(problems), tuple(remarks), memories, first)
+    told = (*problems, *faults.problems)
+    return Read(tuple(overridden), told, (*remarks, *misspelt), memories, first, trials)
 
 
-def _of_kind(kind: str, question: Question, sources: Sources, tracing: bool) -> ToRead:
-    """What is asked of the files of one kind."""
+def _read_some(reader: Reader, asked: ToRead, memory: object, paths: Collection[str]) -> Reading:
+    """Read the files of one kind that are among these paths."""
+    return reader.read(
+        replace(
+            asked,
+            paths=[path for path in asked.paths if path in paths],
+            addresses=[address for address in asked.addresses if address.path in paths],
+            launchers=[path for path in asked.launchers if path in paths],
+        ),
+        memory,
+    )
+
+
+def _given(question: Question, given: Override, paths: frozenset[str]) -> Question:
+    """Narrow the question to some files, with one more variable in the environment."""
+    return replace(
+        question,
+        files=tuple(each for each in question.files if each.path in paths),
+        addresses=tuple(each for each in question.addresses if each.path in paths),
+        launchers=tuple(each for each in question.launchers if each.path in paths),
+        command_line=replace(question.command_line, overrides=(*question.command_line.overrides, given)),
+        beside=(*question.beside, *(each for each in question.files if each.path not in paths)),
+    )
+
+
+def _of_kind(kind: str, question: Question, sources: Sources, relevance: Relevance, tracing: bool) -> ToRead:
+    """Return the part of the question about files of one kind."""
     mine = {file.path for file in question.every_file if file.kind == kind}
     return ToRead(
         [file.path for file in question.files if file.kind == kind],
         sources,
         question.target,
-        lambda: _knowledge(question.target),
+        lambda: _knowledge(question.targets),
+        relevance,
         [address for address in question.addresses if address.path in mine],
         question.search_path,
         tracing,
@@ -205,10 +342,11 @@ def _of_kind(kind: str, question: Question, sources: Sources, tracing: bool) -> 
         [file.path for file in question.launchers if file.kind == kind],
         question.front_end,
         question.only_runs,
+        question.command_line.environment,
     )
 
 
-def _knowledge(target: Target) -> Knowledge:
+def _knowledge(targets: tuple[Target, ...]) -> Knowledge:
     from mfsdp_lint.snapshots.knowledge import load_knowledge
 
-    return load_knowledge(target)
+    return load_knowledge(*targets)

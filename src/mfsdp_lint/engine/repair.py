@@ -24,7 +24,7 @@ from mfsdp_lint.rules.findings import Cause
 
 
 def repair_of(judgement: Judgement, judge: Judge, codes: Collection[str]) -> Repair:
-    """The repair of a judgement that may be by a selection of the rules."""
+    """Return the repair of a judgement that may be by a selection of the rules."""
     if judge.rules != judge.every_rule:
         judge = replace(judge, rules=judge.every_rule)
         judgement = judge(judgement.sources, judgement)
@@ -43,12 +43,17 @@ class Repair:
     judge: Judge
     codes: Collection[str]
 
-    def proved(self, *, unsafe_too: bool, refused: Mapping[str, str]) -> tuple[dict[str, Fix], dict[str, str]]:
-        """Fixes by fingerprint, and why others have none.
+    def only(self, paths: Collection[str]) -> Repair:
+        """Keep the fixes of findings in these files."""
+        causes = tuple(each for each in self.judgement.causes if each.finding.span.path in paths)
+        return replace(self, judgement=replace(self.judgement, causes=causes))
 
-        Safe ones are proved among themselves, unsafe ones together with the safe ones; with `unsafe_too` all are proved
-        together. Those that hold once others have been made have no edits yet. `refused` says by fingerprint why some
-        are known to have no fix: by themselves they are not tried again.
+    def proved(self, *, unsafe_too: bool, refused: Mapping[str, str]) -> tuple[dict[str, Fix], dict[str, str]]:
+        """Return fixes by fingerprint, and the reasons why other findings have none.
+
+        Safe ones are proved among themselves, unsafe ones together with the safe ones; with `unsafe_too` all are
+        proved together. Fixes that hold only after others have been made have no edits yet. `refused` says by
+        fingerprint why some are known to have no fix: by themselves they are not tried again.
         """
         fixes: dict[str, Fix] = {}
         reasons = dict(refused)
@@ -74,7 +79,7 @@ class Repair:
         return fixes, reasons
 
     def applied(self, *, unsafe: bool, without: Collection[str] = ()) -> Fixed:
-        """The texts of all files with every fix that holds, the unsafe ones if asked for. Writes nothing.
+        """Return the texts of all files with every fix that holds, the unsafe ones if asked for. Writes nothing.
 
         `without` are files that cannot be edited.
         """
@@ -87,7 +92,7 @@ class Repair:
         return fix_project(before, project.evaluate, self.judgement.sources.text, may_be_edited, project.widen)
 
     def project(self) -> _Project:
-        """The project as it is, for a proof of other edits than these fixes."""
+        """Return the project as it is, for a proof of other edits than these fixes."""
         return _Project(self, unsafe=True)
 
     def judged(self, judgement: Judgement, unsafe: bool) -> Judged:
@@ -109,7 +114,8 @@ class Repair:
                 needs = (*_needs(cause), *_pieces(cause, judgement.recipes))
                 mistake = _mistake(cause.violations[0])
                 assert cause.safety is not None
-                yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs)
+                unread = finding.severity == "error" and cause.violations[0].rule.is_about_reading
+                yield FixRequest(finding.fingerprint, mistake, finding.severity, cause.safety, needs, unread)
 
 
 class _Project:
@@ -126,7 +132,7 @@ class _Project:
         self._users_now: Judgement | None = None
 
     def evaluate(self, texts: Mapping[str, str]) -> Judged:
-        """What it comes to with other texts."""
+        """Re-evaluate the project with other texts."""
         sources = self._repair.judgement.sources.with_texts(texts)
         # One attempt after the other changes little, so that each takes over what it can of the last one.
         self._now = self._repair.judge(sources, self._now) if texts else self._repair.judgement
@@ -146,7 +152,7 @@ class _Project:
         )
 
     def widen(self, before: Judged, texts: Mapping[str, str], edited: Collection[str]) -> Judged:
-        """What these texts came to, with everybody who uses the `edited` files from here on."""
+        """Re-evaluate the project with these texts, and with every user of the `edited` files from here on."""
         question = self._repair.judge.question
         known = () if self._users is None else self._users.question.files
         read = {disk.real(file.path) for file in (*question.files, *known)}
@@ -180,7 +186,7 @@ def _broken(violations: Iterable[Violation], told: Collection[tuple[int, str]] |
 
 
 def _mistake(violation: Violation) -> str:
-    """What is to be gone: the rule, of a rule about assignments or text the rule for that setting or line."""
+    """Name the mistake that a fix is to remove: the rule; of a rule about assignments or text, also its place."""
     code = violation.rule.code
     if violation.passage:
         return f"{code} for {violation.passage.line}"
@@ -202,11 +208,12 @@ def _needs(cause: Cause) -> Iterator[Need]:
                 remedy.edits,
                 remedy.drop,
                 remedy.rename,
+                remedy.may_change,
             )
 
 
 def _anchors(violation: Violation) -> Iterator[str]:
-    """What turned the feature on; of a rule about assignments all that it asks besides the assignment."""
+    """Yield the settings that turned the feature on; of a rule about assignments, all settings that it asks besides."""
     rule = violation.rule
     if rule.judges == "writes":
         yield from rule.applies.deciding(violation.seen)
@@ -216,7 +223,7 @@ def _anchors(violation: Violation) -> Iterator[str]:
 
 
 def _pieces(cause: Cause, recipes: Iterable[Recipe]) -> Iterator[Need]:
-    """What has to change, or may be added, in the files of overrides that a program reads its values from.
+    """Yield the settings to change or add in the files of overrides that a program reads its values from.
 
     By itself such a file is only a piece of a configuration, and does not make the mistake.
     """
@@ -237,6 +244,6 @@ def _pieces(cause: Cause, recipes: Iterable[Recipe]) -> Iterator[Need]:
 
 
 def _reads(violation: Violation, path: str, piece: Variant) -> bool:
-    """Whether a setting is what a file of overrides says."""
+    """Tell whether a setting takes its value from a file of overrides."""
     origin, own = violation.variant.origin(path), piece.origin(path)
     return origin is not None and own is not None and own.point in (source.span for source in origin.sources)

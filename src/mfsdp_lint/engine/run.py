@@ -1,4 +1,4 @@
-"""One run: find the files, judge them, fix or show the fixes."""
+"""A run of the linter: find the files, judge them, fix or show the fixes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mfsdp_lint.core.finding import Applied, Finding
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.fixable import NOTHING_TRIED, Tried, possible, proved
-from mfsdp_lint.engine.judge import Judge, Judgement, file_finding
+from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.engine.other_versions import where_it_holds
 from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.engine.read import Question, question, with_launchers
@@ -21,9 +21,9 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.options import Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.readers.registry import kind_of, reader_of
-from mfsdp_lint.results.by_recipe import by_recipe
-from mfsdp_lint.results.summary import summarise
-from mfsdp_lint.rules.about_files import ABOUT_FILES, STALE_ENTRY, UNREADABLE, UNUSED_COMMENT
+from mfsdp_lint.reports.by_recipe import by_recipe
+from mfsdp_lint.reports.summary import summarise
+from mfsdp_lint.rules.about_files import ABOUT_FILES, STALE_ENTRY, UNDECIDED, UNREADABLE, UNUSED_COMMENT, file_finding
 from mfsdp_lint.rules.levels import Levels
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
@@ -33,8 +33,19 @@ if TYPE_CHECKING:
     from mfsdp_lint.fixes.apply import Fixed
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The inputs of a run: the options, the judge that they ask for, the codes that are shown, and all rules."""
+
+    options: Options
+    judge: Judge
+    codes: frozenset[str]
+    rules: Sequence[Rule]
+    levels: Levels
+
+
 def run(options: Options) -> Outcome:
-    """Does what the options ask for. Raises UsageError."""
+    """Run the linter as the options ask. Raises UsageError."""
     asked, not_there = question(options)
     asked = with_launchers(asked)
     fixing = options.fix or options.fix_only
@@ -43,27 +54,40 @@ def run(options: Options) -> Outcome:
     if options.since is not None and (fixing or options.diff or options.update_baseline):
         raise UsageError("--since tells what is new; --fix, --diff and --update-baseline are about all there is")
     judge, codes, rules = prepare(options, asked)
-    levels = levels_of(options, rules)
+    this = _Run(options, judge, codes, rules, levels_of(options, rules))
     texts = dict(asked.command_line.texts)
     if options.stdin is not None:
         texts[options.paths[0]] = options.stdin
     judgement = judge(Sources(texts))
-    not_there += tuple(problem for problem in judgement.problems if problem.kind == "usage")
-    problems = [f"{problem.path}: {problem.message}" for problem in not_there if problem.kind == "usage"]
-    done = _Done()
+    problems = (*judgement.problems, *not_there)
     faults = Faults()
+    done = _Done()
     with faults.contained(_first_path(judgement)):
         if options.diff:
-            done = _patch(judgement, judge, codes, options, rules)
+            done = _patch(judgement, this, faults)
         elif fixing:
-            judgement, done = _fixed(judgement, judge, codes, options, rules)
+            judgement, done = _fixed(judgement, this, faults)
+            problems = (*judgement.problems, *not_there)
+
+    def outcome(paths: Collection[str]) -> Outcome:
+        told = [each for each in (*problems, *faults.problems) if each.path in paths or each.kind == "internal"]
+        return _outcome(judgement.only(paths), told, this, done, faults)
+
+    return faults.over_files([*judgement.files, *(each.path for each in problems)], outcome)
+
+
+def _outcome(judgement: Judgement, problems: Sequence[Problem], this: _Run, done: _Done, faults: Faults) -> Outcome:
+    """Build the outcome of a judgement, after the fixes that were asked for."""
+    options, judge, codes = this.options, this.judge, this.codes
+    fixing = options.fix or options.fix_only
+    told_before = len(faults.problems)
     found: list[Finding] = []
     already = 0
     if not options.fix_only or options.diff:
-        found += _remaining(judgement, judge, codes, options, done.tried, faults)
+        found += _remaining(judgement, this, done.tried, faults)
         if UNUSED_COMMENT in codes and judgement.unused:
-            found += judge.silenced.mark(list(unused_suppressions(judgement, judge, rules, options.paths)))
-    about_files = _about_files((*judgement.problems, *faults.problems, *not_there), codes)
+            found += judge.silenced.mark(list(unused_suppressions(judgement, judge, this.rules, options.paths)))
+    about_files = _about_files((*problems, *faults.problems[told_before:]), codes)
     if options.fix_only and not options.diff:
         about_files = [finding for finding in about_files if finding.severity == "error"]  # one that was not looked at
     if options.since is not None:
@@ -71,13 +95,13 @@ def run(options: Options) -> Outcome:
         found, about_files = _caused_since(options.since, (found, about_files), judgement, judge, options)
         already = before - len(found) - len(about_files)
     found = _with_baseline([*judge.silenced.mark(about_files), *found], judge, codes, options)
-    found = sorted(map(levels.applied, found), key=lambda finding: finding.order)
+    found = sorted(map(this.levels.applied, found), key=lambda finding: finding.order)
     return Outcome(
         findings=tuple(found),
         summary=summarise(
             found,
             judge.question.targets,
-            files=len(asked.every_file),
+            files=len(judge.question.every_file),
             recipes=judgement.distinct_recipes,
             fixed=done.number,
             unsafe_fixes=options.unsafe_fixes,
@@ -85,10 +109,10 @@ def run(options: Options) -> Outcome:
             already=already,
         ),
         fixes=done.fixes,
-        recipes=by_recipe(judgement.recipes, judgement.causes, levels.of) if options.group_by == "recipe" else (),
+        recipes=by_recipe(judgement.recipes, judgement.causes, this.levels.of) if options.group_by == "recipe" else (),
         unfollowed=judgement.unfollowed,
         sources=judgement.sources,
-        problems=tuple(problems),
+        problems=tuple(f"{problem.path}: {problem.message}" for problem in problems if problem.kind == "usage"),
         remarks=(*judgement.remarks, *(_without_editor(judgement) if fixing or options.diff else ())),
         patch=done.patch,
         left=done.left,
@@ -97,7 +121,7 @@ def run(options: Options) -> Outcome:
 
 
 def prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], Sequence[Rule]]:
-    """The judge for these options, the codes that are shown, and all rules that there are."""
+    """Return the judge for these options, the codes that are shown, and all rules that there are."""
     rules = load_rules()
     if options.extend_rules:
         from mfsdp_lint.rules.extend import rules_for
@@ -117,12 +141,12 @@ def prepare(options: Options, asked: Question) -> tuple[Judge, frozenset[str], S
 
 
 def names_of(rules: Iterable[Rule]) -> dict[str, str]:
-    """The name of every code that there is."""
+    """Return the name of every code that there is."""
     return {rule.code: rule.name for rule in rules} | {each.code: each.name for each in ABOUT_FILES}
 
 
 def levels_of(options: Options, rules: Iterable[Rule]) -> Levels:
-    """The severities that the options say. Raises UsageError."""
+    """Return the severities that the options set. Raises UsageError."""
     if not options.severity:
         return Levels()
     words, levels = zip(*options.severity, strict=True)
@@ -130,7 +154,7 @@ def levels_of(options: Options, rules: Iterable[Rule]) -> Levels:
 
 
 def _silenced(options: Options, names: Mapping[str, str]) -> Silenced:
-    """What does not count. Raises UsageError."""
+    """Return the findings that the configuration or a baseline silences. Raises UsageError."""
     per_file = tuple(
         (glob, resolved(codes, names, f"per-file-ignores: {glob}")) for glob, codes in options.per_file_ignores
     )
@@ -144,7 +168,7 @@ def _silenced(options: Options, names: Mapping[str, str]) -> Silenced:
 def _caused_since(
     text: str, found: tuple[list[Finding], ...], judgement: Judgement, judge: Judge, options: Options
 ) -> Iterator[list[Finding]]:
-    """Of each list the findings that the change since a revision caused. Raises UsageError."""
+    """Keep, of each list, the findings that the change since a revision caused. Raises UsageError."""
     from mfsdp_lint.engine.earlier import since
 
     before = since(text, options, judge.target)
@@ -154,7 +178,7 @@ def _caused_since(
 
 
 def _with_baseline(found: list[Finding], judge: Judge, codes: frozenset[str], options: Options) -> list[Finding]:
-    """The findings, with those about the baseline; or all accepted, where it is updated. Raises UsageError."""
+    """Return the findings, with those about the baseline; or all accepted, where it is updated. Raises UsageError."""
     baseline = judge.silenced.baseline
     if baseline is None:
         return found
@@ -170,26 +194,20 @@ def _with_baseline(found: list[Finding], judge: Judge, codes: frozenset[str], op
 
 
 def _is_on(rule: Rule, options: Options, named: Collection[str]) -> bool:
-    """Whether a rule is on, as far as its preset goes, and its being new."""
+    """Tell whether a rule is on, as far as its preset goes, and its being new."""
     strict = options.preset == "strict"
     asked = rule.preset in (None, options.preset) or strict
     return (asked and (options.preview or strict or not rule.preview)) or rule.code in named
 
 
 def _first_path(judgement: Judgement) -> str:
-    """Where a fault in all fixes together is told."""
+    """Return the file in which a fault in all fixes together is reported."""
     return judgement.causes[0].finding.span.path if judgement.causes else ""
 
 
-def _remaining(
-    judgement: Judgement,
-    judge: Judge,
-    codes: frozenset[str],
-    options: Options,
-    tried: Tried,
-    faults: Faults,
-) -> list[Finding]:
-    """The findings about recipes and about code that makes none."""
+def _remaining(judgement: Judgement, this: _Run, tried: Tried, faults: Faults) -> list[Finding]:
+    """Return the findings about recipes and about code that makes none."""
+    options, judge, codes = this.options, this.judge, this.codes
     if options.fixes_are_seen:
         found = proved(judgement, judge, codes, tried, unsafe_too=options.unsafe_fixes, faults=faults)
     else:
@@ -197,14 +215,17 @@ def _remaining(
     found = where_it_holds(found, judgement, judge)
     if options.confirm:
         found = _confirmed(found, judgement, judge, options)
-    return [*found, *(finding for finding in judgement.raising if finding.code in codes)]
+    about_code = [finding for finding in judgement.raising if finding.code in codes]
+    if options.preset == "strict":
+        about_code = [replace(each, severity="warning") if each.code == UNDECIDED else each for each in about_code]
+    return [*found, *about_code]
 
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """What fixing came to: the fixes, how many of the first findings they were for, and what could not be written.
+    """The result of fixing: the fixes, how many of the first findings they were for, and the unwritten files.
 
-    `patch` is there instead of that where nothing was to be written. `tried` are the fixes that were tried.
+    `patch` is there instead of written files where nothing was to be written. `tried` are the fixes that were tried.
     """
 
     fixes: tuple[Applied, ...] = ()
@@ -214,64 +235,73 @@ class _Done:
     tried: Tried = NOTHING_TRIED
 
 
-def _patch(judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options, rules: Sequence[Rule]) -> _Done:
-    """What fixing would change, and the fixes."""
+def _patch(judgement: Judgement, this: _Run, faults: Faults) -> _Done:
+    """Return the changes that fixing would make, and the fixes."""
     if not (judgement.causes or judgement.has_comments):
         return _Done()
-    from mfsdp_lint.engine.repair import repair_of
+    from mfsdp_lint.engine import write
     from mfsdp_lint.fixes.applied import applied
     from mfsdp_lint.fixes.patch import make_patch
 
-    fixed = repair_of(judgement, judge, codes).applied(unsafe=options.unsafe_fixes)
-    tidy = _tidied(fixed.texts, judgement, judge, codes, options, rules)
+    fixed, tidy, blocked = _planned(judgement, this, faults)
     encode, now = judgement.sources.encode, judgement.sources.text
     changed = ((path, encode(path, now(path)), encode(path, text)) for path, text in sorted(tidy.texts.items()))
-    return _Done((*map(applied, fixed.fixed), *tidy.fixes), patch=make_patch(changed), tried=_tried(fixed))
-
-
-def _fixed(
-    judgement: Judgement, judge: Judge, codes: frozenset[str], options: Options, rules: Sequence[Rule]
-) -> tuple[Judgement, _Done]:
-    """The judgement of the files as they are after fixing, and what was done."""
-    from mfsdp_lint.engine import write
-
-    write.remove_leftovers(file.path for file in judge.question.every_file)
-    if not (judgement.causes or judgement.has_comments):
-        return judgement, _Done()
-    from mfsdp_lint.engine.repair import repair_of
-    from mfsdp_lint.fixes.applied import applied
-
-    repair = repair_of(judgement, judge, codes)
-    fixed = repair.applied(unsafe=options.unsafe_fixes)
-    left: dict[str, str] = {}
-    # What cannot be written is found before anything is, and done without.
-    while more := write.not_writable(fixed.texts, judgement.sources):
-        left |= more
-        fixed = repair.applied(unsafe=options.unsafe_fixes, without=left)
-    tidy = _tidied(fixed.texts, judgement, judge, codes, options, rules)
-    done = write.write(replace(fixed, texts=tidy.texts), judgement.sources)
-    if done.texts:
-        judgement = judge(judgement.sources.with_texts(done.texts), judgement)
-    taken_out = [each for each in tidy.fixes if each.span.path in done.texts]
-    return judgement, _Done(
-        (*map(applied, done.fixed), *taken_out),
-        done.number + len(taken_out),
-        (*write.left(left), *done.left),
+    return _Done(
+        (*map(applied, fixed.fixed), *tidy.fixes),
+        left=tuple(write.left(blocked, tried=False)),
+        patch=make_patch(changed),
         tried=_tried(fixed),
     )
 
 
-def _tidied(
-    texts: Mapping[str, str],
-    judgement: Judgement,
-    judge: Judge,
-    codes: frozenset[str],
-    options: Options,
-    rules: Sequence[Rule],
-) -> Tidied:
-    if UNUSED_COMMENT not in codes:
-        return Tidied(texts)
-    return tidied(texts, judgement, judge, rules, options.paths)
+def _fixed(judgement: Judgement, this: _Run, faults: Faults) -> tuple[Judgement, _Done]:
+    """Return the judgement of the files as they are after fixing, and the fixes that were made."""
+    from mfsdp_lint.engine import write
+
+    write.remove_leftovers(file.path for file in this.judge.question.every_file)
+    if not (judgement.causes or judgement.has_comments):
+        return judgement, _Done()
+    from mfsdp_lint.fixes.applied import applied
+
+    fixed, tidy, blocked = _planned(judgement, this, faults)
+    done = write.write(replace(fixed, texts=tidy.texts), judgement.sources, faults)
+    if done.texts:
+        judgement = this.judge(judgement.sources.with_texts(done.texts), judgement)
+    taken_out = [each for each in tidy.fixes if each.span.path in done.texts]
+    return judgement, _Done(
+        (*map(applied, done.fixed), *taken_out),
+        done.number + len(taken_out),
+        (*write.left(blocked), *done.left),
+        tried=_tried(fixed),
+    )
+
+
+def _planned(judgement: Judgement, this: _Run, faults: Faults) -> tuple[Fixed, Tidied, dict[str, str]]:
+    """Return the fixes and the texts that can be written, and the files that cannot, each with the reason.
+
+    These files are found before anything is written, and the fixes are planned without them.
+    """
+    from mfsdp_lint.engine import write
+    from mfsdp_lint.engine.repair import repair_of
+
+    options = this.options
+    repair = repair_of(judgement, this.judge, this.codes)
+
+    def planned(paths: Collection[str]) -> tuple[Fixed, Tidied, dict[str, str]]:
+        blocked: dict[str, str] = {}
+        while True:
+            fixed = repair.only(paths).applied(unsafe=options.unsafe_fixes, without=blocked)
+            tidy = Tidied(fixed.texts)
+            if UNUSED_COMMENT in this.codes:
+                here = judgement.only(paths)
+                tidy = tidied(fixed.texts, here, this.judge, this.rules, options.paths, without=blocked)
+            # What comes from stdin has no file that could be written.
+            more = write.not_writable(tidy.texts, judgement.sources) if options.stdin is None else {}
+            if not more:
+                return fixed, tidy, blocked
+            blocked |= more
+
+    return faults.over_files(judgement.files, planned)
 
 
 def _tried(fixed: Fixed) -> Tried:
@@ -280,7 +310,7 @@ def _tried(fixed: Fixed) -> Tried:
 
 
 def _without_editor(judgement: Judgement) -> Iterator[str]:
-    """What is worth saying of findings that could be fixed in another kind of file."""
+    """Yield a remark for findings that could be fixed in another kind of file."""
     from mfsdp_lint.fixes.editors import EDITORS
 
     wanted = (cause.finding for cause in judgement.causes if cause.safety)
@@ -290,7 +320,7 @@ def _without_editor(judgement: Judgement) -> Iterator[str]:
 
 
 def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Judge, options: Options) -> list[Finding]:
-    """The findings, with what a dry run says of them."""
+    """Return the findings, with the confirmation of a dry run."""
     from mfsdp_lint.dryrun.confirm import confirmed
     from mfsdp_lint.progress import progress
 
@@ -301,6 +331,6 @@ def _confirmed(findings: Sequence[Finding], judgement: Judgement, judge: Judge, 
 
 
 def _about_files(problems: Iterable[Problem], codes: frozenset[str]) -> list[Finding]:
-    """Findings about files themselves, each once."""
+    """Return findings about files themselves, each once."""
     findings = [file_finding(problem) for problem in dict.fromkeys(problems) if problem.kind != "usage"]
     return [finding for finding in findings if finding.code in codes]

@@ -1,4 +1,4 @@
-"""What is silenced from outside a file: by the configuration, or by a baseline. Comments do it inside."""
+"""Silencing from outside a file: by the configuration, or by a baseline. Comments silence from inside."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Silenced:
     baseline: Baseline | None = None
 
     def mark(self, findings: Sequence[Finding]) -> list[Finding]:
-        """All findings, those that are silenced marked."""
+        """Return all findings, with the silenced ones marked."""
         found = [self._by_file(finding) for finding in findings] if self.per_file else list(findings)
         if self.baseline is None:
             return found

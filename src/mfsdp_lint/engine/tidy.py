@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from mfsdp_lint.core.finding import Applied, Finding
 from mfsdp_lint.core.records import dataclass
@@ -20,15 +20,24 @@ class Tidied:
 
 
 def tidied(
-    texts: Mapping[str, str], judgement: Judgement, judge: Judge, rules: Sequence[Rule], paths: Sequence[str]
+    texts: Mapping[str, str],
+    judgement: Judgement,
+    judge: Judge,
+    rules: Sequence[Rule],
+    paths: Sequence[str],
+    without: Collection[str] = (),
 ) -> Tidied:
-    """`texts` are those that other fixes changed since the judgement. Writes nothing."""
+    """Take the comments out of `texts`, which other fixes changed since the judgement, and of the files beside them.
+
+    `without` are files that cannot be edited. Writes nothing.
+    """
     if not judgement.has_comments:
         return Tidied(texts)
     from mfsdp_lint.fixes.edits import apply_all
 
     now = judge(judgement.sources.with_texts(texts), judgement) if texts else judgement
     idle = [each for each in unused_suppressions(now, judge, rules, paths) if not _is_silenced(each, judge)]
+    idle = [each for each in idle if each.fix and each.span.path not in without]
     edits = [edit for finding in idle if finding.fix for edit in finding.fix.edits]
     before = {edit.span.path: now.sources.text(edit.span.path) for edit in edits}
     done = tuple(Applied(each.code, "safe", each.span, (f"the comment {each.message}",)) for each in idle)

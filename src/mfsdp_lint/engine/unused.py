@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.finding import Finding, Fix, fingerprint
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.engine.judge import Judge, Judgement
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.suppression import Comment
+from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.about_files import FILE_CODES, UNUSED_COMMENT
 from mfsdp_lint.rules.model import Rule
 from mfsdp_lint.rules.views import Views
@@ -25,9 +26,9 @@ from mfsdp_lint.rules.views import Views
 def unused_suppressions(
     judgement: Judgement, judge: Judge, rules: Sequence[Rule], paths: Sequence[str]
 ) -> Iterator[Finding]:
-    """A finding for every comment that certainly silences nothing; of several codes it names those that do not.
+    """Yield a finding for every comment that certainly silences nothing; of several codes it names those that do not.
 
-    `rules` are all that there are, also those that were not run; `paths` what the user asked to lint.
+    `rules` are all rules, also those that were not run; `paths` are those that the user asked to lint.
     """
     if judge.question.command_line.overrides:
         return  # the file has other launches
@@ -50,7 +51,7 @@ class _Asked:
     judge: Judge
 
     def reason(self, code: str, every: Sequence[Rule]) -> str:
-        """Why a code (or the beginning of one) is named in vain; "" where that is not certain."""
+        """Return the reason why a code (or the beginning of one) is named in vain; "" where that is not certain."""
         if any(other.startswith(code) for other in FILE_CODES):
             return ""
         rules = [rule for rule in every if rule.code.startswith(code)]
@@ -69,7 +70,7 @@ class _Asked:
         return f"{code} is not found here" if asked.issuperset(rule.code for rule in rules) else ""
 
     def _views(self) -> Iterator[Views]:
-        """Whatever takes something from the lines that the comment covers."""
+        """Yield the views of all variants that take something from the lines that the comment covers."""
         for target, hits in self.judgement.hits.items():
             for recipe in hits.recipes:
                 for variant in (*recipe.variants, *recipe.exposed):
@@ -86,7 +87,7 @@ class _Asked:
 
 
 def _may_be_broken(rule: Rule, views: Views) -> bool:
-    """Whether it is not known that a rule has nothing to say of a variant."""
+    """Tell whether a variant may break a rule: it is not certain that the rule is silent about it."""
     if rule.judges == "text":
         return False  # what it has to say of the file it has said
     site = views.site
@@ -102,8 +103,12 @@ def _may_be_broken(rule: Rule, views: Views) -> bool:
 
 def _finding(comment: Comment, reasons: Mapping[str, str], text: str) -> Finding:
     from mfsdp_lint.fixes.comments import taken_out
+    from mfsdp_lint.fixes.editors import EDITORS
 
     said = "; ".join(reasons.values())
+    fix = None
+    if kind_of(comment.span.path) in EDITORS:  # else the text is not that of the file
+        fix = Fix("safe", (taken_out(comment.span, reasons.keys(), text),), "a comment changes no run")
     return Finding(
         code=UNUSED_COMMENT,
         name="unused-suppression",
@@ -115,6 +120,6 @@ def _finding(comment: Comment, reasons: Mapping[str, str], text: str) -> Finding
         enforced_by="nobody",
         fingerprint=fingerprint(UNUSED_COMMENT, comment.span.path, said, comment.reason),
         content_fingerprint=fingerprint(UNUSED_COMMENT, said, comment.reason),
-        fixable="safe",
-        fix=Fix("safe", (taken_out(comment.span, reasons.keys(), text),), "a comment changes no run"),
+        fixable=None if fix is None else fix.safety,
+        fix=fix,
     )

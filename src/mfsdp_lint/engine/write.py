@@ -9,6 +9,7 @@ from functools import partial
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.fixes.apply import Fixed
 from mfsdp_lint.fixes.prove import Proved
+from mfsdp_lint.inputs.faults import Faults, contained
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.inputs.writing import CHANGED, NotWritten, check_writable, remove_unfinished, replace_file
 
@@ -26,22 +27,24 @@ class Written:
     left: tuple[str, ...]
 
 
-def not_writable(paths: Iterable[str], sources: Sources) -> dict[str, str]:
-    """The files that cannot be written, and why; asked before the first one is."""
-    return {path: reason for path in paths if (reason := _hindrance(path, sources))}
+def not_writable(texts: Mapping[str, str], sources: Sources) -> dict[str, str]:
+    """Return the files that these texts cannot be written to, with the reasons; callers ask before the first write."""
+    return {path: reason for path, text in texts.items() if (reason := _hindrance(path, text, sources))}
 
 
 def remove_leftovers(paths: Iterable[str]) -> None:
-    """Removes what runs that were killed left beside these files."""
+    """Remove the files that killed runs left beside these files."""
     remove_unfinished({os.path.dirname(os.path.realpath(path)) for path in paths})
 
 
-def write(fixed: Fixed, sources: Sources) -> Written:
-    """Writes the new texts, group by group; a group of which one file cannot be written is left as it was."""
+def write(fixed: Fixed, sources: Sources, faults: Faults | None = None) -> Written:
+    """Write the new texts, group by group; a group of which one file cannot be written is left as it was."""
     texts: dict[str, str] = {}
     left: list[str] = []
     for group in _groups(fixed):
-        failed = _write_group(group, fixed.texts, sources)
+        failed: tuple[str, str] | None = (group[0], "a fault of the linter's own")
+        with contained(faults, group[0]):
+            failed = _write_group(group, fixed.texts, sources)
         if failed is None:
             texts |= {path: fixed.texts[path] for path in group}
             continue
@@ -53,7 +56,7 @@ def write(fixed: Fixed, sources: Sources) -> Written:
 
 
 def _groups(fixed: Fixed) -> list[list[str]]:
-    """The changed files; those that one fix changes together are one group."""
+    """Group the changed files: files that one fix changes together are one group."""
     group_of = {path: {path} for path in fixed.texts}
     for proved in fixed.fixed:
         together = set().union(*(group_of[path] for path in _paths(proved)))
@@ -66,9 +69,13 @@ def _paths(proved: Proved) -> set[str]:
 
 
 def _write_group(group: Collection[str], texts: Mapping[str, str], sources: Sources) -> tuple[str, str] | None:
-    """The file that could not be written, and why; then the others are what they were."""
+    """Write a group of files.
+
+    Returns the file that could not be written, and why; then the others are restored. Returns None where all are
+    written.
+    """
     done: list[str] = []
-    for path, reason in not_writable(group, sources).items():
+    for path, reason in not_writable({path: texts[path] for path in group}, sources).items():
         return path, reason
     for path in group:
         try:
@@ -76,6 +83,9 @@ def _write_group(group: Collection[str], texts: Mapping[str, str], sources: Sour
         except (OSError, Unreadable) as error:
             _restore(done, texts, sources)
             return path, _reason(error)
+        except Exception:
+            _restore(done, texts, sources)
+            raise
         done.append(path)
     return None
 
@@ -94,10 +104,11 @@ def _holds(path: str, text: str) -> bool:
     return Sources().text_or_none(path) == text
 
 
-def _hindrance(path: str, sources: Sources) -> str:
+def _hindrance(path: str, text: str, sources: Sources) -> str:
     try:
         check_writable(path)
-    except OSError as error:
+        sources.encode(path, text)
+    except (OSError, Unreadable) as error:
         return _reason(error)
     return "" if sources.still_on_disk(path) else CHANGED
 
@@ -108,10 +119,10 @@ def _reason(error: OSError | Unreadable) -> str:
     return str(error) if isinstance(error, NotWritten) else error.strerror or str(error)
 
 
-def _said(path: str, reason: str) -> str:
-    return f"{path}: not written: {reason}"
+def _said(path: str, reason: str, tried: bool = True) -> str:
+    return f"{path}: {'not written' if tried else 'would not be written'}: {reason}"
 
 
-def left(blocked: Mapping[str, str]) -> Iterator[str]:
-    """What is said of files that were not even tried."""
-    return (_said(path, reason) for path, reason in sorted(blocked.items()))
+def left(blocked: Mapping[str, str], *, tried: bool = True) -> Iterator[str]:
+    """Say of each of these files that it is not written, or would not be where nothing was to be written."""
+    return (_said(path, reason, tried) for path, reason in sorted(blocked.items()))

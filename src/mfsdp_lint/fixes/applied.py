@@ -8,7 +8,7 @@ from mfsdp_lint.fixes.prove import Proved
 
 
 def applied(fix: Proved) -> Applied:
-    """What a fix did."""
+    """Describe a proved fix as it was applied."""
     changes = [f"{path} = {spell(value)}" for need in fix.request.needs for path, value in need.set.items()]
     changes += [f"{path} is not set any more" for need in fix.request.needs for path in need.unset]
     changes += [edit.text.strip() or "taken out" for need in fix.request.needs for edit in need.edits]

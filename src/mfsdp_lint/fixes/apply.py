@@ -21,10 +21,10 @@ ROUNDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """What fixing came to: the changed texts by path, the fixes that hold, those that do not and why, and the last
-    judgement.
+    """Result of fixing: changed texts by path, fixes that hold, fixes that do not and why, and the last judgement.
 
-    `asked` are the findings that there were at first, by key: those are told and counted, and not what fixes uncover.
+    `asked` has the keys of the findings that existed at first: only those are reported and counted, not findings that
+    fixes uncover.
     """
 
     texts: Mapping[str, str]
@@ -59,7 +59,7 @@ def prove_once(
 
 
 def _others(before: Judged, is_linted: IsLinted) -> list[Broken]:
-    """Who makes a mistake and has no fix of it."""
+    """Return the mistakes that have no fix of their own: silenced ones, and those in files that are not linted."""
     return [each for each in before.broken if each.silenced or not is_linted(each.recipe.path)]
 
 
@@ -98,7 +98,7 @@ def rounds(
     widen: Widen | None = None,
     known: Mapping[str, tuple[Edit, ...]] = NOTHING,
 ) -> Iterator[Proof]:
-    """The batches of fixes that follow from each other: each is for what the one before it came to."""
+    """Yield the batches of fixes, each for the state that the batch before it left."""
     changed: dict[str, str] = {}
 
     def current(path: str) -> str:

@@ -75,7 +75,7 @@ def _inserted(
     written: Sequence[str | None],
     insert: Insert,
 ) -> list[Edit] | None:
-    """The statements at their place, and the import that they need. None where one of them cannot be written."""
+    """Insert the statements, and the import that they need; return None if one of them cannot be written."""
     known = [line for line in written if line is not None]
     if len(known) < len(written):
         return None

@@ -1,4 +1,4 @@
-"""What an attempt of a proof changed that it should not have, and which of its fixes are to blame."""
+"""Unwanted changes of a proof's attempt, and the fixes to blame for them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mfsdp_lint.core.values import Plain, Value, is_known_as
 from mfsdp_lint.fixes.edits import merge
 from mfsdp_lint.fixes.judged import Judged
 from mfsdp_lint.fixes.plan import Plan
-from mfsdp_lint.fixes.requests import Need
+from mfsdp_lint.fixes.requests import FixRequest, Need
 from mfsdp_lint.fixes.trial import Trial
 from mfsdp_lint.fixes.ways import (
     Broken,
@@ -30,6 +30,11 @@ from mfsdp_lint.fixes.ways import (
 )
 
 
+def _brings_in(request: FixRequest, rank: int) -> bool:
+    """Tell whether a fix must not cause a new finding of this severity; `rank` counts from the worst severity."""
+    return not request.unread and SEVERITIES.index(request.severity) >= rank
+
+
 class Comparison:
     """A project before any fix, with which attempts are compared. `plans` are by number, as attempts choose them."""
 
@@ -45,7 +50,7 @@ class Comparison:
         """The settings that differ in a way, before and after."""
 
     def way_of(self, need: Need) -> Way:
-        """The way that something has to change on."""
+        """Return the way on which the need asks for a change."""
         return self._way_of[id(need.variant)]
 
     def judge(self, trial: Trial) -> None:
@@ -83,14 +88,14 @@ class Comparison:
         self._judge_new(trial, before, after, whole, touching)
 
     def _differing(self, way: Way, before: Variant, after: Variant) -> Sequence[str]:
-        """The settings that differ; most ways are the same ones from attempt to attempt."""
+        """Return the settings that differ; cached, since most ways stay the same from attempt to attempt."""
         known = self._differences.get(way)
         if known is None or known[0] is not before or known[1] is not after:
             known = self._differences[way] = (before, after, _differences(before, after))
         return known[2]
 
     def _in_other_calls(self, after: Judged) -> tuple[Picture, Picture]:
-        """What the recipes that were read anew are in calls with other arguments, before and after."""
+        """Return pictures of the recipes that were read anew in calls with other arguments, before and after."""
         changed = [each for each in pairs(self._before.recipes, after.recipes) if each[0].callers is not None]
         self._look_at_calls([recipe for recipe, _ in changed if id(recipe) not in self._calls])
         then = [self._calls[id(recipe)] for recipe, _ in changed]
@@ -100,7 +105,7 @@ class Comparison:
         return earlier, picture(now, after.breaks(now))
 
     def _look_at_calls(self, recipes: Sequence[Recipe]) -> None:
-        """What recipes are in their other calls before any change."""
+        """Judge recipes in their other calls before any change, and keep the results."""
         others = [in_other_calls(recipe, self._given(recipe)) for recipe in recipes]
         broken: dict[int, list[Broken]] = defaultdict(list)
         for each in self._before.breaks(others):
@@ -108,9 +113,10 @@ class Comparison:
         self._calls |= {id(one): (other, broken[id(other)]) for one, other in zip(recipes, others, strict=True)}
 
     def _touching(self, trial: Trial, before: Picture) -> tuple[dict[Way, list[int]], dict[Way, set[str]]]:
-        """Which fixes are for each way, and which settings they may change there.
+        """Find the fixes for each way, and the settings that they may change there.
 
-        A fix is for the recipes that it was asked for, and may change the same for whoever else made the same mistake.
+        A fix is for the recipes that it was asked for; it may make the same change in other recipes that have the same
+        mistake.
         """
         touching: dict[Way, list[int]] = defaultdict(list)
         named: dict[Way, set[str]] = defaultdict(set)
@@ -137,9 +143,10 @@ class Comparison:
         return touching, named
 
     def _undecided(self, need: Need, before: Picture) -> Iterator[Way]:
-        """The ways on which nobody has said yet whether the switch that a need is about is on.
+        """Yield the ways on which the switch that a need is about is neither on nor off yet.
 
-        They stand for callers who turn it on and for those who do not, each of whom is looked at as well.
+        Such a way covers callers who turn the switch on and callers who do not; both kinds of call are compared as
+        well.
         """
         names = [name for name in need.variant.exposed if {name: True} in self._given(need.recipe)]
         names = [name for name in names if {name: False} in self._given(need.recipe)]
@@ -150,13 +157,13 @@ class Comparison:
                 yield way
 
     def _given(self, recipe: Recipe) -> Sequence[Mapping[str, Plain]]:
-        """The other calls of a recipe. What works today counts, so that the text as it is says which there are."""
+        """Return the arguments of a recipe's other calls, those that work today: the unchanged text decides."""
         if id(recipe) not in self._others:
             self._others[id(recipe)] = recipe.callers.given(self._before.users) if recipe.callers else ()
         return self._others[id(recipe)]
 
     def _judge_own(self, trial: Trial, after: Picture) -> None:
-        """Every finding must be gone, and every setting must be what its fix says."""
+        """Require that every finding is gone and that every setting has the value that its fix gives it."""
         for index in trial.chosen:
             request = self._plans[index].request
             for need in request.needs:
@@ -182,9 +189,10 @@ class Comparison:
         whole: Mapping[Way, Way],
         touching: Mapping[Way, list[int]],
     ) -> None:
-        """No new finding may be as severe as the one that is fixed, and none may come to recipes that have no fix.
+        """Refuse a new finding as severe as the fixed one, and any new finding in recipes without a fix.
 
-        What befalls callers who turn a switch on stays so, where that is among a recipe's own ways now.
+        Findings of callers who turn a switch on are no new findings where that case is now among the recipe's own
+        ways.
         """
         exposed = {(way[:2], code) for way, code in before.broken if before.ways[way].exposed}
         for (way, code), severity in after.broken.items():
@@ -195,15 +203,17 @@ class Comparison:
             if earlier is not None and SEVERITIES.index(earlier) <= rank:
                 continue
             fixes = touching.get(way, [])
-            culprits = [index for index in fixes if SEVERITIES.index(self._plans[index].request.severity) >= rank]
+            culprits = [index for index in fixes if _brings_in(self._plans[index].request, rank)]
             if culprits or not fixes:
                 blamed = culprits or self._nearest(trial, touching, way)
                 trial.at_odds.append(blamed)
                 trial.blamed(blamed, f"{code} would appear in {_said(way)}")
 
     def _nearest(self, trial: Trial, touching: Mapping[Way, list[int]], way: Way, path: str = "") -> list[int]:
-        """The fixes that may have to do with a way that they are not for: those of the same recipe, else those in its
-        file, and of these those that name the setting `path`, where some do; else all that name it.
+        """Find the fixes that may have affected a way that they are not for.
+
+        These are the fixes of the same recipe, else those in its file; only those that name the setting `path`, if any
+        does. If neither group has one, return all fixes that name `path`.
         """
         named = [index for index in trial.chosen if self._names(index, path)]
         candidates = set(named or trial.chosen)
@@ -217,22 +227,22 @@ class Comparison:
         return path in self._names_of(index)
 
     def _names_of(self, index: int) -> set[str]:
-        """The settings that a fix is about."""
+        """Return the settings that a fix is about."""
         return {path for need in self._plans[index].request.needs for path in need.named}
 
 
 def _said(way: Way) -> str:
-    """The recipe, and the call if it is not the usual one."""
+    """Name the recipe, and the call if it is not the usual one."""
     return " ".join((way[1], *(each for each in way[2][:1] if each.startswith(CALLED))))
 
 
 def _missing(here: Picture, there: Picture) -> list[Way]:
-    """The ways of one picture that are not in the other."""
+    """Return the ways of one picture that the other lacks."""
     return [way for way in here.ways if way not in there.ways]
 
 
 def _wrote(chosen: Mapping[int, tuple[Edit, ...]], origin: Origin | None) -> list[int]:
-    """The fixes whose edits are where a value of the changed texts comes from."""
+    """Find the fixes whose edits lie where a value of the changed texts comes from."""
     if origin is None:
         return []
     spans, added = origin.spans(), 0
@@ -254,5 +264,5 @@ def _differences(before: Variant, after: Variant) -> list[str]:
 
 
 def _stays(before: Value, after: Value) -> bool:
-    """Whether what should not be set is what it was; what somebody else says of it takes effect then."""
+    """Tell whether a setting that should be unset kept its old value; another writer may decide its value by then."""
     return not is_unset(after) and equal(before, after)

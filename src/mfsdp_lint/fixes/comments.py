@@ -13,9 +13,10 @@ _BRACKET = re.compile(r"\[(?P<codes>[^\]]*)\]")
 
 
 def taken_out(comment: Span, idle: Collection[str], text: str) -> Edit:
-    """Removes the `idle` codes of a comment; where no other is left, the comment, and a line that has nothing else.
+    """Remove the `idle` codes of a comment; the whole comment if no other code is left, and its line if it has nothing
+    else.
 
-    `text` is that of the file.
+    `text` is the file's text.
     """
     file = Text(comment.path, text)
     start, end = file.range(comment)

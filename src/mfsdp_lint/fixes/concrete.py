@@ -38,7 +38,7 @@ class Concrete:
     whole: Range
 
     def nodes(self) -> Iterator[cst.CSTNode]:
-        """Every node, parents first."""
+        """Yield every node, parents first."""
         waiting: list[cst.CSTNode] = [self.module]
         while waiting:
             node = waiting.pop()
@@ -46,7 +46,7 @@ class Concrete:
             waiting.extend(reversed(node.children))
 
     def writes(self) -> Iterator[Write]:
-        """Every write in the statement. Chained assignments (`a = b = c`) say too much at once and are left out."""
+        """Yield every write in the statement, without chained assignments (`a = b = c`), which set several names."""
         for node in self.nodes():
             match node:
                 case (
@@ -67,7 +67,7 @@ class Concrete:
                             yield Write(*written, self.places[pair], (node, index))
 
     def items(self, brackets: Brackets) -> Items | None:
-        """Where the items of a call, a dictionary or a list stand. None where that cannot be told."""
+        """Locate the items of a call, a dictionary or a list; None if they cannot be located for certain."""
         if isinstance(brackets, cst.Call):
             nodes: list[cst.CSTNode] = list(brackets.args)
             start = self.places[brackets.func][1]
@@ -99,7 +99,7 @@ class Concrete:
 
 
 def read(file: PythonFile, statement: Statement) -> Concrete | None:
-    """The tree of one statement. None when libcst refuses it or would not give its text back as it is."""
+    """Parse one statement; None if libcst refuses it or would not give its text back unchanged."""
     text = file.document.text[statement.start : statement.end]
     try:
         module = cst.parse_module(text)
@@ -121,7 +121,7 @@ def read(file: PythonFile, statement: Statement) -> Concrete | None:
 
 
 def is_update(module: cst.Module, brackets: Brackets) -> bool:
-    """Whether the statement is `….update(…)` alone, and what stands between `brackets` is all that it updates with."""
+    """Tell whether the statement is `….update(…)` alone and `brackets` is its whole argument."""
     match module.body:
         case [cst.SimpleStatementLine(body=[cst.Expr(value=cst.Call() as call)])]:
             named = isinstance(call.func, cst.Attribute) and call.func.attr.value == "update"
@@ -130,7 +130,7 @@ def is_update(module: cst.Module, brackets: Brackets) -> bool:
 
 
 def _pair(node: cst.BaseExpression) -> tuple[str, cst.BaseExpression] | None:
-    """The name and the value of `("checkpoint.ckpt_format", "torch_dist")`."""
+    """Return the name and the value of `("checkpoint.ckpt_format", "torch_dist")`."""
     match node:
         case cst.Tuple(elements=[cst.Element(value=key), cst.Element(value=value)]) if name := _text(key):
             return _last_word(name), value
@@ -151,7 +151,7 @@ def _target_name(target: cst.BaseExpression) -> str | None:
 
 
 def _text(node: cst.BaseExpression) -> str | None:
-    """The text of a plain string literal."""
+    """Return the text of a plain string literal; None for any other expression."""
     if not isinstance(node, cst.SimpleString):
         return None
     value = node.evaluated_value

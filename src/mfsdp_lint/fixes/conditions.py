@@ -47,7 +47,7 @@ def delete_write_where(file: PythonFile, origin: Origin, path: str, switch: Swit
 
 
 def choice(asked: str, new: str, otherwise: str) -> str:
-    """What is `new` where something is so: `"fsdp_dtensor" if fsdp else "torch_dist"`."""
+    """Write an expression that is `new` where a condition holds: `"fsdp_dtensor" if fsdp else "torch_dist"`."""
     match new, otherwise:
         case "True", "False":
             is_bool = isinstance(_parsed(asked), ast.Compare | ast.UnaryOp)
@@ -62,9 +62,10 @@ def choice(asked: str, new: str, otherwise: str) -> str:
 
 
 def condition(file: PythonFile, switch: Switch) -> str | None:
-    """What tells the callers of one side of a switch: something that can be asked again.
+    """Find the expression that selects the callers of one side of a switch, and that can be evaluated again.
 
-    It is what the statement sets, or of `if fsdp: cfg.dist.use_megatron_fsdp = True` what the branch asks.
+    This is the value that the statement sets or, for `if fsdp: cfg.dist.use_megatron_fsdp = True`, the branch's test.
+    None if neither can be evaluated again.
     """
     place = statement_of(file, switch.origin)
     asked = _asked(file, place, switch.origin) if place else None
@@ -104,7 +105,7 @@ def _negated(asked: str) -> str:
 
 
 def _can_be_asked(node: ast.expr) -> bool:
-    """Whether it may stand in a conditional expression as it is, and changes nothing when it is asked again."""
+    """Tell whether an expression fits into a conditional expression as it is, and has no effect if evaluated again."""
     match node:
         case ast.Name() | ast.Constant():
             return True

@@ -1,4 +1,4 @@
-"""How files of one kind are edited. `editors.py` has the editor of every kind; a kind without one has no fixes."""
+"""Protocol for editing files of one kind. `editors.py` has the editors; a kind without one has no fixes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Editable(Protocol):
     def replace_source(
         self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
     ) -> list[Edit] | None:
-        """The same in a text that the value is handed on from; `uses` are the places that have it from there."""
+        """Write another value in a text that hands the value on; `uses` are the places that take it from there."""
 
     def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
         """Give the call that `origin` spans, which took the declared default, arguments of its own."""
@@ -63,12 +63,12 @@ class Editable(Protocol):
         """Assign settings next to `anchor`, which sets `setting`, in the same configuration."""
 
     def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
-        """The same only for the callers of one side of a switch; others keep what is there."""
+        """Write another value only for the callers of one side of a switch; others keep the old value."""
 
     def assign_after_where(
         self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
     ) -> list[Edit] | None:
-        """The same only for the callers of one side of a switch; for others it is what it was."""
+        """Assign settings next to `anchor` only for the callers of one side of a switch; for others nothing changes."""
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """Assign settings at the end of the recipe that `scope` begins, or of the function that it stands in."""
@@ -80,35 +80,28 @@ class Editable(Protocol):
         """Take out what `origin` says set the setting."""
 
     def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
-        """The same only for the callers of one side of a switch."""
+        """Take out a write only for the callers of one side of a switch."""
 
 
 class WithoutCallers:
-    """A kind of text that nobody calls: no call is given arguments, and no side of a switch is edited for itself.
-
-    A name in it that is no setting may be for somebody else.
-    """
+    """A kind of text that nobody calls: no call is given arguments, and no side of a switch is edited for itself."""
 
     def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
-        """There are no calls."""
+        """Return None: there are no calls."""
         return None
 
     def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
-        """There are no callers."""
+        """Return None: there are no callers."""
         return None
 
     def assign_after_where(
         self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
     ) -> list[Edit] | None:
-        """There are no callers."""
-        return None
-
-    def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
-        """Whose name it is nobody knows."""
+        """Return None: there are no callers."""
         return None
 
     def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
-        """There are no callers."""
+        """Return None: there are no callers."""
         return None
 
 
@@ -116,4 +109,4 @@ class Editor(Protocol):
     """Opens texts for editing."""
 
     def __call__(self, path: str, text: str) -> Editable | None:
-        """The text of the file `path`; None where it cannot be read, as no edited text may be."""
+        """Open the text of the file `path`; None if it cannot be read, since such a text may not be edited."""

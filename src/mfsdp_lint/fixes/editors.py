@@ -30,6 +30,6 @@ EDITORS: dict[str, Callable[[], Editor]] = {"python": _python, "yaml": _yaml, "s
 
 
 def open_for_edit(path: str, text: str) -> Editable | None:
-    """A file with the means to edit it; None where it cannot be read, or its kind has no editor."""
+    """Open a file for editing; None if it cannot be read, or its kind has no editor."""
     editor = EDITORS.get(kind_of(path))
     return editor()(path, text) if editor else None

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import dataclass, field
 
 LINE_END = re.compile(r"\r\n|\r|\n")
@@ -30,29 +30,29 @@ class Text:
         object.__setattr__(self, "lines", Lines(self.text))
 
     def range(self, span: Span) -> tuple[int, int]:
-        """The offsets of a span's start and end."""
+        """Return the offsets of a span's start and end."""
         return self.lines.offset(span.line, span.column), self.lines.offset(span.end_line, span.end_column)
 
     def edit(self, start: int, end: int, new: str) -> Edit:
-        """The edit that replaces the text from `start` to `end` (equal for an insertion) by `new`."""
+        """Make the edit that replaces the text from `start` to `end` (equal for an insertion) by `new`."""
         return Edit(self.lines.span(self.path, start, end), new)
 
     def line_start(self, offset: int) -> int:
-        """Where the line of `offset` begins."""
+        """Return the offset at which the line of `offset` begins."""
         return self.lines.offset(self.lines.position(offset)[0], 1)
 
     def line_end(self, offset: int) -> int:
-        """Where the line of `offset` ends, before its line ending."""
+        """Return the offset at which the line of `offset` ends, before its line ending."""
         match = LINE_END.search(self.text, offset)
         return match.start() if match else len(self.text)
 
     def next_line(self, offset: int) -> int:
-        """Where the line after that of `offset` begins; the end of the text when there is none."""
+        """Return the offset of the line after that of `offset`; the end of the text if there is none."""
         match = LINE_END.search(self.text, offset)
         return match.end() if match else len(self.text)
 
     def newline(self, offset: int) -> str:
-        """The line ending in use around `offset`: of its own line, else of the line before, else of the file."""
+        """Return the line ending in use around `offset`: its line's, else the last one before, else a line feed."""
         match = LINE_END.search(self.text, offset)
         if match:
             return match.group()
@@ -60,11 +60,20 @@ class Text:
         return ends[-1] if ends else "\n"
 
 
-def merge(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """All edits in the order of their places, equal ones once.
+def path_written(document: Text, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+    """Write another path where `origin` has one in full; None where it stands there more than once, or not at all."""
+    start, end = document.range(origin.span)
+    found = list(re.finditer(rf"(?<![\w.]){re.escape(path)}(?![\w.])", document.text[start:end]))
+    if len(found) != 1:
+        return None
+    return [document.edit(start + found[0].start(), start + found[0].end(), meant)]
 
-    Insertions at one place come before what is replaced there: those of inner blocks first, which end there, and else
-    in the order in which they were given. Raises OverlapError when two edits touch the same text and differ.
+
+def merge(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Order all edits by their places, equal ones once.
+
+    Insertions at one place come before a replacement there: those of inner blocks first, which end there, and else in
+    the order in which they were given. Raises OverlapError when two edits touch the same text and differ.
     """
     ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit.span, -_indentation(edit.text)))
     for before, after in pairwise(ordered):
@@ -74,7 +83,7 @@ def merge(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 
 
 def apply_edits(path: str, text: str, edits: Iterable[Edit]) -> str:
-    """`text` of the file `path` with those of `edits` that are in it. Raises OverlapError."""
+    """Apply those of `edits` that are in the file `path` to its `text`. Raises OverlapError."""
     document = Text(path, text)
     pieces: list[str] = []
     done = 0
@@ -86,7 +95,7 @@ def apply_edits(path: str, text: str, edits: Iterable[Edit]) -> str:
 
 
 def apply_all(texts: Mapping[str, str], edits: Iterable[Edit]) -> dict[str, str]:
-    """The new text of every file of `texts` that `edits` change. Raises OverlapError."""
+    """Return the new text of every file of `texts` that `edits` change. Raises OverlapError."""
     every = tuple(edits)
     return {path: apply_edits(path, texts[path], every) for path in dict.fromkeys(edit.span.path for edit in every)}
 

@@ -10,7 +10,7 @@ from mfsdp_lint.core.records import replace
 
 
 def grouped(fixes: Mapping[str, Fix]) -> dict[str, Fix]:
-    """The fixes by fingerprint, each with those that it goes together with."""
+    """Add to each fix, by fingerprint, the keys of the fixes that must be made together with it."""
     users: dict[Edit, list[str]] = defaultdict(list)
     group: dict[str, set[str]] = {}
     for key, fix in fixes.items():

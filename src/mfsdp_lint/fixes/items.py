@@ -81,7 +81,7 @@ def remove(document: Text, between: Items, index: int) -> list[Change]:
 
 
 def _comma(text: str, start: int, end: int) -> int | None:
-    """The first comma between two offsets that is not in a comment."""
+    """Find the first comma between two offsets that is not in a comment."""
     at = start
     while at < end:
         if text[at] == ",":

@@ -1,4 +1,4 @@
-"""What a project comes to, as proofs see it."""
+"""Judgement of a project, as proofs need it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from mfsdp_lint.fixes.ways import Breaks, Broken
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What reading and judging the project gave: the recipes, what they break, which files cannot be read.
+    """Result of reading and judging the project: its recipes, what they break, and the files that cannot be read.
 
-    `requests` are the findings that should be fixed, of the safety that is wanted. `breaks` judges further recipes.
-    `users` are files that nobody asked for, and that use what may be edited. `unprovable`: there may be more of them
-    than can be looked at, so that no fix can be proved.
+    `requests` are the findings that should be fixed, of the wanted safety. `breaks` judges further recipes. `users`
+    are files that were not named for linting but use files that may be edited. `unprovable` says that there may be
+    more such files than can be read, so that no fix can be proved.
     """
 
     recipes: Sequence[Recipe]

@@ -18,14 +18,14 @@ Target = Callable[[str], str | None]
 
 
 def target(file: PythonFile, path: str, in_configuration: Target) -> str | None:
-    """What is assigned to."""
+    """Write the left side of the assignment: a variable of the process, or a setting of the configuration."""
     if path.startswith(PROCESS):
         return f"{_environ(file)}[{_name(file, path, PROCESS)}]"
     return in_configuration(path)
 
 
 def line(file: PythonFile, path: str, value: Plain | Absent, in_configuration: Target) -> str | None:
-    """The statement that gives a setting its value."""
+    """Write the statement that gives a setting its value."""
     if value is ABSENT:
         return _taken_back(file, path, in_configuration)
     written = target(file, path, in_configuration)
@@ -33,7 +33,7 @@ def line(file: PythonFile, path: str, value: Plain | Absent, in_configuration: T
 
 
 def imports(file: PythonFile, new: Assignments) -> list[Edit]:
-    """The import that statements for these settings need and the file lacks."""
+    """Make the edits for the import that statements for these settings need and the file lacks."""
     if not any(path.startswith(PROCESS) for path, _ in new) or _imported(file):
         return []
     body = file.tree.body
@@ -59,7 +59,7 @@ def _environ(file: PythonFile) -> str:
 
 
 def _imported(file: PythonFile) -> str | None:
-    """What the file calls the variables of the process."""
+    """Find the name by which the file's imports reach `os.environ`; None if they do not."""
     for node in file.tree.body:
         match node:
             case ast.Import(names=names):
@@ -74,7 +74,7 @@ def _imported(file: PythonFile) -> str | None:
 
 
 def _comes_first(node: ast.stmt) -> bool:
-    """Whether it has to stay in front of all imports: the docstring, what is imported from the future."""
+    """Tell whether a statement has to precede all imports: the docstring, or an import from `__future__`."""
     match node:
         case ast.Expr(value=ast.Constant(value=str())) | ast.ImportFrom(module="__future__"):
             return True

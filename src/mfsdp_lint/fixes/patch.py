@@ -10,16 +10,17 @@ NO_NEWLINE = b"\n\\ No newline at end of file\n"
 
 
 def make_patch(files: Iterable[tuple[str, bytes, bytes]]) -> bytes:
-    """The unified diff of files, each given as its path and its content before and after; equal ones are left out.
+    """Make the unified diff of files, each given as its path and its content before and after; equal ones are left
+    out.
 
-    Works on bytes, so that encodings, byte order marks and line endings come through as they are. Paths are written
+    The diff works on bytes, so that encodings, byte order marks and line endings are preserved. Paths are written
     relative to the current directory, where the patch is to be applied.
     """
     return b"".join(_file_patch(path, before, after) for path, before, after in files if before != after)
 
 
 def patch_path(path: str) -> str:
-    """A path as a patch names it: relative to the current directory, with slashes."""
+    """Write a path as a patch names it: relative to the current directory, with slashes."""
     return os.path.relpath(path).replace(os.sep, "/")
 
 
@@ -45,7 +46,7 @@ MOST_LINES = 3000
 
 
 def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
-    """The changes, as unified diffs have them. What both texts begin and end with is not compared."""
+    """Yield the changes as hunks of a unified diff. The common beginning and end of both texts are not compared."""
     first = _common(before, after)
     last = _common(before[first:][::-1], after[first:][::-1])
     first, last = max(first - CONTEXT, 0), max(last - CONTEXT, 0)
@@ -63,26 +64,26 @@ def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
 
 
 def _common(one: list[str], other: list[str]) -> int:
-    """How many lines two texts have in common at their beginning."""
+    """Count the lines that two texts have in common at their beginning."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((number for number, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 def _range(start: int, end: int) -> str:
-    """The lines from `start` (from 0) up to `end`: their first number, and how many they are if not one."""
+    """Write the lines from `start` (from 0) up to `end`: the first line's number, and the count unless it is one."""
     length = end - start
     return f"{start + 1}" if length == 1 else f"{start + bool(length)},{length}"
 
 
 def _lines(content: bytes) -> list[str]:
-    """Lines as git counts them: only a line feed ends one."""
+    """Split into lines as git counts them: only a line feed ends one."""
     lines = [line + "\n" for line in content.decode("latin-1").split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
 
 
 def _name(name: str) -> bytes:
-    """A name as git writes it: in quotes, with octal escapes, when it has characters that would confuse."""
+    """Write a name as git does: in quotes, with octal escapes, if it has special characters."""
     data = name.encode("utf-8", "surrogateescape")
     special = {ord("\t"): b"\\t", ord("\n"): b"\\n", ord("\r"): b"\\r", ord('"'): b'\\"', ord("\\"): b"\\\\"}
     if all(32 <= byte < 127 and byte not in special for byte in data):

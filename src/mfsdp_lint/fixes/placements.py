@@ -1,9 +1,9 @@
-"""Where a setting can be written, and what that takes: the places of one way through a recipe, for one finding.
+"""Places where a setting can be written on one way through a recipe, for one finding, and the edits for each.
 
-A setting is changed in the text that decides its value, or where that is handed on or written, when everybody who takes
-it from there needs the change. Otherwise it is assigned right behind the line that turned on what the value is bad for,
-or at the end of the function. Where that line says `= fsdp`, it is for the callers to decide, and the new value may be
-for those alone who turn it on.
+A setting is changed in the text that decides its value, or where that value is handed on or written, if all recipes
+that take it from there need the change. Otherwise it is assigned right behind the line that turned on the feature that
+conflicts with the value, or at the end of the function. Where that line says `= fsdp`, the callers decide, and the new
+value may be for those callers alone who turn the feature on.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Placement = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One call of an edit function; assignments at one place are made together, for whichever recipe they are."""
+    """A call of an edit function; assignments at one place are made together, for all recipes."""
 
     placement: Placement
     where: Span
@@ -69,7 +69,7 @@ class Places:
         self._known: dict[tuple[Job, str], list[Edit] | None] = {}
 
     def jobs(self, placement: Placement, request: FixRequest, need: Need, path: str) -> Iterator[Job]:
-        """The places of this kind, the best first."""
+        """Yield the edit sites of this placement, the best first."""
         origin, anchors = need.variant.origin(path), list(self._anchors(need))
         anchor = anchors[0] if anchors else None
         own = origin if origin and self._editable(origin) and self._only(request, path, origin) else None
@@ -103,7 +103,7 @@ class Places:
     def _for_one_side(
         self, placement: Placement, variant: Variant, path: str, anchor: tuple[Origin, str]
     ) -> Iterator[Job]:
-        """The same for those callers alone who turn the feature on, or for those who do not."""
+        """Yield the edit sites for those callers alone who turn the feature on, or for those who do not."""
         origin, (decided, setting) = variant.origin(path), anchor
         switch = Switch(decided, on=_is_on(variant.value(setting)))
         written = origin and origin.how != "default" and self._editable(origin) and self._beside(origin, anchor)
@@ -114,7 +114,7 @@ class Places:
             yield Job(placement, where, origin, path, switch)
 
     def edits(self, job: Job, new: Assignments, old: Old) -> list[Edit] | None:
-        """What a job comes to, worked out once: recipes that share a helper ask for the same. None: nothing."""
+        """Return the edits of a job, None for none. Cached: recipes that share a helper need the same edits."""
         key = job, repr((new, old))
         if key not in self._known:
             self._known[key] = self._made(job, new, old)
@@ -148,24 +148,33 @@ class Places:
         return None
 
     def taken_out(self, request: FixRequest, path: str, origin: Origin) -> list[Edit] | None:
-        """The edits that take a write out, and what it replaced. None where it has to stay."""
+        """Return the edits that take out a write and the writes that it replaced. None if the write has to stay."""
         last = self._entry_out(request, path, origin)
         return None if last is None else [*last, *self._earlier(origin, path)]
 
     def dropped(self, request: FixRequest, path: str, origin: Origin) -> list[Edit]:
-        """The edits that take out what says nothing any more, where that can be done."""
+        """Return the edits that take out a write without effect; empty if it has to stay."""
         if origin.how == "default" or not self._editable(origin) or not self._only(request, path, origin):
             return []
         return [*(self._delete(origin, path) or ()), *self._earlier(origin, path)]
 
     def renamed(self, variant: Variant, path: str, meant: str) -> list[Edit] | None:
-        """The edits that write the name that was meant in the place of one that is no field."""
-        origin = next((each.origin for each in variant.undeclared() if each.path == path), None)
-        file = self._file(origin.span.path) if origin and self._editable(origin) else None
-        return file.rename(origin, path, meant) if origin and file else None
+        """Return the edits that correct the name of an undeclared field wherever it is written. None if one of the
+        places cannot be edited.
+        """
+        writes = [(each.written, each.origin) for each in variant.undeclared()]
+        writes += [(each.path, each.origin) for each in variant.named()]
+        edits: list[Edit] = []
+        for origin in (origin for written, origin in writes if written == path):
+            file = self._file(origin.span.path) if self._editable(origin) else None
+            renamed = file.rename(origin, path, meant) if file else None
+            if renamed is None:
+                return None
+            edits += (each for each in renamed if each not in edits)
+        return edits or None
 
     def _entry_out(self, request: FixRequest, path: str, origin: Origin) -> list[Edit] | None:
-        """The write, or the entry of a table that a loop writes from."""
+        """Take out the write itself, or the entry of a table that a loop writes from."""
         if self._editable(origin) and self._only(request, path, origin):
             own = self._delete(origin, path)
             if own is not None:
@@ -178,7 +187,7 @@ class Places:
         return None
 
     def _earlier(self, origin: Origin, path: str) -> Iterator[Edit]:
-        """What the last write replaced would take effect again."""
+        """Take out the earlier writes that the last one replaced: they would take effect again."""
         earlier = origin.earlier
         while earlier and self._editable(earlier):
             yield from self._delete(earlier, path) or ()
@@ -197,11 +206,11 @@ class Places:
         return origin.upstream is None and origin.how != "environment" and self._is_linted(origin.span.path)
 
     def _only(self, request: FixRequest, path: str, origin: Origin) -> bool:
-        """Whether everybody who takes a setting from a write is among those that need it changed."""
+        """Tell whether all recipes that take a setting from a write are among those that need it changed."""
         return self._only_from(request, path, origin.point)
 
     def _only_from(self, request: FixRequest, path: str, where: Span) -> bool:
-        """The same of any text that the setting may be taken from."""
+        """Tell whether all recipes that take a setting from a text are among those that need it changed."""
         if path not in self._readers:
             readers: dict[Span, set[int]] = defaultdict(set)
             for variant in self._variants:
@@ -214,20 +223,20 @@ class Places:
         return self._readers[path].get(where, set()) <= needing | self._others[request.code]
 
     def _anchors(self, need: Need, *, on: bool = True) -> Iterator[tuple[Origin, str]]:
-        """The lines in the linted files that turned the feature on (or off), and the setting that each of them sets."""
+        """Yield the lines in the linted files that turned the feature on (or off), and the setting that each sets."""
         for path in need.anchors:
             origin = need.variant.origin(path)
             if _is_on(need.variant.value(path)) is on and origin and origin.how != "default" and self._editable(origin):
                 yield origin, path
 
     def _beside_in_data(self, anchor: Origin, path: str) -> Iterator[Job]:
-        """Next to the entry of a file of overrides, where a program only applies what turned the feature on."""
+        """Yield the site next to an override file's entry that turned the feature on through a program."""
         for source in anchor.sources[-1:]:
             if kind_of(source.span.path) != kind_of(anchor.span.path) and self._is_linted(source.span.path):
                 yield Job("behind", source.span, Origin(source.span, "assigned"), path)
 
     def _beside(self, origin: Origin, anchor: tuple[Origin, str] | None) -> bool:
-        """Whether a call stands in the same function as the line that turned the feature on."""
+        """Tell whether a call is in the same function as the line that turned the feature on."""
         if anchor is None:
             return True
         here, there = origin, anchor[0]
@@ -240,10 +249,10 @@ class Places:
 
 
 def _is_on(value: Value) -> bool:
-    """Whether something is on, or may be."""
+    """Tell whether a feature is on, or may be."""
     return not (isinstance(value, Known) and value.value in (None, False))
 
 
 def _comes_later(origin: Origin | None, anchor: Origin) -> bool:
-    """Whether a write would undo what is assigned behind the line that turned the feature on."""
+    """Tell whether a write would undo an assignment behind the line that turned the feature on."""
     return origin is not None and 0 < anchor.order < origin.order

@@ -1,6 +1,6 @@
-"""How to write what a finding's remedy names: several manners, the one that reads best first.
+"""Plans for writing the settings that a finding's remedy names: several candidates, the most readable first.
 
-Which of them really works is decided by the proof.
+The proof decides which of them really works.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ def plan(
     is_linted: IsLinted,
     others: Sequence[Broken] = (),
 ) -> list[Plan]:
-    """Plans for all `requests`; `recipes` are all recipes that were read, in the very objects that the needs name.
+    """Plan fixes for all `requests`; `recipes` are all recipes that were read, in the very objects that the needs
+    name.
 
-    `others` is what is broken where no fix was asked for: they need the same where they make the same mistake.
+    `others` are mistakes for which no fix was asked: those recipes need the same change where the mistake is the same.
     """
     planner = _Planner(Places(recipes, texts, is_linted, others), requests)
     return [planner.plan(request) for request in requests]
@@ -68,7 +69,7 @@ class _Planner:
         self._meant = {(id(need.variant), meant): path for need in needs for path, meant in need.rename.items()}
 
     def plan(self, request: FixRequest) -> Plan:
-        """Different sets of edits that may fix a finding, best first."""
+        """Collect different sets of edits that may fix a finding, best first."""
         candidates: list[tuple[Edit, ...]] = []
         manners: dict[int, int] = {}
         for manner, edits in self._candidates(request):
@@ -95,7 +96,7 @@ class _Planner:
                     yield manner, edits
 
     def _removals(self, request: FixRequest) -> list[Edit] | None:
-        """The edits that are the same in every manner. None when one of them cannot be made."""
+        """Return the edits that are the same in every candidate. None if one of them cannot be made."""
         edits: list[Edit] = []
         for need in request.needs:
             edits += need.edits
@@ -110,9 +111,10 @@ class _Planner:
         return edits
 
     def _assignments(self, request: FixRequest, strategy: Strategy, recipe_too: bool) -> list[Edit] | None:
-        """The edits for every setting that is not as it should be yet. None when one finds no place.
+        """Return the edits for every setting that does not have its right value yet. None if one finds no place.
 
-        With `recipe_too` a variable of the environment is also taken from what the recipe asks start-up to set.
+        With `recipe_too` a variable of the environment is also removed from those that the recipe asks start-up to
+        set.
         """
         jobs: dict[Job, dict[str, Plain | Absent]] = defaultdict(dict)
         old: dict[Job, dict[str, Value]] = defaultdict(dict)
@@ -149,7 +151,7 @@ class _Planner:
     def _unset(
         self, request: FixRequest, need: Need, path: str, strategy: Strategy, recipe_too: bool
     ) -> tuple[list[Edit], list[tuple[str, Plain | Absent]]]:
-        """The edits that take out what sets a setting, and what has to be written because something else does."""
+        """Return the edits that take out a setting's write, and the assignments needed where another writer sets it."""
         now, origin = need.variant.value(path), need.variant.origin(path)
         if origin is None or is_unset(now):
             return [], []
@@ -164,14 +166,14 @@ class _Planner:
         return [], [(path, False if is_known_as(now, True) else ABSENT), *rest]
 
     def _misspelt(self, variant: Variant, path: str, value: Plain) -> list[Edit] | None:
-        """What another fix changes to write the very value under the name that was meant."""
+        """Return the edits of another fix that write this very value under the right name."""
         written = self._meant.get((id(variant), path))
         now = variant.value(written) if written else UNKNOWN
         return self._places.renamed(variant, written, path) if written and now == Known(value) else None
 
 
 def _own_variable(variant: Variant, path: str) -> str | None:
-    """The entry of the recipe's own variables that says what one of the environment is, if there is one."""
+    """Find the entry of the recipe's own variables that sets a variable of the environment; None if there is none."""
     section, _, name = path.partition(".")
     own = f"env_vars.{name}"
     return own if section == "env" and variant.origin(own) is not None else None

@@ -42,7 +42,7 @@ class Unproved:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What a batch came to: `texts` are the changed files with all proved edits, `after` how they were judged."""
+    """Result of proving a batch: `texts` are the changed files with all proved edits, `after` is their judgement."""
 
     proved: tuple[Proved, ...]
     unproved: tuple[Unproved, ...]
@@ -60,7 +60,7 @@ _LAST_RESORT = 16
 
 
 def prove(plans: Sequence[Plan], before: Judged, evaluate: Evaluate, texts: Texts) -> Proof:
-    """The largest part of a batch that holds together, found with a bounded number of evaluations."""
+    """Find the largest part of a batch that holds together, with a bounded number of evaluations."""
     if not any(each.candidates for each in plans):
         return Proof((), tuple(Unproved(each.request, NO_PLACE) for each in plans), {}, before)
     return _Search(plans, before, evaluate, texts).run()
@@ -114,7 +114,7 @@ class _Search:
         return Proof(proved, unproved, self._best.texts, self._best.after)
 
     def _next(self, index: int, trial: Trial) -> bool:
-        """Whether a blamed fix has another plan to try now; else it waits, or is given up when it failed by itself."""
+        """Tell whether a blamed fix has another plan to try now; else it waits, or is given up if it failed alone."""
         self._reasons[index] = trial.blame[index]
         following = trial.used[index] + 1
         if following < len(self._plans[index].candidates):
@@ -159,7 +159,7 @@ class _Search:
                     break
 
     def _hold(self, choice: Mapping[int, int]) -> bool:
-        """Whether fixes in a manner of their own hold with what holds already."""
+        """Tell whether fixes, each in the given choice of plan, hold with the fixes that hold already."""
         if self._more <= 0 or frozenset({**self._best.used, **choice}.items()) in self._failed:
             return False
         self._more -= 1
@@ -177,7 +177,7 @@ class _Search:
         self._choice.update(trial.used)
 
     def _groups(self, indices: Iterable[int]) -> list[list[int]]:
-        """Fixes of the same recipe stay together: they may need each other."""
+        """Group fixes by recipe: fixes of the same recipe may need each other."""
         groups: dict[tuple[str, str], list[int]] = defaultdict(list)
         for index in indices:
             groups[self._comparison.way_of(self._plans[index].request.needs[0])[:2]].append(index)
@@ -211,7 +211,7 @@ class _Search:
         return trial
 
     def _fitting(self, index: int, edits: tuple[Edit, ...]) -> tuple[int, tuple[Edit, ...]] | None:
-        """The first plan of a fix, from its current one on, whose edits go together with those of the others."""
+        """Find a fix's first plan, from its current one on, whose edits do not overlap those of the others."""
         for choice in range(self._choice[index], len(self._plans[index].candidates)):
             candidate = self._plans[index].candidates[choice]
             try:

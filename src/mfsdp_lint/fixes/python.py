@@ -17,6 +17,7 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.fixes import assigning, conditions, items, said, spelling, written
 from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, Switch
+from mfsdp_lint.fixes.edits import path_written
 from mfsdp_lint.fixes.statements import (
     PythonFile,
     Scope,
@@ -27,7 +28,7 @@ from mfsdp_lint.fixes.statements import (
 
 
 def open_python(path: str, text: str) -> PythonEdits | None:
-    """A Python file for editing; None where it does not parse."""
+    """Open a Python file for editing; None if it does not parse."""
     file = parse(path, text)
     return PythonEdits(file) if file else None
 
@@ -39,49 +40,49 @@ class PythonEdits:
     file: PythonFile
 
     def replace_value(self, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
-        """In the statement at fault; nothing else is touched."""
+        """Replace the value in the statement at fault; nothing else is touched."""
         return replace_value(self.file, origin, path, value, old)
 
     def replace_source(
         self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
     ) -> list[Edit] | None:
-        """The literal that says the value, or what stands for it on its way."""
+        """Replace the literal that says the value, or the expression that hands it on."""
         return replace_source(self.file, source, path, value, old, uses)
 
     def add_arguments(self, origin: Origin, new: Assignments) -> list[Edit] | None:
-        """Keyword arguments of the call."""
+        """Add keyword arguments to the call."""
         given = [(path, value) for path, value in new if value is not ABSENT]
         return add_arguments(self.file, origin, given) if len(given) == len(new) else None
 
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
-        """On the lines behind the statement."""
+        """Assign on the lines behind the statement."""
         return assigning.assign_after(self.file, anchor, setting, new)
 
     def replace_value_where(self, origin: Origin, path: str, value: Plain, switch: Switch) -> list[Edit] | None:
-        """A conditional expression in the place of a literal."""
+        """Put a conditional expression in the place of a literal."""
         return conditions.replace_value_where(self.file, origin, path, value, switch)
 
     def assign_after_where(
         self, anchor: Origin, setting: str, switch: Switch, new: Assignments, old: Old
     ) -> list[Edit] | None:
-        """Conditional expressions on the lines behind the statement."""
+        """Assign conditional expressions on the lines behind the statement."""
         return assigning.assign_after_where(self.file, anchor, setting, switch, new, old)
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
-        """In front of the `return` that ends the function which begins there, or has the line in it."""
+        """Assign in front of the final `return` of the function that begins at the line, or else contains it."""
         function = _function_at(self.file, scope.span.line) or scope_of(self.file, scope)
         return assigning.assign_at_end(self.file, function, new) if function else None
 
     def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
-        """The last name of what is assigned to."""
+        """Replace the last name of the assignment's target."""
         return rename(self.file, origin, path, meant)
 
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
-        """The statement, or the one entry or argument of it."""
+        """Delete the statement, or its one entry or argument."""
         return delete_write(self.file, origin, path)
 
     def delete_write_where(self, origin: Origin, path: str, switch: Switch) -> list[Edit] | None:
-        """The statement stays for all others."""
+        """Keep the statement for all others."""
         return conditions.delete_write_where(self.file, origin, path, switch)
 
 
@@ -123,6 +124,8 @@ def replace_source(
 
 def rename(file: PythonFile, origin: Origin, path: str, meant: str) -> list[Edit] | None:
     """Write the name of the setting `meant` where `origin` assigns to `path`; None where that stands more than once."""
+    if edits := path_written(file.document, origin, path, meant):
+        return edits
     place = written.statement_of(file, origin)
     if place is None:
         return None
@@ -187,13 +190,13 @@ def delete_write(file: PythonFile, origin: Origin, path: str) -> list[Edit] | No
 
 
 def scope_of(file: PythonFile, origin: Origin) -> Scope | None:
-    """The function that `origin` lies in."""
+    """Find the function that `origin` lies in."""
     place = written.statement_of(file, origin)
     return place.scope if place else None
 
 
 def _function_at(file: PythonFile, line: int) -> Scope | None:
-    """The function whose definition (or first decorator) is on a line."""
+    """Find the function whose definition (or first decorator) is on a line."""
     pending = [file.tree.body]
     while pending:
         block = pending.pop()
@@ -210,6 +213,6 @@ def _function_at(file: PythonFile, line: int) -> Scope | None:
 
 
 def _first_line(node: ast.stmt) -> int:
-    """That of a definition's first decorator."""
+    """Return the line of a definition's first decorator, else of the definition itself."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.fixes.roots import name_of_whole
 from mfsdp_lint.fixes.statements import PythonFile, Scope, Statement, insert_after, walk_scope
-from mfsdp_lint.vocabulary.deciding import BY_SECTION
+from mfsdp_lint.megatron.vocabulary.deciding import BY_SECTION
 
 NAMES = ("cfg", "config")
 """What configurations are called, the usual name first."""
 
 
 def named(file: PythonFile, scope: Scope) -> tuple[Statement, str] | None:
-    """The `return CALL` that ends a function, on lines of its own, and a name that is free there."""
+    """Find the `return CALL` that ends a function, on lines of its own, and a name that is free there."""
     last = scope.body[-1]
     if isinstance(scope, ast.Module) or not isinstance(last, ast.Return) or not isinstance(last.value, ast.Call):
         return None
@@ -32,14 +32,14 @@ def named(file: PythonFile, scope: Scope) -> tuple[Statement, str] | None:
 
 
 def assign(file: PythonFile, statement: Statement, name: str, lines: Sequence[str]) -> list[Edit] | None:
-    """`return make()` as `cfg = make()`, the lines, and `return cfg`."""
+    """Write `return make()` as `cfg = make()`, the lines, and `return cfg`."""
     start = statement.start
     behind = insert_after(file, statement, [*lines, f"return {name}"])
     return behind and [file.document.edit(start, start + len("return"), f"{name} ="), *behind]
 
 
 def given(file: PythonFile, scope: Scope) -> tuple[Statement, str] | None:
-    """The last statement of a function that returns nothing, and the parameter that it treats as a configuration."""
+    """Find the last statement of a function that returns nothing, and the parameter used as a configuration."""
     if isinstance(scope, ast.Module) or any(isinstance(node, ast.Return | ast.Yield) for node in walk_scope(scope)):
         return None
     statement = file.statement(scope.body, len(scope.body) - 1, scope)

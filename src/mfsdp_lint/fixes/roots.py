@@ -1,4 +1,4 @@
-"""What a configuration is called at a place in the code: the `cfg` that new assignments begin with."""
+"""Names of a configuration at a place in the code: the `cfg` that new assignments begin with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mfsdp_lint.fixes.statements import PythonFile, Scope, Statement, walk_scope
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step down a configuration, `inner` being what it is taken from (None: an expression with no name)."""
+    """A step down a configuration; `inner` is the expression that has it (None: an expression with no name)."""
 
     name: str
     style: Literal["attribute", "key"]
@@ -22,11 +22,12 @@ class Step:
 
 
 def target_of(file: PythonFile, statement: Statement, anchor: Origin, setting: str, path: str) -> str | None:
-    """How to write the setting `path` right after `statement`, which sets `setting`: "cfg.checkpoint.ckpt_format".
+    """Write the setting `path` for a place right after `statement`, which sets `setting`:
+    "cfg.checkpoint.ckpt_format".
 
     The statement's own words come first: `cfg.dist.use_megatron_fsdp = True` says that the configuration is `cfg`.
-    Where it speaks of a part only (`ddp = cfg.ddp; ddp.use_megatron_fsdp = True`) that part's settings are written
-    through it, and others through what the same function calls the whole. None when that is not certain.
+    Where the statement names a part only (`ddp = cfg.ddp; ddp.use_megatron_fsdp = True`), that part's settings are
+    written through it, and others through the function's name for the whole. None if that is not certain.
     """
     steps = _steps(file, statement.node, file.document.range(anchor.point)[0])
     words = setting.split(".")
@@ -46,9 +47,9 @@ def target_of(file: PythonFile, statement: Statement, anchor: Origin, setting: s
 
 
 def name_of_whole(file: PythonFile, scope: Scope, before: int, sections: Sequence[str]) -> str | None:
-    """What the function calls the configuration whose `sections` it reads or writes before an offset.
+    """Find the function's name for the configuration whose `sections` it reads or writes before an offset.
 
-    None when it speaks of none, or of several.
+    None if it names none, or several.
     """
     for section in sections:
         names = {
@@ -65,7 +66,7 @@ def name_of_whole(file: PythonFile, scope: Scope, before: int, sections: Sequenc
 
 
 def final_return(file: PythonFile, scope: Scope) -> tuple[Statement, str] | None:
-    """The `return NAME` that ends a function, and the name."""
+    """Find the `return NAME` that ends a function, and the name."""
     if isinstance(scope, ast.Module):
         return None
     # What stands behind it is never reached.
@@ -77,7 +78,7 @@ def final_return(file: PythonFile, scope: Scope) -> tuple[Statement, str] | None
 
 
 def _steps(file: PythonFile, node: ast.stmt, point: int) -> list[Step]:
-    """The way from what the statement sets up to the configuration's name; empty when it sets nothing plain."""
+    """Return the steps from the name that the statement sets up to the configuration's; empty if none is plain."""
     match node:
         case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
             start, end = file.range(value)
@@ -95,10 +96,10 @@ def _attached(outermost: list[str], target: ast.expr) -> list[Step]:
 
 
 def _keywords(file: PythonFile, value: ast.expr, point: int) -> list[str] | None:
-    """The keyword arguments that lead to an offset through constructor calls, outermost first.
+    """Return the keyword arguments that lead to an offset through constructor calls, outermost first.
 
-    Empty when the offset is in no call; None when it is in something that does not say what it builds. A class begins
-    with a capital letter: what an ordinary function does with an argument is not known here.
+    Empty if the offset is in no call; None if it is in an expression that does not say what it builds. A class begins
+    with a capital letter: an ordinary function's use of its arguments is not known here.
     """
     names: list[str] = []
     while isinstance(value, ast.Call):
@@ -120,7 +121,7 @@ def _keywords(file: PythonFile, value: ast.expr, point: int) -> list[str] | None
 
 
 def _unroll(expression: ast.expr) -> list[Step]:
-    """`cfg.ddp["x"]` as steps, the last word first."""
+    """Split `cfg.ddp["x"]` into steps, the last word first."""
     steps: list[Step] = []
     while True:
         match expression:
@@ -134,7 +135,7 @@ def _unroll(expression: ast.expr) -> list[Step]:
 
 
 def _plain(expression: ast.expr) -> bool:
-    """Whether evaluating it a second time is the same: names, attributes, and subscripts by names and literals."""
+    """Tell whether evaluating an expression twice is safe: names, attributes, and subscripts by names and literals."""
     match expression:
         case ast.Name():
             return True
@@ -146,7 +147,7 @@ def _plain(expression: ast.expr) -> bool:
 
 
 def _spell(root: str, words: Sequence[str], styles: Sequence[str], quote: str) -> str:
-    """`root` with `words` behind it, each in the style of the step that it stands in for."""
+    """Append `words` to `root`, each in the style of the step that it replaces."""
     text = root
     for index, word in enumerate(words):
         style = styles[min(index, len(styles) - 1)]

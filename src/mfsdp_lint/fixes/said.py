@@ -56,7 +56,7 @@ def inside(file: PythonFile, literal: ast.expr, path: str, value: Plain, old: Pl
 
 
 def among(file: PythonFile, where: Span, old: Plain) -> tuple[int, int] | None:
-    """The offsets of the only literal that says `old` in a choice: `given or "torch_dist"`, `words.get(name, 1)`."""
+    """Locate the only literal that says `old` in a choice: `given or "torch_dist"`, `words.get(name, 1)`."""
     found = expression_at(file, *file.document.range(where))
     if old is None or not isinstance(found, ast.BoolOp | ast.IfExp | ast.Call):
         return None
@@ -65,7 +65,7 @@ def among(file: PythonFile, where: Span, old: Plain) -> tuple[int, int] | None:
 
 
 def expression_at(file: PythonFile, start: int, end: int) -> ast.expr | None:
-    """The expression that has exactly these offsets; of a keyword argument its value."""
+    """Find the expression that has exactly these offsets; for a keyword argument return its value."""
     line, place = file.document.lines.position(start)[0], file.statement_at(start)
     for node in ast.walk(place.node if place else file.tree):
         if isinstance(node, ast.expr | ast.keyword) and node.lineno == line and file.range(node) == (start, end):
@@ -74,7 +74,7 @@ def expression_at(file: PythonFile, start: int, end: int) -> ast.expr | None:
 
 
 def _text_around(file: PythonFile, start: int, end: int) -> ast.expr | None:
-    """The string that has these offsets inside of it: a place in YAML that is written out in the program."""
+    """Find the string that encloses these offsets: a place in YAML that is written out in the program."""
     for node in ast.walk(file.tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             first, last = file.range(node)
@@ -84,7 +84,7 @@ def _text_around(file: PythonFile, start: int, end: int) -> ast.expr | None:
 
 
 def _saying(file: PythonFile, node: ast.expr, path: str, value: Plain, old: Plain) -> ast.expr | None:
-    """The literal that says a value: the expression itself, or the only one that does in a call."""
+    """Find the literal that says a value: the expression itself, or the only literal that does in a call."""
     if not isinstance(node, ast.Call):
         return node
     name = path.rpartition(".")[2]
@@ -106,7 +106,7 @@ def _says(node: ast.expr, value: Plain) -> bool:
 
 
 def _is_meant(file: PythonFile, literal: ast.expr, old: Plain) -> bool:
-    """Whether what the value is called says what it is: `TORCH_DIST = "torch_dist"`, a member of an enumeration."""
+    """Tell whether the literal's name says its value: `TORCH_DIST = "torch_dist"`, a member of an enumeration."""
     for node in ast.walk(file.tree):
         match node:
             case ast.Assign() | ast.AnnAssign() if node.value is literal:
@@ -129,7 +129,7 @@ def _named(target: ast.expr) -> str:
 
 
 def _only_for(file: PythonFile, literal: ast.expr, uses: Collection[Span]) -> bool:
-    """Whether a name that is given the value is read only where the setting has it from."""
+    """Tell whether the names that the literal is assigned to are read only where the setting takes its value."""
     names = {
         target.id
         for node in ast.walk(file.tree)
@@ -158,7 +158,7 @@ def _quote(file: PythonFile, literal: ast.expr) -> str:
 
 
 def _word(value: Plain) -> str | None:
-    """How a value is spelled in a command line or in YAML, where that is one plain word."""
+    """Spell a value for a command line or YAML, if that is one plain word; else None."""
     if value is None:
         return "null"
     word = str(value).lower() if isinstance(value, bool) else value if isinstance(value, str) else spell(value)

@@ -1,21 +1,62 @@
-"""Edits of launch scripts: flags and overrides in commands, arrays and texts, and variables of the environment."""
+"""Edits of launch scripts: flags and overrides in commands, arrays and texts, and variables of the environment.
+
+A setting and its value → the words that say so on a command line.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from tree_sitter import Node
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import Plain
+from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.editor import ABSENT, Absent, Assignments, Old, WithoutCallers
-from mfsdp_lint.fixes.edits import Text
-from mfsdp_lint.fixes.shell_words import bare, flags_for
+from mfsdp_lint.fixes.edits import Text, path_written
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.flags import Flag
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
 from mfsdp_lint.readers.shell.script import Script
-from mfsdp_lint.vocabulary.tables import ENVIRONMENT
+
+_BARE = re.compile(r"[\w@%+=:,./-]+")
+"""What a shell takes as it stands."""
+
+
+def bare(value: Plain) -> str | None:
+    """Write a value as a word of a script; None if it would need quotes, or is no word."""
+    if value is None or isinstance(value, (list, dict)):
+        return None
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if _BARE.fullmatch(text) else None
+
+
+def flags_for(path: str, value: Plain) -> Iterator[str]:
+    """Yield the flags of Megatron-LM that give a setting a value, those of the newest versions first.
+
+    The proof shows which of them the version at hand has.
+    """
+    entry = table().entries.get(path)
+    told: set[str] = set()
+    for core in reversed(table().core_versions):
+        for flag in table().setting_flags(entry, core) if entry else ():
+            for text in _said(flag, opposite(Known(value)) if entry and entry.inverted else Known(value)):
+                if text not in told:
+                    told.add(text)
+                    yield text
+
+
+def _said(flag: Flag, value: object) -> Iterator[str]:
+    if flag.is_switch:
+        if flag.read() == value:
+            yield flag.names[0]
+        return
+    word = bare(value.value) if isinstance(value, Known) else None
+    if word is not None and flag.read([word]) == value:
+        yield f"{flag.names[0]} {word}"
+
 
 _OVERRIDE = re.compile(r"(?P<mark>\+{0,2})[A-Za-z_]\w*(?:\.\w+)+=")
 _GIVEN = re.compile(r"--[\w-]+=")
@@ -26,7 +67,7 @@ _CONTINUED = re.compile(r"[ \t]*\\$")
 
 
 def open_shell(path: str, text: str) -> ShellEdits | None:
-    """A script for editing; None where its lines end with CR LF, or the grammar cannot follow all of it."""
+    """Open a script for editing; None if its lines end with CR LF, or the grammar cannot parse all of it."""
     if "\r" in text:
         return None
     script = Script.of_file(path, text)
@@ -41,7 +82,7 @@ class ShellEdits(WithoutCallers):
     script: Script
 
     def replace_value(self, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
-        """The word behind a flag, an override's or a variable's value; a flag without one gives way to its opposite."""
+        """Replace the word behind a flag, an override's or a variable's value, or a bare flag by its opposite."""
         start, end = self.document.range(origin.span)
         if origin.focus is not None and origin.focus != origin.span:
             return self._word(*self.document.range(origin.focus), value)
@@ -57,11 +98,11 @@ class ShellEdits(WithoutCallers):
     def replace_source(
         self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
     ) -> list[Edit] | None:
-        """The word that a variable holds."""
+        """Replace the word that a variable holds."""
         return self._word(*self.document.range(source.span), value)
 
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
-        """Flags, or overrides, behind one; and variables on a line of their own around the statement."""
+        """Add flags or overrides behind an existing one, and variables on a line of their own around the statement."""
         start, end = self.document.range(anchor.span)
         of_environment = [each for each in new if each[0].startswith(ENVIRONMENT)]
         others = [each for each in new if not each[0].startswith(ENVIRONMENT)]
@@ -82,7 +123,7 @@ class ShellEdits(WithoutCallers):
         return edits
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
-        """At the end of the command that starts the run."""
+        """Add words at the end of the command that starts the run."""
         command = self._command(scope.span)
         words = None if command is None else _words(new, "")
         if command is None or words is None:
@@ -90,8 +131,12 @@ class ShellEdits(WithoutCallers):
         end = self.script.bounds(command.children[-1])[1]
         return [self.document.edit(end, end, self._between(end) + words)]
 
+    def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+        """Replace the path of an override."""
+        return path_written(self.document, origin, path, meant)
+
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
-        """A flag with its value, an override, or the assignment of a variable."""
+        """Delete a flag with its value, an override, or the assignment of a variable."""
         start, end = self.document.range(origin.span)
         text = self.document.text[start:end]
         if text.startswith("-") or _OVERRIDE.match(text):
@@ -120,7 +165,7 @@ class ShellEdits(WithoutCallers):
         return [self.document.edit(start, end, word)]
 
     def _command(self, span: Span) -> Node | None:
-        """The command that begins on the line of a span."""
+        """Find the command that begins on the line of a span."""
         place = self.document.range(span)[0]
         first = self.document.text.find(self.document.text[place : self.document.line_end(place)].lstrip(), place)
         node = self.script.node_at(first, first + 1)
@@ -129,7 +174,7 @@ class ShellEdits(WithoutCallers):
         return node if node is not None and node.start_point.row == span.line - 1 else None
 
     def _behind(self, start: int, end: int) -> int:
-        """Where another word of a list begins: behind the quotes around a word of an array, or of a command."""
+        """Find the place for another word of a list: behind the quotes around a word of an array, or of a command."""
         node = self.script.node_at(start, end)
         while node is not None and node.type in ("string_content", "word"):
             node = node.parent
@@ -140,7 +185,7 @@ class ShellEdits(WithoutCallers):
         return end + 1 if listed else end
 
     def _between(self, place: int) -> str:
-        """What parts a new word from the one that ends at a place: what parts that from the next one, or a blank."""
+        """Return the text to put before a new word: the separator before the next word on the line, or a blank."""
         document = self.document
         first, last = document.line_start(place), document.line_end(place)
         row, rest = document.text[first:place], document.text[place:last]
@@ -153,7 +198,7 @@ class ShellEdits(WithoutCallers):
         return f"\n{indentation}" if not rest.strip() else " "
 
     def _line_for(self, start: int, end: int, new: Assignments) -> Edit | None:
-        """`export` and `unset` behind the statement of a flag, or in front of the command that is started with it."""
+        """Put `export` and `unset` behind the statement of a flag, or in front of the command that it belongs to."""
         node = self.script.node_at(start, end)
         while node is not None and node.parent is not None and node.parent.type not in _BLOCKS:
             if node.type in ("heredoc_body", "string", "raw_string") and node.parent.type != "array":
@@ -176,7 +221,7 @@ class ShellEdits(WithoutCallers):
         return self.document.edit(place, place, text)
 
     def _with_line(self, start: int, end: int) -> tuple[int, int]:
-        """A piece with its line where nothing else is on it, and else with the blanks in front of it."""
+        """Extend a piece to its line if nothing else is on it, and else by the blanks in front of it."""
         document = self.document
         first, last = document.line_start(start), document.line_end(end)
         rest = document.text[end:last]
@@ -191,7 +236,7 @@ class ShellEdits(WithoutCallers):
 
 
 def _words(new: Assignments, override: str) -> str | None:
-    """Settings as words in the notation of an override (`++model.x=`), or as flags."""
+    """Write settings as words in the notation of an override (`++model.x=`), or as flags."""
     found = [_override(path, value, override) if override else _flag(path, value) for path, value in new]
     # Several settings may be of one flag.
     return None if None in found else " ".join(dict.fromkeys(filter(None, found)))

@@ -1,4 +1,4 @@
-"""How a value is spelled in Python, in the quotes of its surroundings."""
+"""Spelling of values in Python, in the quotes of their surroundings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mfsdp_lint.fixes.statements import PythonFile
 
 
 def spell(value: Plain, quote: str = '"') -> str:
-    """A plain value as a Python expression; strings in `quote`, unless it occurs in them."""
+    """Write a plain value as a Python expression; strings in `quote`, unless it occurs in them."""
     match value:
         case str():
             escaped = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
@@ -29,7 +29,7 @@ def spell(value: Plain, quote: str = '"') -> str:
 
 @lru_cache(maxsize=64)
 def usual_quote(file: PythonFile) -> str:
-    """The quote that most of a file's strings use; double when in doubt. Docstrings and triple quotes do not count."""
+    """Find the quote that most of a file's strings use; double if in doubt. Triple quotes do not count."""
     single = double = 0
     for node in ast.walk(file.tree):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):

@@ -1,4 +1,4 @@
-"""Where statements stand in a Python file: found on `ast`, inserted and deleted as text.
+"""Locations of statements in a Python file: found on `ast`, inserted and deleted as text.
 
 Offsets are in characters; `ast` counts columns in UTF-8 bytes.
 """
@@ -40,22 +40,22 @@ class PythonFile:
     tree: ast.Module
 
     def offset(self, line: int, byte_column: int) -> int:
-        """The offset of a place as `ast` gives it."""
+        """Return the offset of a place as `ast` gives it."""
         lines = self.document.lines
         return lines.offset(line, lines.column(line, byte_column))
 
     def range(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
-        """The offsets of a node's start and end."""
+        """Return the offsets of a node's start and end."""
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         return self.offset(node.lineno, node.col_offset), self.offset(end_line, end_column)
 
     def source(self, node: ast.expr) -> str:
-        """A node's own text."""
+        """Return a node's own text."""
         start, end = self.range(node)
         return self.document.text[start:end]
 
     def statement_at(self, offset: int) -> Statement | None:
-        """The simple statement that `offset` lies in; None in a compound statement's head or between statements."""
+        """Find the simple statement around `offset`; None in a compound statement's head or between statements."""
         scope: Scope = self.tree
         block: Sequence[ast.stmt] = self.tree.body
         while True:
@@ -73,7 +73,7 @@ class PythonFile:
             block = found
 
     def statement(self, block: Sequence[ast.stmt], index: int, scope: Scope) -> Statement:
-        """One statement of a block."""
+        """Return one statement of a block."""
         start, end = self.range(block[index])
         return Statement(block[index], start, end, block, index, scope)
 
@@ -85,7 +85,7 @@ class PythonFile:
 
 
 def parse(path: str, text: str) -> PythonFile | None:
-    """The file's tree; None when it is no Python."""
+    """Parse the file; None if it is no Python."""
     try:
         return PythonFile(Text(path, text), ast.parse(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -93,7 +93,7 @@ def parse(path: str, text: str) -> PythonFile | None:
 
 
 def blocks(node: ast.stmt) -> list[list[ast.stmt]]:
-    """The blocks of statements inside a compound statement; none for a simple one."""
+    """Return the blocks of statements inside a compound statement; none for a simple one."""
     found: list[list[ast.stmt]] = []
     for name in ("body", "orelse", "finalbody"):
         block = getattr(node, name, None)
@@ -104,7 +104,7 @@ def blocks(node: ast.stmt) -> list[list[ast.stmt]]:
 
 
 def walk_scope(scope: Scope) -> Iterator[ast.AST]:
-    """Every node of a function (or module) in the order of the text, without those of functions inside it."""
+    """Yield every node of a function (or module) in the order of the text, without those of functions inside it."""
     waiting: list[ast.AST] = list(reversed(scope.body))
     while waiting:
         node = waiting.pop()
@@ -114,7 +114,7 @@ def walk_scope(scope: Scope) -> Iterator[ast.AST]:
 
 
 def loop_around(file: PythonFile, statement: Statement) -> Statement | None:
-    """The outermost loop around a statement in its function."""
+    """Find the outermost loop around a statement in its function."""
     block: Sequence[ast.stmt] = statement.scope.body
     while True:
         index = bisect_right(block, statement.start, key=lambda node: file.range(node)[0]) - 1
@@ -158,7 +158,7 @@ def insert_before(file: PythonFile, statement: Statement, new: Sequence[str]) ->
 
 
 def inside(file: PythonFile, statement: Statement, head: str, line: str) -> str | None:
-    """A compound statement of two lines, indented as the lines around `statement` are; None where it has no line."""
+    """Write a compound statement of two lines, indented as the lines around `statement`; None if it has no line."""
     white = indentation(file, statement)
     if white is None:
         return None
@@ -167,7 +167,7 @@ def inside(file: PythonFile, statement: Statement, head: str, line: str) -> str 
 
 
 def has_its_line(file: PythonFile, statement: Statement) -> bool:
-    """Whether a statement is on one line, and nothing else is."""
+    """Tell whether a statement is on one line, alone."""
     first, last = _on_one_line(file, statement)
     end = file.document.line_end(statement.end)
     return (
@@ -204,7 +204,7 @@ def delete(file: PythonFile, statement: Statement) -> list[Edit]:
 
 
 def _on_one_line(file: PythonFile, statement: Statement) -> tuple[Statement, Statement]:
-    """The first and the last statement of the logical line: `a; b; c`."""
+    """Return the first and the last statement of the logical line: `a; b; c`."""
     first = last = statement.index
     while first > 0 and _joined(file, statement.block[first - 1], statement.block[first]):
         first -= 1
@@ -220,7 +220,7 @@ def _joined(file: PythonFile, left: ast.stmt, right: ast.stmt) -> bool:
 
 
 def indentation(file: PythonFile, statement: Statement) -> str | None:
-    """What stands in front of the first statement of a line; None when that is not white space alone."""
+    """Return the text in front of the first statement of a line; None if it is not white space alone."""
     text, line_start = file.document.text, file.document.line_start(statement.start)
     before = text[line_start : statement.start]
     if before.strip(" \t\f") or text[:line_start].rstrip("\r\n").endswith("\\"):

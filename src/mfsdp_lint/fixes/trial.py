@@ -1,4 +1,4 @@
-"""One attempt of a proof, and what is wrong with it."""
+"""Attempts of a proof, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from mfsdp_lint.fixes.judged import Judged
 
 @dataclass(slots=True)
 class Trial:
-    """One evaluation: who is to blame for what went wrong, and whether something did that nobody can be blamed for.
+    """An evaluation: the fixes to blame for what went wrong, and any failure that no fix can be blamed for.
 
-    `used` says which of its plans each fix was tried with. `at_odds` are those of the blamed with which another mistake
-    comes up, perhaps only because they were made together.
+    `used` says which of its plans each fix was tried with. `at_odds` are groups of blamed fixes with which another
+    mistake appears, perhaps only because they were made together.
     """
 
     chosen: dict[int, tuple[Edit, ...]]
@@ -28,7 +28,7 @@ class Trial:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing went wrong."""
+        """True if nothing went wrong."""
         return not self.blame and not self.nobody
 
     def blamed(self, indices: Sequence[int], reason: str) -> None:
@@ -41,5 +41,5 @@ class Trial:
             self.nobody = self.nobody or reason
 
     def editing(self, path: str) -> list[int]:
-        """The fixes that edit a file."""
+        """Return the fixes that edit a file."""
         return [index for index, edits in self.chosen.items() if any(edit.span.path == path for edit in edits)]

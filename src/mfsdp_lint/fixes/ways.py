@@ -16,9 +16,9 @@ Way = tuple[str, str, tuple[str, ...], int]
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """What one variant of one recipe breaks; `code` tells it from everything else that the variant may break.
+    """A mistake of one variant of one recipe; `code` distinguishes it from the variant's other mistakes.
 
-    Nobody is told of what is `silenced` by something stronger.
+    A `silenced` mistake is not reported: something stronger silences it.
     """
 
     code: str
@@ -44,7 +44,7 @@ class Picture:
 
 
 def picture(recipes: Sequence[Recipe], broken: Iterable[Broken]) -> Picture:
-    """The ways through recipes; of several things said of a way under one code the last one counts."""
+    """Collect the ways through recipes; if a way has several mistakes under one code, the last one counts."""
     ways: dict[Way, Variant] = {}
     for recipe in recipes:
         for variant in (*recipe.variants, *recipe.exposed):
@@ -57,10 +57,10 @@ def picture(recipes: Sequence[Recipe], broken: Iterable[Broken]) -> Picture:
 
 
 def parts(before: Picture, after: Picture) -> dict[Way, Way]:
-    """New ways that are each a part of one that is gone, with that one.
+    """Map new ways, each a part of a way that is gone, to that way.
 
-    Where an edit asks what nobody knows (`x if fsdp else y`, `fsdp` being for the caller to say), both answers are gone
-    through. What a recipe is when callers turn that on is among its own ways then, and told apart no more.
+    Where an edit tests an unknown value (`x if fsdp else y`, with `fsdp` left to the caller), both branches are taken.
+    The case in which callers turn it on is then among the recipe's own ways, and no longer listed separately.
     """
     gone = [way for way in before.ways if way not in after.ways]
     come = [way for way in after.ways if way not in before.ways]
@@ -78,23 +78,23 @@ def parts(before: Picture, after: Picture) -> dict[Way, Way]:
 
 
 def _is_part(way: Way, whole: Way) -> bool:
-    """Whether a way is taken under the conditions of another one, and more."""
+    """Tell whether a way is taken under the conditions of another one, and further ones."""
     conditions = iter(way[2])
     return way[:2] == whole[:2] and len(way[2]) > len(whole[2]) and all(each in conditions for each in whole[2])
 
 
 def may_become(before: Value, after: Value) -> bool:
-    """Whether a value on a way can be `after` on a part of that way."""
+    """Tell whether a value on a way can be `after` on a part of that way."""
     if isinstance(before, OneOf):
         return isinstance(after, Known) and any(same(each, after.value) for each in before.values)
     return not isinstance(before, Known)
 
 
 def is_whole_of(path: str, before: Value, after: Value, named: Collection[str]) -> bool:
-    """Whether a setting changes only because it is the whole that some of the `named` are a part of.
+    """Tell whether a setting changes only because some of the `named` settings are parts of it.
 
-    With a setting its section comes into being; what else is in it is compared by itself. The variables of a
-    configuration are parts of a dictionary, and one that goes leaves the others as they are.
+    A new setting creates its section; the section's other settings are compared separately. The variables of a
+    configuration are parts of a dictionary, and removing one leaves the others unchanged.
     """
     if any(each.startswith(f"{path}.") for each in named):
         return True
@@ -106,7 +106,7 @@ def is_whole_of(path: str, before: Value, after: Value, named: Collection[str]) 
 
 
 def is_same_as(path: str, other: str, before: Variant, after: Variant) -> bool:
-    """Whether a setting is another name of one in the same section (`model.transformer.…`), with its value."""
+    """Tell whether a setting is another name of one in the same section (`model.transformer.…`), with its value."""
     (section, _, name), (home, _, same_name) = path.partition("."), other.partition(".")
     if section != home or name.rpartition(".")[2] != same_name:
         return False
@@ -114,32 +114,32 @@ def is_same_as(path: str, other: str, before: Variant, after: Variant) -> bool:
 
 
 def equal(left: Value, right: Value) -> bool:
-    """Whether two values are the same, as far as they are known."""
+    """Tell whether two values are the same, as far as they are known."""
     if isinstance(left, Known) and isinstance(right, Known):
         return same(left.value, right.value)
     return left == right
 
 
 def is_unset(value: Value) -> bool:
-    """Whether a setting is not set, as far as that is known."""
+    """Tell whether a setting is not set, as far as that is known."""
     # A flag that nobody gives is off.
     return not (isinstance(value, Known) and value.value is not None and value.value is not False)
 
 
 def as_call(way: Way) -> Way:
-    """The way of a caller who turns on an exposed switch, as one of a recipe's other calls."""
+    """Convert the way of a caller who turns on an exposed switch into one of the recipe's other calls."""
     return (*way[:2], (f"{CALLED} {way[2][0]}", *way[2][1:]), way[3]) if way[2] else way
 
 
 def in_other_calls(recipe: Recipe, calls: Sequence[Mapping[str, Plain]]) -> Recipe:
-    """A recipe as it is for those who call it with other arguments. Their conditions tell the ways from its own."""
+    """Rebuild a recipe for callers with other arguments. Their conditions distinguish these ways from its own."""
     given = calls if recipe.callers else ()
     variants = (variant for arguments in given if recipe.callers for variant in recipe.callers.variants(arguments))
     return replace(recipe, variants=tuple(variants), exposed=())
 
 
 def pairs(before: Sequence[Recipe], after: Sequence[Recipe]) -> Iterator[tuple[Recipe, Recipe]]:
-    """The recipes that were read anew, each with what it was; those that are the same objects are left out."""
+    """Yield the recipes that were read anew, each with its old reading; identical objects are left out."""
     same = {id(recipe) for recipe in before} & {id(recipe) for recipe in after}
     waiting: dict[tuple[str, str, str], list[Recipe]] = defaultdict(list)
     for recipe in after:

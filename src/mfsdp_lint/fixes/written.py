@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def statement_of(file: PythonFile, origin: Origin) -> Statement | None:
-    """The simple statement that an origin lies in."""
+    """Find the simple statement that an origin lies in."""
     return file.statement_at(file.document.range(origin.point)[0])
 
 
 def write_of(writes: Iterable[Write], name: str, point: Range) -> Write | None:
-    """The write of `name` that a place speaks of: the smallest around it, or the only one inside it.
+    """Find the write of `name` at a place: the smallest around it, or the only one inside it.
 
     A piece that is exactly the place counts under any name: the argument `fsdp=True` of a helper.
     """
@@ -35,7 +35,7 @@ def write_of(writes: Iterable[Write], name: str, point: Range) -> Write | None:
 
 
 def value_at(file: PythonFile, place: Statement, where: Span, path: str) -> Range | None:
-    """The offsets of what says a setting's value, a literal or what may be left out; None where that is not certain."""
+    """Return the offsets of a setting's value, a literal, a name or a subscript; None if that is not certain."""
     import libcst as cst
 
     from mfsdp_lint.fixes.concrete import read
@@ -58,7 +58,7 @@ def value_at(file: PythonFile, place: Statement, where: Span, path: str) -> Rang
 
 
 def is_parameter(scope: Scope, name: str) -> bool:
-    """Whether a name is that of a parameter of a function."""
+    """Tell whether a name is that of a parameter of a function."""
     if isinstance(scope, ast.Module):
         return False
     given = scope.args
@@ -66,7 +66,7 @@ def is_parameter(scope: Scope, name: str) -> bool:
 
 
 def names_many(node: ast.stmt) -> bool:
-    """Whether a statement sets whatever it is told to set: `setattr(section, name, value)`."""
+    """Tell whether a statement sets a setting whose name is computed: `setattr(section, name, value)`."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Name("setattr"), args=[_, name, _])):
             return not isinstance(name, ast.Constant)

@@ -19,7 +19,7 @@ from mfsdp_lint.fixes import items
 from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, WithoutCallers
 from mfsdp_lint.fixes.edits import Text
 from mfsdp_lint.fixes.yaml_words import bare, quoted, spell
-from mfsdp_lint.front_ends.naming import Naming, Unwritable, at_the_end_of, by_path, places_of
+from mfsdp_lint.megatron.front_ends.naming import Naming, Unwritable, at_the_end_of, by_path, places_of
 from mfsdp_lint.readers.yaml.model_args import MODEL_ARGS
 
 Tree = dict[str, "str | Tree"]
@@ -31,7 +31,7 @@ _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One `key: value` of a mapping. `words` is the dotted way from the document's root to it."""
+    """A `key: value` of a mapping. `words` is the dotted way from the document's root to it."""
 
     key: yaml.ScalarNode
     value: yaml.Node
@@ -48,11 +48,11 @@ class YamlFile:
     roots: tuple[yaml.Node, ...]
 
     def entries(self, root: yaml.Node) -> list[Entry]:
-        """Every entry of a document with a plain key, the outer ones first."""
+        """Return every entry of a document with a plain key, the outer ones first."""
         return list(_entries(root, ()))
 
     def around(self, origin: Origin | None) -> tuple[yaml.MappingNode, Entry | None] | None:
-        """The document that an origin lies in, and the innermost entry there; the only document without an origin."""
+        """Find the document and the innermost entry around an origin; the only document if there is no origin."""
         roots = [root for root in self.roots if isinstance(root, yaml.MappingNode)]
         if origin is None:
             return (roots[0], None) if len(self.roots) == len(roots) == 1 else None
@@ -64,7 +64,7 @@ class YamlFile:
         return None
 
     def end(self, entry: Entry) -> int:
-        """Where an entry's text ends, comments and blank lines behind it left out."""
+        """Return the offset at which an entry's text ends, without the comments and blank lines behind it."""
         if alias := self.alias(entry):
             return alias[1]
         node = entry.value
@@ -79,11 +79,11 @@ class YamlFile:
         return max(int(node.end_mark.index), self.colon(entry) + 1)
 
     def colon(self, entry: Entry) -> int:
-        """Where the colon behind an entry's key stands."""
+        """Find the colon behind an entry's key."""
         return self.document.text.find(":", entry.key.end_mark.index)
 
     def alias(self, entry: Entry) -> tuple[int, int] | None:
-        """The offsets of `*name`, when the entry's value is one."""
+        """Return the offsets of `*name` if the entry's value is an alias; else None."""
         if entry.value.start_mark.index >= entry.key.end_mark.index:
             return None
         match = _ALIAS.match(self.document.text, self.colon(entry) + 1)
@@ -94,7 +94,7 @@ class YamlFile:
 
 
 def open_yaml(path: str, text: str) -> YamlEdits | None:
-    """A YAML file for editing; None where it does not parse."""
+    """Open a YAML file for editing; None if it does not parse."""
     file = parse(path, text)
     return YamlEdits(file) if file else None
 
@@ -106,30 +106,34 @@ class YamlEdits(WithoutCallers):
     file: YamlFile
 
     def replace_value(self, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
-        """One scalar."""
+        """Replace one scalar."""
         return replace_value(self.file, origin, path, value)
 
     def replace_source(
         self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
     ) -> list[Edit] | None:
-        """One scalar."""
+        """Replace one scalar."""
         return replace_value(self.file, Origin(source.span, "assigned"), path, value)
 
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
-        """In the same document, beside the other settings of their sections."""
+        """Assign in the same document, beside the other settings of their sections."""
         return assign(self.file, anchor, setting, new)
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
-        """In the only document."""
+        """Assign in the only document."""
         return assign(self.file, None, None, new)
 
+    def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+        """Rename a key, of the entry or of a section around it."""
+        return rename(self.file, origin, path, meant)
+
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
-        """The entry."""
+        """Delete the entry."""
         return delete_write(self.file, origin, path)
 
 
 def parse(path: str, text: str) -> YamlFile | None:
-    """The file's documents; None when it is no YAML."""
+    """Parse the file's documents; None if it is no YAML."""
     try:
         return YamlFile(Text(path, text), tuple(yaml.compose_all(text, Loader=yaml.SafeLoader)))
     except (yaml.YAMLError, RecursionError, ValueError):
@@ -159,6 +163,25 @@ def replace_value(file: YamlFile, origin: Origin, path: str, value: Plain) -> li
     if start == end:
         return [file.document.edit(start, end, " " + spell(value))]
     return [file.document.edit(start, end, spell(value, old=text[start:end]))]
+
+
+def rename(file: YamlFile, origin: Origin, path: str, meant: str) -> list[Edit] | None:
+    """Write the one word in which `meant` differs from `path` in the key that has it."""
+    offset = file.document.range(origin.point)[0]
+    old, new = path.split("."), meant.split(".")
+    wrong = next((place for place, (one, two) in enumerate(zip(old, new, strict=True)) if one != two), None)
+    for entry in (each for root in file.roots for each in file.entries(root)):
+        words = entry.words
+        own = str(entry.key.value).count(".") + 1
+        if wrong is None or not len(words) - own <= wrong < len(words) or words != tuple(old[: len(words)]):
+            continue
+        if not entry.key.start_mark.index <= offset < file.end(entry):
+            continue
+        start, end = entry.key.start_mark.index, entry.key.end_mark.index
+        found = list(re.finditer(rf"\b{re.escape(old[wrong])}\b", file.document.text[start:end]))
+        if len(found) == 1:
+            return [file.document.edit(start + found[0].start(), start + found[0].end(), new[wrong])]
+    return None
 
 
 def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assignments) -> list[Edit] | None:
@@ -244,7 +267,7 @@ def _entries(node: yaml.Node, words: tuple[str, ...], seen: frozenset[int] = fro
 
 
 def _entry(file: YamlFile, origin: Origin, path: str) -> Entry | None:
-    """The entry that an origin points into, when it is the setting's own; `--ckpt-format` is that of `ckpt_format`."""
+    """Find the entry that an origin points into, if it is the setting's own; `--ckpt-format` is `ckpt_format`'s."""
     found = file.around(origin)
     entry = found[1] if found else None
     if entry is None:
@@ -259,7 +282,7 @@ def _entry(file: YamlFile, origin: Origin, path: str) -> Entry | None:
 def _above(
     file: YamlFile, root: yaml.MappingNode, anchor: Entry | None, setting: str | None
 ) -> tuple[tuple[str, ...], Naming] | None:
-    """The keys that stand above the configuration in the document, () when it is the document; and its notation."""
+    """Return the keys above the configuration in the document, () if it is the document, and its notation."""
     if anchor is None or setting is None:
         words = list(dict.fromkeys(each.words for each in file.entries(root)))
         found = places_of(file.document.text, words) or [((), by_path)]
@@ -279,9 +302,9 @@ def _dotted(root: yaml.MappingNode) -> bool:
 def _section(
     file: YamlFile, root: yaml.MappingNode, words: tuple[str, ...]
 ) -> tuple[int, yaml.MappingNode | Entry | None]:
-    """The innermost mapping that has a place for a setting, and how many of its words lead there.
+    """Find the innermost mapping that has a place for a setting, and count the words that lead there.
 
-    A section without a value gives its entry; one that is written as an alias, or is no mapping, gives None.
+    A section without a value gives its entry; an alias, or a section that is no mapping, gives None.
     """
     for depth in range(len(words) - 1, 0, -1):
         for entry in reversed(file.entries(root)):
@@ -332,7 +355,7 @@ def _block_lines(tree: Tree, indentation: str) -> list[str]:
 
 
 def _flow_lines(tree: Tree, quote: str) -> list[str]:
-    """The entries for a flow mapping, their keys in quotes where the mapping's own are (as in JSON)."""
+    """Write the entries for a flow mapping, with quoted keys if the mapping's own are (as in JSON)."""
     lines: list[str] = []
     for key, value in tree.items():
         if quote and isinstance(value, str) and bare(value):

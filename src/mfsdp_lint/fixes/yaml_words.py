@@ -10,7 +10,7 @@ from mfsdp_lint.core.values import Plain
 
 
 def spell(value: Plain, old: str = "") -> str:
-    """A plain value in YAML, in the style of the scalar that it replaces."""
+    """Write a plain value in YAML, in the style of the scalar that it replaces."""
     match value:
         case bool():
             word = str(value)
@@ -27,14 +27,14 @@ def spell(value: Plain, old: str = "") -> str:
 
 
 def quoted(value: str, quote: str) -> str:
-    """A string in these quotes."""
+    """Write a string in these quotes."""
     if quote == "'" and value.isprintable():
         return "'" + value.replace("'", "''") + "'"
     return yaml.safe_dump(value, default_style='"', width=10**6, allow_unicode=True).strip()
 
 
 def bare(value: str) -> bool:
-    """Whether a string can stand without quotes, in flow mappings as well."""
+    """Tell whether a string needs no quotes, in flow mappings as well."""
     if not re.fullmatch(r"[A-Za-z0-9_./][A-Za-z0-9_./ -]*", value) or value != value.strip():
         return False
     return bool(yaml.safe_load(value) == value)

@@ -1,1 +1,1 @@
-"""What a run is given: options, paths, addresses, the texts of files, and the comments that silence findings."""
+"""The inputs of a run: options, paths, addresses, the texts of files, and the comments that silence findings."""

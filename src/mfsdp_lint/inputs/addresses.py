@@ -43,10 +43,10 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the arguments of a command come to: files to read whole, functions to evaluate, and what is not there.
+    """The parsed arguments of a command: files to read whole, functions to evaluate, and problems with missing files.
 
-    `named` are the files that only addresses name. `numbered` are, as they are written (`launch.sh[2]`), single recipes
-    of `files`.
+    `named` are the files that only addresses name. `numbered` are, as they are written (`launch.sh[2]`), single
+    recipes of `files`.
     """
 
     files: tuple[File, ...]
@@ -57,10 +57,10 @@ class Asked:
 
 
 def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = (), *, gitignore: bool = True) -> Asked:
-    """Finds the files of paths and addresses, of these types. A file that a path covers is called as the path calls it.
-    `exclude` and `gitignore` are as for `discover`.
+    """Find the files of paths and addresses, of these types.
 
-    Raises UsageError for an address that is none and a list of addresses that cannot be read.
+    A file that a path covers is called as the path calls it. `exclude` and `gitignore` are as for `discover`. Raises
+    UsageError for an address that is none and a list of addresses that cannot be read.
     """
     numbered: list[str] = []
     texts = [_whole_file(text, numbered) for text in expand(arguments)]
@@ -82,7 +82,7 @@ def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = (),
 
 
 def _whole_file(text: str, numbered: list[str]) -> str:
-    """An argument; of a numbered recipe its file, and the argument is noted."""
+    """Return an argument; for a numbered recipe return its file, and add the argument to `numbered`."""
     found = re.fullmatch(r"(?P<path>.+)\[\d+\]", text)
     if found is None or disk.exists(text) or not disk.is_file(found["path"]):
         return text
@@ -91,7 +91,10 @@ def _whole_file(text: str, numbered: list[str]) -> str:
 
 
 def expand(arguments: Iterable[str]) -> Iterable[str]:
-    """The arguments, with `@FILE` replaced by the lines of the file. Blank lines and `#` comments do not count."""
+    """Yield the arguments, with `@FILE` replaced by the lines of the file.
+
+    Blank lines and `#` comments do not count.
+    """
     for argument in arguments:
         if not argument.startswith("@"):
             yield argument
@@ -106,7 +109,7 @@ def expand(arguments: Iterable[str]) -> Iterable[str]:
 
 
 def parse_address(text: str) -> Address:
-    """The address that a text with `::` in it is. Raises UsageError."""
+    """Parse a text with `::` in it as an address. Raises UsageError."""
     path, called = _parts(text)
     name = called.partition("(")[0].strip()
     if not all(part.isidentifier() for part in name.split(".")):
@@ -115,7 +118,7 @@ def parse_address(text: str) -> Address:
 
 
 def _address(text: str, types: FileTypes) -> Address:
-    """The address, if its file is of a type that has functions. Raises UsageError."""
+    """Return the address, if its file is of a type that has functions. Raises UsageError."""
     path, _ = _parts(text)
     type_ = types.of(path)
     if type_ is None:
@@ -126,12 +129,12 @@ def _address(text: str, types: FileTypes) -> Address:
 
 
 def is_address(text: str) -> bool:
-    """Whether an argument names a function. The name of a file may have the separator in it."""
+    """Tell whether an argument names a function. The name of a file may have the separator in it."""
     return SEPARATOR in text and not (disk.exists(text) or disk.is_link(text))
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """The path, and what is called there; where several paths are possible, the first that is there."""
+    """Split an address into the path and the call; where several paths are possible, take the first that exists."""
     ends = [match.start() for match in re.finditer(SEPARATOR, text)]
     end = next((end for end in ends if disk.is_file(text[:end])), ends[0])
     return text[:end].replace(os.sep, "/"), text[end + len(SEPARATOR) :]
@@ -171,7 +174,7 @@ def _literal(text: str, node: ast.expr) -> Plain:
 
 
 def _plain(value: object) -> Plain:
-    """A literal as settings have it. Raises ValueError where they have no such kind of value."""
+    """Convert a literal to a value of settings. Raises ValueError for a kind of value that settings do not have."""
     match value:
         case None | bool() | int() | float() | str():
             return value

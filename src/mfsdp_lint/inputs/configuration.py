@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mfsdp_lint import __version__
+from mfsdp_lint.core import files
 from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.inputs.globs import beside
 from mfsdp_lint.inputs.keys import BY_NAME, EXTEND, REQUIRED_VERSION, Key
 from mfsdp_lint.inputs.options import TARGETS, UsageError, output_of
+from mfsdp_lint.inputs.sources import SIZE_LIMIT
 
 OWN_FILE = "mfsdp-lint.toml"
 """A file that is all configuration; before pyproject.toml where both are in a folder."""
@@ -25,9 +27,9 @@ _MERGED = ("codes by glob", "levels")
 
 
 def read_configuration(file: str | None = None) -> dict[str, Any]:
-    """The configuration by field name: of `file`, else of the nearest file that has one, upwards from here.
+    """Read the configuration by field name: of `file`, else of the nearest file that has one, upwards from here.
 
-    Paths and globs are relative to the file that says them. Raises UsageError with file and key.
+    Paths and globs are relative to the file that names them. Raises UsageError with file and key.
     """
     if file is not None:
         return _read(file, ())
@@ -39,12 +41,12 @@ def read_configuration(file: str | None = None) -> dict[str, Any]:
 
 
 def configuration_file() -> str | None:
-    """The file that `read_configuration` reads where none is named. Raises UsageError."""
+    """Return the file that `read_configuration` reads where none is named. Raises UsageError."""
     return next((candidate for candidate in _candidates() if _table(candidate) is not None), None)
 
 
 def _candidates() -> Iterator[str]:
-    """Every file that may hold one, from the current directory upwards, as a relative path."""
+    """Yield every file that may hold a configuration, from the current directory upwards, as a relative path."""
     depth = os.getcwd().rstrip(os.sep).count(os.sep)
     for up in range(depth + 1):
         for name in (OWN_FILE, SHARED_FILE):
@@ -54,7 +56,7 @@ def _candidates() -> Iterator[str]:
 
 
 def _read(file: str, extended_by: tuple[str, ...]) -> dict[str, Any]:
-    """The configuration of a file that is named. Raises UsageError."""
+    """Read the configuration of a file that is named. Raises UsageError."""
     table = _table(file)
     if table is None:
         raise UsageError(f"{file}: has no [{TABLE}] table")
@@ -62,7 +64,7 @@ def _read(file: str, extended_by: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _put_together(table: object, file: str, extended_by: tuple[str, ...]) -> dict[str, Any]:
-    """What a file says, over what it extends. Raises UsageError."""
+    """Merge the keys of a file over those of the file that it extends. Raises UsageError."""
     if not isinstance(table, dict):
         raise UsageError(f"{file}: [{TABLE}] must be a table")
     said = {key: _checked(key, value, file) for key, value in table.items()}
@@ -82,12 +84,11 @@ def _put_together(table: object, file: str, extended_by: tuple[str, ...]) -> dic
 
 
 def _table(file: str) -> object | None:
-    """What a file says to this tool as TOML has it, None where it says nothing. Raises UsageError."""
+    """Return this tool's table of a file as TOML has it, None where the file has none. Raises UsageError."""
     try:
-        with open(file, "rb") as stream:
-            content = stream.read()
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror or error}") from None
+        content = files.read(file, SIZE_LIMIT)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
     own = os.path.basename(file) == OWN_FILE
     if not own and b"mfsdp" not in content:  # spares the parser, and whoever has a broken file without our table
         return None
@@ -120,7 +121,7 @@ def _parse_toml(text: str) -> dict[str, Any]:
 def _check_version(required: str | None, file: str) -> None:
     if required is None:
         return
-    from mfsdp_lint.versions.ranges import VersionError, parse_range
+    from mfsdp_lint.megatron.versions.ranges import VersionError, parse_range
 
     where = _where(file, REQUIRED_VERSION.name)
     try:
@@ -136,7 +137,7 @@ def _where(file: str, key: str) -> str:
 
 
 def _checked(name: str, value: object, file: str) -> Any:
-    """The value of a key, as its field has it. Raises UsageError."""
+    """Convert the value of a key to the value of its field. Raises UsageError."""
     where = _where(file, name)
     key = BY_NAME.get(name)
     if key is None:
@@ -211,5 +212,5 @@ def _path_beside(file: str, path: str) -> str:
 
 
 def settings_of(configured: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Every key that a configuration sets, and its value, in the order of the table of keys."""
+    """Yield every key that a configuration sets, and its value, in the order of the table of keys."""
     return ((key.name, configured[key.field]) for key in BY_NAME.values() if key.field in configured)

@@ -1,23 +1,128 @@
-"""Paths → the files to read, and the kind of each."""
+"""Paths → the files to read, and the kind of each.
+
+Patterns of git: the `.gitignore` files from the root of a repository down to a folder, and `.git/info/exclude`.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.filetypes import FileTypes
 from mfsdp_lint.inputs.globs import matches, normalised
-from mfsdp_lint.inputs.ignored import Ignored
 from mfsdp_lint.inputs.sources import Problem, reason
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+
+Patterns = tuple[str, "GitIgnoreSpec"]
+"""A folder, as an absolute path, and what is ignored in and below it."""
+
+FILES = (os.path.join(".git", "info", "exclude"), ".gitignore")
+"""Where a folder has patterns; those of the later file win."""
+
+MOST_STARS = 4
+"""Of `*` in one part of a pattern, and of `**/`. Each multiplies the ways to match: with six a long name takes minutes,
+and git itself hangs. Below that a name takes a quarter of a second at most."""
+
+_NO_PATTERN = (ValueError, re.error)
+
+
+class Ignored:
+    """Answers for the entries of folders that are walked from the top; every file with patterns is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Sequence[Patterns]] = {}
+
+    def walk(self, folder: str) -> None:
+        """Let everything in a folder that the user named count, though git ignores the folder."""
+        folder = os.path.abspath(folder or ".")
+        if _is_ignored(folder, True, self._patterns(os.path.dirname(folder))):
+            self._known[folder] = _own(folder)
+
+    def __call__(self, folder: str, name: str, is_directory: bool) -> bool:
+        """Tell whether git ignores an entry of a folder that is not ignored itself."""
+        folder = os.path.abspath(folder or ".")
+        return _is_ignored(os.path.join(folder, name), is_directory, self._patterns(folder))
+
+    def _patterns(self, folder: str) -> Sequence[Patterns]:
+        """Return the patterns that count in a folder, the farthest first."""
+        if folder not in self._known:
+            above = os.path.dirname(folder)
+            is_root = above == folder or disk.exists(os.path.join(folder, ".git"))
+            self._known[folder] = (*(() if is_root else self._patterns(above)), *_own(folder))
+        return self._known[folder]
+
+
+def _own(folder: str) -> Sequence[Patterns]:
+    found = []
+    for name in FILES:
+        try:
+            lines = disk.read(os.path.join(folder, name)).decode("utf-8", "surrogateescape").splitlines()
+        except OSError:
+            continue
+        found.append((folder, _spec(lines)))
+    return found
+
+
+def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
+    """Compile the patterns of these lines.
+
+    As in git, an invalid pattern ignores nothing; nor does one that is too slow.
+    """
+    import warnings
+
+    from pathspec import GitIgnoreSpec
+
+    quick = [line for line in lines if _is_quick(line)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Python, about the regular expressions that they become
+        try:
+            return GitIgnoreSpec.from_lines(quick)
+        except _NO_PATTERN:
+            return GitIgnoreSpec.from_lines(line for line in quick if _is_pattern(line))
+
+
+def _is_quick(line: str) -> bool:
+    if line.count("*") <= MOST_STARS:
+        return True
+    parts = line.split("/")
+    return parts.count("**") <= MOST_STARS and all(part == "**" or part.count("*") <= MOST_STARS for part in parts)
+
+
+def _is_pattern(line: str) -> bool:
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except _NO_PATTERN:
+        return False
+    return True
+
+
+def _is_ignored(path: str, is_directory: bool, patterns: Sequence[Patterns]) -> bool:
+    """Tell whether a path is ignored: the nearest pattern that matches decides."""
+    for folder, spec in reversed(patterns):
+        relative = os.path.relpath(path, folder).replace(os.sep, "/") + "/" * is_directory
+        said = spec.check_file(relative).include
+        if said is not None:
+            return said
+    return False
+
 
 SKIPPED = frozenset(
     {"__pycache__", "__pypackages__", "_build", "build", "dist", "node_modules", "site-packages", "venv", "virtualenv"}
 )
 """Directories whose content nobody wrote by hand; hidden ones (.git, .venv, .tox, …) are skipped as well."""
+
+CI = frozenset({".github", ".gitlab", ".gitlab-ci.yml", ".gitlab-ci.yaml", ".buildkite", ".circleci"})
+"""Hidden files and directories that people write, and that start programs."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -33,31 +138,35 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """What was found, both sorted: the result does not depend on the order of the arguments."""
+    """The files and problems found, both sorted: the result does not depend on the order of the arguments."""
 
     files: list[File]
     problems: list[Problem]
 
 
 def is_skipped(name: str) -> bool:
-    """Whether a directory of this name is not entered."""
-    return name.startswith(".") or name in SKIPPED or name.endswith(".egg-info")
+    """Tell whether a directory of this name is skipped."""
+    return _is_hidden(name) or name in SKIPPED or name.endswith(".egg-info")
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") and name not in CI
 
 
 def discover(
     paths: Iterable[str], types: FileTypes, exclude: Sequence[str] = (), *, gitignore: bool = True
 ) -> Discovered:
-    """Every file of these types that is named or lies under a named directory, each once.
+    """Find every file of these types that is named or lies under a named directory, each once.
 
-    A file that is named is always taken. Under a directory, hidden entries, SKIPPED, virtual environments, what git
-    ignores (if `gitignore` says so) and what matches a glob of `exclude` are left out; a glob without a slash is
-    compared with every name on the way, one with a slash with the path from the working directory. Links are followed
-    once, and only to what lies under one of the paths: who asked for a folder has not asked for the disk. Where a file
-    can be reached in several ways, the path without links, then the shortest, is kept. Pipes, sockets and devices are
-    no files; one that is named is told.
+    A file that is named is always taken. Under a directory, the following are left out: hidden entries but those of
+    CI, SKIPPED, virtual environments, files that git ignores (if `gitignore` says so), and names that match a glob of
+    `exclude`. A glob without a slash is compared with every name on the way, one with a slash with the path from the
+    working directory. Links are followed once, and only to files under one of the paths: a user who asks for a folder
+    does not ask for the disk. Where a file can be reached in several ways, the path without links, then the shortest,
+    is kept. Pipes, sockets and devices are no files; one that is named is reported.
 
-    A path that is not there, or a named file of another kind, is a problem of kind "usage"; a link that leads
-    nowhere and what cannot be opened, one of kind "unreadable".
+    A path that is not there, or a named file of another kind, is a problem of kind "usage"; a link that leads nowhere,
+    or a file that cannot be opened, is a problem of kind "unreadable".
     """
     every = sorted(set(paths))
     globs = tuple(map(normalised, exclude))
@@ -69,7 +178,7 @@ def discover(
 
 
 class _Walk:
-    """One walk over all arguments."""
+    """A walk over all arguments."""
 
     def __init__(
         self, types: FileTypes, paths: Sequence[str], exclude: tuple[str, ...], ignored: Ignored | None
@@ -118,7 +227,10 @@ class _Walk:
         return self.reals[folder]
 
     def directory(self, root: str) -> None:
-        """All below `root`. Directories behind links come last, so that what has a real path here gets that one."""
+        """Walk everything below `root`.
+
+        Directories behind links come last, so that a file with a real path here gets that path.
+        """
         linked = disk.is_link(root)
         if self.ignored:
             self.ignored.walk(root)
@@ -138,7 +250,7 @@ class _Walk:
                 now = [later.pop()]
 
     def entries(self, directory: str, linked: bool, named: bool) -> Iterator[tuple[str, bool]]:
-        """Takes the files of a directory, and yields its subdirectories and whether each is a link."""
+        """Take the files of a directory, and yield its subdirectories and whether each is a link."""
         try:
             entries = disk.entries(directory)
         except OSError as error:
@@ -147,7 +259,7 @@ class _Walk:
         if not named and any(entry.name == "pyvenv.cfg" for entry in entries):
             return
         for entry in entries:
-            if entry.name.startswith("."):
+            if _is_hidden(entry.name):
                 continue
             path = f"{directory.rstrip('/')}/{entry.name}" if directory else entry.name
             if self.excluded(path):
@@ -169,7 +281,10 @@ class _Walk:
                 self.file(path, linked or entry.is_link)
 
     def leads_out(self, link: str) -> bool:
-        """Whether a link ends somewhere that nobody asked for; one that ends nowhere is told elsewhere."""
+        """Tell whether a link ends outside the paths that were asked for.
+
+        A link that ends nowhere is reported elsewhere.
+        """
         there = disk.real(link)
         if there in self.roots or not disk.exists(there):
             return False
@@ -185,7 +300,7 @@ class _Walk:
 
 
 def written_folders(root: str) -> Iterator[tuple[str, list[str]]]:
-    """A project's folder and those below it that people write, each with the names of its regular files.
+    """Yield a project's folder and those below it that people write, each with the names of its regular files.
 
     Hidden folders, those that nobody writes by hand, environments, and links are not entered.
     """
@@ -198,7 +313,7 @@ def written_folders(root: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _nearest_name(path: str) -> str:
-    """What the last part of a path that is not there may have meant, where its folder is."""
+    """Suggest a name for the last part of a missing path, where its folder exists; "" without a suggestion."""
     from mfsdp_lint.core.nearest import nearest
 
     folder, name = os.path.split(path.rstrip("/"))

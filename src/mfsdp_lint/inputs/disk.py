@@ -16,6 +16,7 @@ from fnmatch import fnmatchcase
 from hashlib import blake2b
 from typing import Literal
 
+from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass, field
 
 Kind = Literal["file", "folder", "other", ""]
@@ -30,7 +31,7 @@ RACY = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a file system says of a file's last change: size, times in nanoseconds, and its number."""
+    """The record that a file system has of a file's last change: size, times in nanoseconds, and its number."""
 
     size: int
     modified: int
@@ -76,7 +77,7 @@ _overlooked: set[str] = set()
 
 @contextmanager
 def recorded() -> Iterator[Record]:
-    """Keeps every look that is taken meanwhile."""
+    """Keep every look that is taken meanwhile."""
     global _record
     outer, _record = _record, Record()
     try:
@@ -86,36 +87,31 @@ def recorded() -> Iterator[Record]:
 
 
 def is_not_all() -> None:
-    """Says that something else decides what this run comes to, so that looking again does not tell whether it would be
-    the same."""
+    """Mark the record as incomplete: other inputs also decide the outcome, so another look proves nothing."""
     if _record is not None:
         _record.complete = False
 
 
 def overlook(folder: str) -> None:
-    """Makes a folder of the tool's own look empty."""
+    """Make a folder of the tool's own look empty."""
     _overlooked.add(os.path.abspath(folder))
 
 
 def shows_the_same(looks: Sequence[Look]) -> bool:
-    """Whether every look would show today what it showed then."""
+    """Tell whether every look would show the same today as it showed then."""
     return all(_is_unchanged(look) or _shown(look) == look.showed for look in looks)
 
 
 def read(path: str, most: int | None = None) -> bytes:
-    """What a file holds, up to `most` bytes of it if that is given. Raises OSError and ValueError."""
+    """Read a regular file, or up to `most` bytes of it. Raises OSError, also for what is none, and ValueError."""
     detail = "" if most is None else str(most)
     try:
-        with open(path, "rb", opener=_without_waiting) as file:
+        with files.opened(path) as file:
             status = os.fstat(file.fileno())
             stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-            if most is None:
-                data = file.read() or b""
-            else:
-                # Making room for the largest file takes longer than reading the usual one.
-                data = file.read(min(status.st_size, most)) or b""
-                if len(data) == status.st_size < most:
-                    data += file.read(most - len(data)) or b""  # it has grown, or does not say its size
+            data = files.beginning(file, files.MOST + 1 if most is None else most)
+        if most is None and len(data) > files.MOST:
+            raise OSError(errno.EFBIG, f"larger than {files.MOST >> 20} MB", path)
     except (OSError, ValueError) as error:
         _keep("read", path, _failure(error), detail)
         raise
@@ -123,11 +119,6 @@ def read(path: str, most: int | None = None) -> bytes:
         settled = max(stamp.modified, stamp.changed) + RACY < time.time_ns()
         _keep("read", path, _digest(data), detail, stamp if settled else None)
     return data
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    """Opens a file that never makes its reader wait, as /proc/kmsg would, which calls itself a regular one."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 class Listing:
@@ -148,14 +139,14 @@ class Listing:
         return found
 
     def matching(self, pattern: str) -> list[str]:
-        """The names that match a shell pattern, sorted."""
+        """Return the names that match a shell pattern, sorted."""
         found = sorted(name for name in self._names if fnmatchcase(name, pattern))
         _keep("matching", self._folder, "\0".join(found), pattern)
         return found
 
 
 def entries(folder: str) -> list[Entry]:
-    """What is in a folder, by name. Raises OSError."""
+    """Return the entries of a folder, by name. Raises OSError."""
     if _overlooked and os.path.abspath(folder) in _overlooked:
         return []
     try:
@@ -171,7 +162,7 @@ def entries(folder: str) -> list[Entry]:
 
 
 def kind(path: str) -> Kind:
-    """What a path leads to, through links."""
+    """Return the kind of file that a path leads to, through links."""
     try:
         return _kind_of(mode(path))
     except (OSError, ValueError):
@@ -179,7 +170,7 @@ def kind(path: str) -> Kind:
 
 
 def walk(root: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """A folder and those below it, each with the names of its folders and of its regular files; as `os.walk` does it.
+    """Yield a folder and those below it, each with its folders' and regular files' names, as `os.walk` does.
 
     No link is followed or named. Folders that are taken out of the list are not entered.
     """
@@ -196,22 +187,25 @@ def walk(root: str) -> Iterator[tuple[str, list[str], list[str]]]:
 
 
 def is_file(path: str) -> bool:
-    """Whether a path leads to a regular file."""
+    """Tell whether a path leads to a regular file."""
     return kind(path) == "file"
 
 
 def is_folder(path: str) -> bool:
-    """Whether a path leads to a folder."""
+    """Tell whether a path leads to a folder."""
     return kind(path) == "folder"
 
 
 def exists(path: str) -> bool:
-    """Whether a path leads anywhere."""
+    """Tell whether a path leads anywhere."""
     return kind(path) != ""
 
 
 def mode(path: str) -> int:
-    """What a path leads to, as `os.stat` has it. Raises OSError, and ValueError for an impossible path."""
+    """Return the type of file that a path leads to, as `os.stat` has it.
+
+    Raises OSError, and ValueError for an impossible path.
+    """
     try:
         found = stat.S_IFMT(os.stat(path).st_mode)
     except (OSError, ValueError) as error:
@@ -222,7 +216,7 @@ def mode(path: str) -> int:
 
 
 def size(path: str) -> int:
-    """How many bytes a file has; 0 where it cannot be told."""
+    """Return the number of bytes in a file; 0 where it cannot be read."""
     try:
         found = os.stat(path).st_size
     except (OSError, ValueError):
@@ -232,14 +226,14 @@ def size(path: str) -> int:
 
 
 def is_link(path: str) -> bool:
-    """Whether a path is a link itself."""
+    """Tell whether a path is a link itself."""
     found = os.path.islink(path)
     _keep("is_link", path, str(found))
     return found
 
 
 def real(path: str) -> str:
-    """A path without links; an impossible one as it is."""
+    """Return a path without links; an impossible one as it is."""
     try:
         found = os.path.realpath(path)
     except ValueError:
@@ -254,7 +248,7 @@ def _keep(how: How, path: str, showed: str, detail: str = "", stamp: Stamp | Non
 
 
 def _is_unchanged(look: Look) -> bool:
-    """Whether the file system itself says so, without another look."""
+    """Tell whether the file system itself shows that a look is unchanged, without another look."""
     if look.how == "holds":
         return str(os.path.lexists(os.path.join(look.path, look.detail))) == look.showed
     if look.stamp is None:
@@ -279,7 +273,7 @@ _AGAIN: dict[How, Callable[[str, str], object]] = {
 
 
 def _shown(look: Look) -> str:
-    """What a look shows today."""
+    """Return the answer that a look shows today."""
     with recorded() as record, suppress(OSError, ValueError):  # which is what it shows
         _AGAIN[look.how](look.path, look.detail)
     return next((each.showed for each in record.looks.values()), "")

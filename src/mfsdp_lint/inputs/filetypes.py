@@ -36,7 +36,7 @@ class FileType:
     launches: bool = False
 
     def is_named(self, path: str) -> bool:
-        """Whether a file of this name may be one."""
+        """Tell whether a file of this name may be of this type."""
         return os.path.splitext(path)[1] in self.suffixes or os.path.basename(path) in self.names
 
 
@@ -47,12 +47,14 @@ class FileTypes:
         self._types = tuple(types)
 
     def __str__(self) -> str:
-        """What names they have, for a message."""
+        """List the suffixes and names of all types, for a message."""
         return ", ".join(name for each in self._types for name in (*each.suffixes, *each.names))
 
     def of(self, path: str, text: str | None = None) -> FileType | None:
-        """The kind of a file; None where it is of none. Only a file whose name does not decide is opened, unless its
-        `text` is given."""
+        """Return the type of a file; None where it is of none.
+
+        Only a file whose name does not decide is opened, unless its `text` is given.
+        """
         named = [each for each in self._types if each.is_named(path)]
         if named and named[0].content is None:
             return named[0]
@@ -66,7 +68,7 @@ class FileTypes:
 
 
 def _head(path: str) -> str:
-    """The beginning of a file; nothing where it cannot be read."""
+    """Read the beginning of a file; "" where it cannot be read."""
     try:
         # Opening a pipe would wait.
         return disk.read(path, HEAD).decode("utf-8", "replace") if disk.is_file(path) else ""

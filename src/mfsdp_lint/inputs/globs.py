@@ -1,4 +1,4 @@
-"""Which files a glob of the configuration or the command line means."""
+"""Globs of the configuration or the command line, and the files that they match."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 
 
 def normalised(pattern: str) -> str:
-    """Without what makes no difference: `./old/` and `old/**` are `old`."""
+    """Normalise a pattern: `./old/` and `old/**` are `old`."""
     return pattern.removeprefix("./").removesuffix("/**").rstrip("/")
 
 
 def beside(file: str, pattern: str) -> str:
-    """The glob that a file says, for whoever is in another folder: with a slash it is relative to the file's own."""
+    """Return the glob of a file for use in any folder: a glob with a slash is relative to the file's own folder."""
     from glob import escape
 
     bare = normalised(pattern)
@@ -24,7 +24,7 @@ def beside(file: str, pattern: str) -> str:
 
 
 def is_excluded(path: str, patterns: Sequence[str]) -> bool:
-    """Whether a path, or a folder on the way to it from here, matches."""
+    """Tell whether a path, or a folder on the way to it from here, matches."""
     bare = tuple(map(normalised, patterns))
     parts = path.replace(os.sep, "/").rstrip("/").split("/")
     ways = ("/".join(parts[: number + 1]) for number in range(len(parts)))
@@ -32,10 +32,10 @@ def is_excluded(path: str, patterns: Sequence[str]) -> bool:
 
 
 def matches(path: str, patterns: tuple[str, ...]) -> bool:
-    """Whether one of the patterns (`normalised`) is about a path, or a folder that it is in by a full name.
+    """Tell whether one of the patterns (`normalised`) matches a path, or a folder that contains it by a full name.
 
     A glob without a slash is compared with the name, one with a slash with the path from the working directory and the
-    absolute one; `**/` stands for no folder as well.
+    absolute one; `**/` also matches no folder.
     """
     if not patterns:
         return False

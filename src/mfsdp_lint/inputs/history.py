@@ -9,6 +9,7 @@ import os
 import subprocess
 from collections.abc import Iterator, Sequence
 
+from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import SIZE_LIMIT
@@ -36,7 +37,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class _Blob:
-    """What a tree holds under a path: `mode` says whether it is a file or a link."""
+    """A file or a link of a tree: `mode` says which of the two it is."""
 
     path: str
     mode: bytes
@@ -44,7 +45,7 @@ class _Blob:
 
 
 def revision(text: str, folder: str) -> Revision:
-    """The commit that a text names in the repository that a folder is in. Raises UsageError."""
+    """Return the commit that a text names in the repository that a folder is in. Raises UsageError."""
     try:
         root = os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").rstrip(b"\n"))
     except _Failed as failed:
@@ -57,7 +58,7 @@ def revision(text: str, folder: str) -> Revision:
 
 
 def write_tree(revision: Revision, folder: str) -> frozenset[str]:
-    """Writes the files of a revision below an empty folder; gives their paths. Raises UsageError.
+    """Write the files of a revision below an empty folder, and return their paths. Raises UsageError.
 
     Large files are data, and are left out; a link that leads out of the tree leads nowhere.
     """
@@ -72,7 +73,7 @@ def write_tree(revision: Revision, folder: str) -> frozenset[str]:
         if blob.mode == _LINK:
             _link(path, os.fsdecode(content), folder)
         else:
-            with open(path, "wb") as file:
+            with files.written(path, "x") as file:
                 file.write(content)
     os.makedirs(os.path.join(folder, ".git"), exist_ok=True)  # where the project begins
     return frozenset(blob.path for blob in blobs)
@@ -85,7 +86,7 @@ def _link(path: str, target: str, folder: str) -> None:
 
 
 def _blobs(revision: Revision) -> Iterator[_Blob]:
-    """Files and links that can be written where they are; a tree made by hand may name others."""
+    """Yield files and links that can be written where they are; a tree made by hand may name others."""
     for row in _git(revision.root, "ls-tree", "-r", "-z", "--full-tree", revision.commit).split(b"\0"):
         if not row:
             continue
@@ -97,7 +98,7 @@ def _blobs(revision: Revision) -> Iterator[_Blob]:
 
 
 def _contents(revision: Revision, blobs: Sequence[_Blob]) -> Iterator[bytes | None]:
-    """What each holds; None for what is too large, or is not in this clone."""
+    """Yield the content of each blob; None for one that is too large, or is not in this clone."""
     asked = b"".join(blob.name + b"\n" for blob in blobs)
     sizes = [row.split(b" ") for row in _git(revision.root, "cat-file", "--batch-check", text=asked).splitlines()]
     small = [len(row) == 3 and int(row[2]) <= SIZE_LIMIT for row in sizes]
@@ -114,7 +115,7 @@ def _contents(revision: Revision, blobs: Sequence[_Blob]) -> Iterator[bytes | No
 
 
 class _Failed(Exception):
-    """What git said."""
+    """An error message of git."""
 
 
 def _git(folder: str, *arguments: str, text: bytes = b"") -> bytes:

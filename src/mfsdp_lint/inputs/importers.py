@@ -1,20 +1,21 @@
-"""Who imports a file, anywhere in its project: found in the text of other files, without parsing them.
+"""Files of a project that import a file: found in their text, without parsing them.
 
-More are found than there are: a module may be imported from any root, and a text may only look like an import. Whoever
-reads them finds out.
+More are found than there are: a module may be imported from any root, and a text may only look like an import. The
+evaluator that reads them decides.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import written_folders
+from mfsdp_lint.inputs.import_statements import imports_in
 from mfsdp_lint.inputs.projects import repository_above, shown
+from mfsdp_lint.inputs.sources import SIZE_LIMIT
 
 MOST_FILES = 20_000
 """Python files that are looked at; a larger tree is no project but a disk."""
@@ -25,23 +26,13 @@ MOST_BYTES = 256 * 1024 * 1024
 Dotted = tuple[str, ...]
 """The name of a module, or the end of it: that of a file is its whole path."""
 
-_NAME = re.compile(r"[A-Za-z_][\w.]*")
-_IMPORTS = re.compile(
-    r"""
-    ^[ \t]*from[ \t]+(?P<dots>[. ]*)(?P<module>[\w.]*)[ \t]+import\b(?P<names>[^\n(]*(?:\([^)]*\))?)
-    | ^[ \t]*import[ \t](?P<modules>.*)
-    | \bimport_module\b(?P<named>.*)
-    """,
-    re.MULTILINE | re.VERBOSE,
-)
-
 
 class TooMany(Exception):
     """The project is too large to be searched."""
 
 
 def importers(paths: Collection[str]) -> list[str]:
-    """The Python files of the same projects that may import one of these, directly or through others, sorted.
+    """Return the Python files of the same projects that may import one of these, directly or through others, sorted.
 
     Hidden folders, those that nobody writes by hand, and links are not entered. Raises TooMany.
     """
@@ -77,7 +68,7 @@ def _python_files(roots: Iterable[str]) -> Iterator[str]:
 
 
 def _bytes(path: str) -> int | None:
-    """The size of a regular file. A link is none, and a pipe would be waited for."""
+    """Return the size of a regular file; None for links and for pipes, on which a reader would wait."""
     try:
         status = os.lstat(path)
     except OSError:
@@ -86,33 +77,31 @@ def _bytes(path: str) -> int | None:
 
 
 def _imported(path: str) -> Iterator[Dotted]:
-    """The modules that a file may import; what is named behind `from … import` may be one as well."""
+    """Yield the modules that a file may import; a name behind `from … import` may be a module as well."""
     try:
-        text = disk.read(path).decode("utf-8", "replace")
+        text = disk.read(path, SIZE_LIMIT).decode("utf-8", "replace")
     except OSError:
         return
-    for found in _IMPORTS.finditer(text):
-        if found["modules"] is not None:
-            for name in _NAME.findall(found["modules"]):
-                parts = name.split(".")
-                yield from (tuple(parts[:end]) for end in range(1, len(parts) + 1) if parts[end - 1])
-        elif found["named"] is not None:
+    for each in imports_in(text):
+        parts = tuple(filter(None, each.module.split(".")))
+        if each.words:
             # How the words make up a name is for the program to decide.
-            yield from ((word,) for name in _NAME.findall(found["named"]) for word in name.split(".") if word)
-        else:
-            above = _above(path, found["dots"].count("."))
-            module = (*above, *filter(None, found["module"].split(".")))
+            yield from ((word,) for word in each.words)
+        elif each.names:
+            module = (*_above(path, each.level), *parts)
             if module:
                 yield module
-            yield from ((*module, name) for name in _NAME.findall(found["names"]) if "." not in name)
+            yield from ((*module, name) for name in each.names if "." not in name)
+        else:
+            yield from (parts[:end] for end in range(1, len(parts) + 1))
 
 
 def _above(path: str, dots: int) -> Dotted:
-    """The package that so many dots mean in a file; empty where there are none."""
+    """Return the package that a number of dots means in a file; empty for no dots."""
     return Path(path).parts[:-dots] if dots else ()
 
 
 def _module(path: str) -> Dotted:
-    """The full name of a module, from the root of the disk."""
+    """Return the full name of a module, from the root of the disk."""
     folder, name = os.path.split(path)
     return Path(folder if name == "__init__.py" else path.removesuffix(".py")).parts

@@ -1,4 +1,4 @@
-"""Where packages are installed, as far as the process itself says."""
+"""Folders of installed packages, as far as the process itself names them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
 
 
 def active_environments() -> list[str]:
-    """The folders of the environments that are active."""
+    """Return the folders of the environments that are active."""
     return [folder for variable in VARIABLES if (folder := os.environ.get(variable))]
 
 
 def own_packages() -> list[str]:
-    """Where the packages lie that are installed beside the tool, as in a training container."""
+    """Return the folders of packages that are installed beside the tool, as in a training container."""
     return [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]

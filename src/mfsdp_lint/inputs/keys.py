@@ -1,4 +1,4 @@
-"""What a configuration may say: every key, what it takes, and what it is for. The editors' schema is made of it."""
+"""Keys of a configuration: every key, its values, and its purpose. The editors' schema is made of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Kind = Literal["switch", "text", "choice", "texts", "globs", "folder", "folders"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key. `name` is as it is written; the field of the options is the same with `_`."""
+    """A key of the configuration. `name` is as it is written; the field of the options has the same name with `_`."""
 
     name: str
     kind: Kind

@@ -1,4 +1,4 @@
-"""What a run was asked to do: the configuration overlaid by the command line."""
+"""Options of a run: the configuration overlaid by the command line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,14 @@ AS_ASKED = "as asked"
 
 
 class UsageError(Exception):
-    """A user's mistake: the message says what is wrong, where, and what to do. Exit code 2."""
+    """A user's mistake: the message says what is wrong, where, and what to do. Exit code 2.
+
+    `more` are lines below the message.
+    """
+
+    def __init__(self, message: str, *more: str) -> None:
+        super().__init__(message)
+        self.more = more
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,7 @@ class Options:
 
     @property
     def fixes_are_seen(self) -> bool:
-        """Whether somebody sees what a proof comes to: the edits of each finding, or why there are none."""
+        """Tell whether a report shows the result of a proof: the edits of each finding, or why there are none."""
         if self.diff:
             return False
         if self.show_fixes is not None:
@@ -116,7 +123,7 @@ TARGETS = ("target_bridge", "target_core", "target_te", "target_torch", "target_
 
 
 def merge(arguments: Mapping[str, Any], configuration: Mapping[str, Any]) -> Options:
-    """Options from the command line's values by field name (None: not given) over those of the configuration."""
+    """Merge the command line's values by field name (None: not given) over those of the configuration."""
     given = {name: value for name, value in arguments.items() if value is not None}
     configured = dict(configuration)
     if any(name in given for name in TARGETS):
@@ -125,6 +132,6 @@ def merge(arguments: Mapping[str, Any], configuration: Mapping[str, Any]) -> Opt
 
 
 def output_of(text: str) -> tuple[str, str]:
-    """The format and the file of `sarif=out.sarif`; "" where no file is named."""
+    """Split `sarif=out.sarif` into the format and the file; "" where no file is named."""
     name, _, file = text.partition("=")
     return name, file

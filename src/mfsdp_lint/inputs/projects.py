@@ -11,12 +11,12 @@ MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 
 
 def is_project(folder: str) -> bool:
-    """Whether a folder is the root of a project."""
+    """Tell whether a folder is the root of a project."""
     return any(disk.exists(os.path.join(folder, marker)) for marker in MARKERS)
 
 
 def root_above(folder: str) -> str:
-    """The nearest folder from `folder` upwards that is the root of a project; itself, where there is none."""
+    """Return the nearest folder from `folder` upwards that is the root of a project; itself, where there is none."""
     above = folder
     while not is_project(above):
         if os.path.dirname(above) == above:
@@ -26,7 +26,7 @@ def root_above(folder: str) -> str:
 
 
 def repository_above(folder: str) -> str:
-    """The nearest folder above that is the root of a repository, else of a project; the folder itself where none is."""
+    """Return the nearest folder above that is the root of a repository, else of a project; else the folder itself."""
     above = [folder]
     while (parent := os.path.dirname(above[-1])) != above[-1]:
         above.append(parent)
@@ -38,6 +38,6 @@ def repository_above(folder: str) -> str:
 
 
 def shown(path: str) -> str:
-    """An absolute path as a person would write it here."""
+    """Shorten an absolute path as a person would write it here."""
     relative = os.path.relpath(path)
     return (path if relative.startswith("..") else relative).replace(os.sep, "/")

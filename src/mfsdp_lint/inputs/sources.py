@@ -6,7 +6,7 @@ import codecs
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 from mfsdp_lint.core.records import dataclass
@@ -21,9 +21,9 @@ SIZE_LIMIT = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """Something that is wrong with an argument or a file itself, in one line.
+    """A problem with an argument or a file itself, in one line.
 
-    `kind` says what it amounts to: `usage`: the command line is wrong (exit code 2); `unreadable`: an error finding;
+    `kind` says how it is treated: `usage`: the command line is wrong (exit code 2); `unreadable`: an error finding;
     `foreign`: an info, as the file is hardly meant for us; `internal`: a fault of the linter's own; `comment`: a
     suppression comment that means nothing. `line` and `column` count from 1.
     """
@@ -43,24 +43,38 @@ class Unreadable(Exception):
     """A file that cannot be read or parsed, and the place (from 1) and the reason in one line.
 
     A `foreign` one has nothing to do with training runs, as far as its text tells. `about` is the content as far as it
-    can be told, for asking what a file is about whose text is not known; None where it cannot be opened.
+    can be told, for asking what a file is about whose text is not known; None where it cannot be opened. Where it is
+    `cut_off`, the file goes on behind that.
     """
 
-    def __init__(self, path: str, line: int, column: int, message: str, about: str | None = None) -> None:
+    def __init__(
+        self, path: str, line: int, column: int, message: str, about: str | None = None, *, cut_off: bool = False
+    ) -> None:
         super().__init__(path, line, column, message)
         self.path = path
         self.line = line
         self.column = column
         self.message = message
         self.about = about
+        self.cut_off = cut_off
         self.foreign = False
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}: {self.message}"
 
+    def is_told(self, says: Callable[[str], bool]) -> bool:
+        """Tell whether the file may have to do with training runs, as `says` finds out from a text.
+
+        One that goes on behind what is known of it may; it is `foreign` as far as that goes.
+        """
+        if self.about is None or says(self.about):
+            return True
+        self.foreign = self.cut_off
+        return self.cut_off
+
     @property
     def problem(self) -> Problem:
-        """The same as a value."""
+        """Return the error as a problem."""
         kind: Literal["unreadable", "foreign"] = "foreign" if self.foreign else "unreadable"
         return Problem(self.path, self.line, self.column, self.message, kind)
 
@@ -89,31 +103,41 @@ class Sources:
         self._overlay = {self._key(path): text for path, text in (overlay or {}).items()}
 
     def text(self, path: str) -> str:
-        """The text of a file: line endings as they are, without its byte order mark. Raises Unreadable."""
+        """Return the text of a file: line endings as they are, without its byte order mark. Raises Unreadable.
+
+        Of a notebook this is the code.
+        """
         text = self.as_it_is(path)
         return _code(path, text) if path.endswith(NOTEBOOK) else text
 
     def as_it_is(self, path: str) -> str:
-        """The same, of a notebook with all that it holds beside the code. Raises Unreadable."""
+        """Return the text of a file; of a notebook, all that it holds and not only the code. Raises Unreadable."""
         changed = self._overlay.get(self._key(path))
         return self._decoded(path).text if changed is None else changed
 
     def text_or_none(self, path: str) -> str | None:
-        """The text of a file; None where it cannot be read."""
+        """Return the text of a file; None where it cannot be read."""
         try:
             return self.text(path)
         except Unreadable:
             return None
 
+    def as_it_is_or_none(self, path: str) -> str | None:
+        """Return the text that `as_it_is` returns; None where it cannot be read."""
+        try:
+            return self.as_it_is(path)
+        except Unreadable:
+            return None
+
     def has_bom(self, path: str) -> bool:
-        """Whether a file begins with a byte order mark; not where it cannot be read."""
+        """Tell whether a file begins with a byte order mark; False where it cannot be read."""
         try:
             return bool(self._decoded(path).bom)
         except Unreadable:
             return False
 
     def with_texts(self, texts: Mapping[str, str]) -> Sources:
-        """The same sources with (more) texts in front of the files."""
+        """Return sources with (more) texts in front of the files."""
         other = Sources.__new__(Sources)
         other._cache = self._cache
         other._keys = self._keys
@@ -122,7 +146,7 @@ class Sources:
         return other
 
     def encode(self, path: str, text: str) -> bytes:
-        """`text` as bytes in the encoding of the file as it is on disk, with its byte order mark if it has one.
+        """Encode `text` in the encoding of the file as it is on disk, with its byte order mark if it has one.
 
         A file that does not exist yet is UTF-8. Raises Unreadable where the encoding lacks a character.
         """
@@ -141,7 +165,7 @@ class Sources:
             raise Unreadable(path, line, column, message) from None
 
     def still_on_disk(self, path: str) -> bool:
-        """Whether a file is there as it was read."""
+        """Tell whether a file is there as it was read."""
         now = Sources()
         key = self._key(path)
         read = self._cache.get(key)
@@ -153,7 +177,7 @@ class Sources:
             return False
 
     def exists(self, path: str) -> bool:
-        """Whether there is such a file (not a directory), readable or not."""
+        """Tell whether there is such a file (not a directory), readable or not."""
         return self._key(path) in self._overlay or disk.is_file(path)
 
     def _key(self, path: str) -> str:
@@ -182,12 +206,12 @@ class Sources:
             self._cache[key] = found
         if isinstance(found, Unreadable):
             # As a new exception: the path as asked for this time, and no traceback of the first time.
-            raise Unreadable(path, found.line, found.column, found.message, found.about)
+            raise Unreadable(path, found.line, found.column, found.message, found.about, cut_off=found.cut_off)
         return found
 
 
 def reason(path: str, error: OSError | ValueError) -> str:
-    """Why a path cannot be opened, in a few words that do not name the path."""
+    """Say why a path cannot be opened, in a few words that do not name the path."""
     if isinstance(error, FileNotFoundError):
         return "a link that leads nowhere" if os.path.islink(path) else "no such file or directory"
     if isinstance(error, PermissionError):
@@ -209,7 +233,7 @@ def _read(path: str) -> bytes:
     except (OSError, ValueError) as error:
         raise Unreadable(path, 1, 1, reason(path, error)) from None
     if len(data) > SIZE_LIMIT:
-        raise Unreadable(path, 1, 1, f"larger than {SIZE_LIMIT // 1024 // 1024} MB", _about(data))
+        raise Unreadable(path, 1, 1, f"larger than {SIZE_LIMIT >> 20} MB", _about(data), cut_off=True)
     return data
 
 
@@ -223,7 +247,7 @@ def _code(path: str, text: str) -> str:
 
 
 def _about(data: bytes) -> str:
-    """What bytes of any encoding say, as far as it is ASCII."""
+    """Decode bytes of any encoding, as far as they are ASCII."""
     return data.replace(b"\0", b"").decode("latin-1")
 
 
@@ -254,7 +278,7 @@ def _decode_all(path: str, data: bytes) -> _Decoded:
 
 
 def _cookie(path: str, data: bytes) -> str:
-    """The encoding that a Python file declares in one of its first two lines (PEP 263)."""
+    """Return the encoding that a Python file declares in one of its first two lines (PEP 263)."""
     match = re.match(rb"(?:[^\r\n]*(?:\r\n|\r|\n)?){2}", data)
     head = match.group().splitlines(keepends=True) if match else []
     if not any(b"coding" in line for line in head):
@@ -271,6 +295,6 @@ def _cookie(path: str, data: bytes) -> str:
 
 
 def _place(before: str) -> tuple[int, int]:
-    """Line and column (from 1) of what follows the text `before`."""
+    """Return the line and column (from 1) of the text that follows `before`."""
     ends = [match.end() for match in re.finditer(r"\r\n|\r|\n", before)]
     return len(ends) + 1, len(before) - (ends[-1] if ends else 0) + 1

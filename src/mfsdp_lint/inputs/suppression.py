@@ -68,7 +68,10 @@ class Suppressed:
 
 
 def comments(path: str, text: str, find: FindComments) -> tuple[list[Comment], list[Problem]]:
-    """The suppression comments of a file, as `find` finds them, and those that are malformed (they silence nothing)."""
+    """Return the suppression comments of a file, as `find` finds them, and problems for malformed ones.
+
+    Malformed comments silence nothing.
+    """
     if "mfsdp:" not in text:
         return [], []
     whole = (1, len(split_lines(text)))
@@ -95,7 +98,7 @@ def comments(path: str, text: str, find: FindComments) -> tuple[list[Comment], l
 
 
 def suppress(findings: Iterable[Finding], by_path: Mapping[str, Sequence[Comment]]) -> Suppressed:
-    """Marks every finding whose span, or whose write, has a line that a comment for its code covers.
+    """Mark every finding whose span, or whose write, has a line that a comment for its code covers.
 
     Where several comments do, the one that covers the fewest lines is taken. A comment some of whose codes silence
     nothing is among the unused with just these codes.
@@ -128,7 +131,7 @@ def suppress(findings: Iterable[Finding], by_path: Mapping[str, Sequence[Comment
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What the text of a comment says."""
+    """The parsed text of a comment."""
 
     codes: tuple[str, ...]
     reason: str
@@ -136,7 +139,7 @@ class _Said:
 
 
 def _parse(body: str) -> _Said | str:
-    """What follows `mfsdp:` says, or what is wrong with it."""
+    """Parse the text behind `mfsdp:`; return an error message where it is malformed."""
     match = _BODY.fullmatch(body)
     word = match["word"] if match else ""
     if match is None or word not in _WORDS:
@@ -172,10 +175,10 @@ def _reason(text: str) -> str:
 def comment_places(
     text: str, found: Iterable[tuple[int, str]], statements: Mapping[int, tuple[int, int]] = NO_STATEMENTS
 ) -> list[CommentPlace]:
-    """Comments by their offsets, in a file of lines that begin them with `#`.
+    """Return the places of comments by their offsets, in a file of lines that begin them with `#`.
 
-    Each covers its own line; alone on a line, also the next line that is no comment. `statements` are the first and
-    last line of those that take several, by each line where a comment is about the whole of it.
+    Each covers its own line; alone on a line, also the next line that is no comment. `statements` has, for each line
+    where a comment is about a whole statement of several lines, the first and last line of that statement.
     """
     lines = Lines(text)
     rows = [row.strip() for row in split_lines(text)]
@@ -190,7 +193,7 @@ def comment_places(
 
 
 def lines_below(comment_lines: Iterable[int]) -> dict[int, int]:
-    """For every line that is only a comment, the first line below that is not."""
+    """Map every line that is only a comment to the first line below that is not."""
     below: dict[int, int] = {}
     for line in sorted(comment_lines, reverse=True):
         below[line] = below.get(line + 1, line + 1)

@@ -1,14 +1,72 @@
-"""Files replaced in one step, and only where nothing of anybody else's is lost by it."""
+"""Files replaced in one step, and only where nothing of anybody else's is lost by it.
+
+Two files that change places in one step: Linux does it (renameat2), so that nothing can be lost between.
+
+Whoever has a file open for writing: Linux tells, because it gives no lease for reading on such a file.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import stat
+import sys
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cache
+from typing import Any
 
-from mfsdp_lint.inputs.exchange import exchange
-from mfsdp_lint.inputs.writers import wait_for_writers
+from mfsdp_lint.core import files
+
+PAUSE = 0.01
+LONGEST = 1.0
+"""Seconds. Who saves a file needs a moment; who keeps it open for longer is not waited for."""
+
+
+def wait_for_writers(path: str) -> None:
+    """Wait until nobody writes to a file any more, where the system can tell."""
+    try:
+        from fcntl import F_RDLCK, F_SETLEASE, fcntl
+    except ImportError:  # not Linux
+        return
+    descriptor = files.descriptor(path)
+    try:
+        end = time.monotonic() + LONGEST
+        while time.monotonic() < end:
+            try:
+                fcntl(descriptor, F_SETLEASE, F_RDLCK)
+            except BlockingIOError:
+                time.sleep(PAUSE)
+            else:
+                return
+    except OSError:  # a file system without leases, or a file of somebody else
+        return
+    finally:
+        os.close(descriptor)
+
+
+_HERE = -100  # AT_FDCWD: paths are relative to the working directory
+_EXCHANGE = 2  # RENAME_EXCHANGE
+
+
+def exchange(one: str, other: str) -> bool:
+    """Swap two files. Returns False, with nothing changed, where the system or the file system cannot."""
+    call = _renameat2()
+    return call is not None and call(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0
+
+
+@cache
+def _renameat2() -> Any:
+    if sys.platform != "linux":  # Emscripten's says that it did, and does nothing
+        return None
+    try:
+        call = ctypes.CDLL(None).renameat2
+    except (OSError, AttributeError, TypeError):  # a library without it
+        return None
+    call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    return call
+
 
 PREFIX, SUFFIX = ".mfsdp-lint-", ".tmp"
 """How the name of an unfinished file begins and ends."""
@@ -33,7 +91,7 @@ def replace_file(path: str, data: bytes, still_as_read: Callable[[], bool] = lam
     before = _status(target)
     descriptor, temporary = _unfinished(os.path.dirname(target))
     try:
-        with open(descriptor, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -72,9 +130,9 @@ def _give_back(temporary: str, target: str, data: bytes) -> None:
 
 
 def _replace(temporary: str, target: str, seen: bytes | None) -> None:
-    """The same where two files cannot change places.
+    """Replace the file where two files cannot change places.
 
-    The old file keeps a second name meanwhile, under which what somebody writes into it is seen, and put back.
+    The old file keeps a second name meanwhile, so that another process's write into it is noticed, and put back.
     """
     kept = _second_name(target, temporary)
     try:
@@ -89,7 +147,10 @@ def _replace(temporary: str, target: str, seen: bytes | None) -> None:
 
 
 def _second_name(target: str, temporary: str) -> str:
-    """One beside the new file; nothing has that name where the file is new, or the file system gives no other names."""
+    """Return a second name for the old file, beside the new one.
+
+    No file has that name where the target is new, or where the file system gives no other names.
+    """
     name = f"{temporary.removesuffix(SUFFIX)}-old{SUFFIX}"
     with suppress(OSError, AttributeError):  # Emscripten has no links at all
         os.link(target, name)
@@ -98,14 +159,13 @@ def _second_name(target: str, temporary: str) -> str:
 
 def _content(path: str) -> bytes | None:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return files.read(path)
     except FileNotFoundError:
         return None
 
 
 def check_writable(path: str) -> None:
-    """Raises OSError (NotWritten among them) for a file that `replace_file` would leave alone."""
+    """Raise OSError (NotWritten among them) for a file that `replace_file` would leave alone."""
     target = os.path.realpath(path)
     before = _status(target)
     if not os.access(os.path.dirname(target), os.W_OK | os.X_OK):
@@ -116,7 +176,7 @@ def check_writable(path: str) -> None:
 
 
 def remove_unfinished(folders: Iterable[str]) -> None:
-    """Removes what killed runs left in these folders; files of a run that is under way stay."""
+    """Remove the files that killed runs left in these folders; files of a run that is under way stay."""
     for folder in folders:
         with suppress(OSError):
             names = [name for name in os.listdir(folder or ".") if name.startswith(PREFIX) and name.endswith(SUFFIX)]
@@ -125,7 +185,7 @@ def remove_unfinished(folders: Iterable[str]) -> None:
 
 
 def _status(target: str) -> os.stat_result | None:
-    """What is known of the file that is to be replaced; None for a new one. Raises NotWritten."""
+    """Return the status of the file that is to be replaced; None for a new one. Raises NotWritten."""
     try:
         status = os.stat(target)
     except FileNotFoundError:
@@ -138,10 +198,10 @@ def _status(target: str) -> os.stat_result | None:
 
 
 def _unfinished(folder: str) -> tuple[int, str]:
-    """A new, locked file in a folder: a rename is atomic only within a file system."""
+    """Create a new, locked file in a folder: a rename is atomic only within a file system."""
     while True:
         path = os.path.join(folder, f"{PREFIX}{os.urandom(6).hex()}{SUFFIX}")
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
+        descriptor = files.descriptor(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         _lock(descriptor)
         # Between the two somebody may have taken it for one that was given up.
         if os.fstat(descriptor).st_nlink:
@@ -168,7 +228,7 @@ def _like(target: str, before: os.stat_result | None, descriptor: int, temporary
 
 
 def _remove_if_given_up(path: str) -> None:
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    descriptor = files.descriptor(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     try:
         with suppress(BlockingIOError):
             _lock(descriptor)
@@ -178,7 +238,10 @@ def _remove_if_given_up(path: str) -> None:
 
 
 def _lock(descriptor: int) -> None:
-    """Raises BlockingIOError where another process has it. Where there are no such locks, nobody removes anything."""
+    """Lock a file.
+
+    Raises BlockingIOError where another process has it. Where there are no such locks, nobody removes anything.
+    """
     try:
         import fcntl
     except ImportError:  # Windows, where an open file cannot be removed anyway

@@ -1,24 +1,208 @@
-"""How many parameters a model has, and how many the rank that has most of them."""
+"""Numbers of parameters: of a model, and of the rank that has most of them.
+
+Layers that a model provider builds, by its class: as far as the snapshot of its release describes it.
+
+Division of a model's layers into pipeline stages, and into those with experts and without.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import Any
 
 from mfsdp_lint.core.recipe import Settings
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.values import Known
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.memory.facts import Facts, NotKnown
-from mfsdp_lint.memory.families import family_of
 from mfsdp_lint.memory.layers import UNMODELLED, Shape, Split, Tensor
 from mfsdp_lint.memory.layout import Layout
 from mfsdp_lint.memory.result import Count, Given
-from mfsdp_lint.memory.stages import Stage, stages_of, whole_model
-from mfsdp_lint.versions.target import Target
+from mfsdp_lint.snapshots.knowledge import shipped
+from mfsdp_lint.snapshots.snapshot import Snapshot
+
+_MOST_LAYERS = 10_000
+"""What has more is no model, and would take as long to count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Numbers of layers of each kind in a stage, and its other parts.
+
+    `predictions` are the layers that predict further tokens, with experts if `predicts_with_experts`. The `first`
+    stage has the embedding, the `last` one the output; `copies` says that it has the embedding's weight once more.
+    """
+
+    dense: int
+    experts: int
+    first: bool = False
+    last: bool = False
+    predictions: int = 0
+    predicts_with_experts: bool = False
+    copies: bool = False
+
+
+def whole_model(facts: Facts, by_layer: bool) -> Stage:
+    """Return the whole model as one stage, for one rank. Raises NotKnown."""
+    return _stages(facts, _kinds(facts, by_layer), 1)[0]
+
+
+def stages_of(facts: Facts, by_layer: bool, pipeline: int) -> list[Stage]:
+    """Return every stage of a pipeline; `by_layer`: settings say which layers have experts. Raises NotKnown."""
+    return _stages(facts, _kinds(facts, by_layer), pipeline)
+
+
+def _stages(facts: Facts, kinds: Sequence[bool], pipeline: int) -> list[Stage]:
+    if pipeline > 1 and len(set(kinds)) > 1 and facts.get("model.virtual_pipeline_model_parallel_size") is not None:
+        raise NotKnown("layers of two kinds are interleaved over pipeline stages: not modelled")
+    predictions = facts.number("model.mtp_num_layers") if facts.if_any("model.mtp_num_layers") is not None else 0
+    tied = facts.on("model.share_embeddings_and_output_weights")
+    numbers = _layers_of_stages(facts, len(kinds), pipeline)
+    stages = []
+    for number, (start, end) in enumerate(pairwise(accumulate(numbers, initial=0))):
+        experts, last = sum(kinds[start:end]), number == pipeline - 1
+        stages.append(
+            Stage(
+                dense=end - start - experts,
+                experts=experts,
+                first=number == 0,
+                last=last,
+                predictions=predictions if last else 0,
+                predicts_with_experts=kinds[-1],
+                copies=last and pipeline > 1 and (tied or predictions > 0),
+            )
+        )
+    return stages
+
+
+def _kinds(facts: Facts, by_layer: bool) -> list[bool]:
+    """Tell for each layer whether it has experts."""
+    layers = facts.size("model.num_layers")
+    if layers > _MOST_LAYERS:
+        raise NotKnown(f"model.num_layers is {layers}, which is no number of layers")
+    if facts.get("model.num_moe_experts") is None:
+        return [False] * layers
+    if not by_layer:
+        return [True] * layers
+    frequency = facts.get("model.moe_layer_freq")
+    if isinstance(frequency, int) and not isinstance(frequency, bool) and frequency > 0:
+        return [layer % frequency == 0 for layer in range(layers)]
+    if isinstance(frequency, list) and len(frequency) == layers and all(each in (0, 1) for each in frequency):
+        return [each == 1 for each in frequency]
+    raise NotKnown(f"model.moe_layer_freq is {frequency!r}, which is not modelled")
+
+
+def _layers_of_stages(facts: Facts, layers: int, pipeline: int) -> list[int]:
+    """Count the layers of each stage.
+
+    Source: megatron-core 0.16.1, transformer/transformer_block.py:75 (get_num_layers_to_build).
+    """
+    if pipeline == 1:
+        return [layers]
+    if facts.if_any("model.pipeline_model_parallel_layout") is not None:
+        raise NotKnown("model.pipeline_model_parallel_layout is set, which is not modelled")
+    first, last = (_if_said(facts, f"model.num_layers_in_{end}_pipeline_stage") for end in ("first", "last"))
+    said = [each for each in (first, last) if each is not None]
+    more = int(facts.on("model.account_for_embedding_in_pipeline_split"))
+    final = int(facts.on("model.account_for_loss_in_pipeline_split"))
+    between = pipeline - len(said)
+    each, rest = divmod(layers - sum(said) + more + final, between) if between else (0, layers - sum(said))
+    ends = (each - more if first is None else first, each - final if last is None else last)
+    if rest or pipeline > layers + more + final or min(each, *ends) < 0:
+        raise NotKnown(f"{layers} layers do not divide among {pipeline} pipeline stages")
+    return [ends[0], *[each] * (pipeline - 2), ends[1]]
+
+
+def _if_said(facts: Facts, path: str) -> int | None:
+    return None if facts.get(path) is None else facts.number(path)
+
+
+_GPT = "megatron.bridge.models.gpt_provider"
+_SPEC = "transformer_layer_spec"
+
+ONE_LAYER = frozenset(f"{_GPT}.{name}" for name in ("default_layer_spec", "transformer_engine_layer_spec"))
+"""Functions that give one kind of layer for all, whatever model.moe_layer_freq and multi_latent_attention say."""
+BLOCK = frozenset({"megatron.core.models.gpt.gpt_layer_specs.get_gpt_decoder_block_spec"})
+"""Functions that give each layer its own kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Structure of a model: with `by_layer`, settings decide for each layer."""
+
+    by_layer: bool
+
+
+def family_of(facts: Facts, settings: Settings, target: Target) -> Family:
+    """Find the family of the settings' model. Raises NotKnown for a model whose weights are not counted."""
+    name = facts.get("model.__class__")
+    snapshot = shipped(target.data)
+    if not isinstance(name, str) or snapshot is None:
+        raise NotKnown("model.__class__ is not known")
+    classes = list(_classes(snapshot, name))
+    builder = next((each for each, described in classes if "provide" in described.get("methods", {})), None)
+    if builder != f"{_GPT}.GPTModelProvider":
+        raise NotKnown(f"the layers of {name} are not modelled")
+    return _family(_layers(settings, classes), name)
+
+
+def _family(layers: str | None, name: str) -> Family:
+    if layers in ONE_LAYER:
+        return Family(by_layer=False)
+    if layers in BLOCK:
+        return Family(by_layer=True)
+    raise NotKnown(f"the layers of {name} are not modelled ({layers or f'model.{_SPEC} is its own'})")
+
+
+def _layers(settings: Settings, classes: list[tuple[str, Any]]) -> str | None:
+    """Find the function that builds the layers: the recipe's, if it names one, else that of the class."""
+    setting = settings.get(f"model.{_SPEC}")
+    if setting is not None and isinstance(setting.value, Known):
+        value = str(setting.value.value)
+        return value.removeprefix("<function ").removesuffix(">")
+    if setting is None or setting.origin is None or setting.origin.how != "default":
+        return None
+    for _, described in classes:
+        for name, node, *_ in described.get("fields", ()):
+            if name == _SPEC:
+                return _function(node)
+    return None
+
+
+def _function(node: Any) -> str | None:
+    """Return the name of a function, or of a partial call's function."""
+    match node:
+        case ["ref", module, name]:
+            return f"{module}.{name}"
+        case ["partial", inner, *_]:
+            return _function(inner)
+        case _:
+            return None
+
+
+def _classes(snapshot: Snapshot, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield a class and its bases, the nearest first, each with its description in the snapshot."""
+    module, _, last = name.rpartition(".")
+    if last not in (snapshot.names(module) or ()):
+        return
+    entry = snapshot.entry(module, last)
+    match entry:
+        case ["from", elsewhere, again]:
+            yield from _classes(snapshot, f"{elsewhere}.{again}")
+        case ["class", described]:
+            yield name, described
+            for base in described.get("bases", ()):
+                if inherited := _function(base):
+                    yield from _classes(snapshot, inherited)
+
 
 _Sums = Counter[Split]
 
 
 def given(parameters: Given, facts: Facts, layout: Layout) -> Count:
-    """Counted parameters, split evenly. Raises NotKnown where it takes to know how many are in experts."""
+    """Split counted parameters evenly. Raises NotKnown if that requires the number of parameters in experts."""
     experts = parameters.experts
     if experts is None:
         # Where experts are split like the rest, it makes no difference.
@@ -37,7 +221,7 @@ def given(parameters: Given, facts: Facts, layout: Layout) -> Count:
 
 
 def counted(facts: Facts, settings: Settings, layout: Layout, target: Target) -> Count:
-    """Parameters as the model's settings say. Raises NotKnown."""
+    """Count parameters by the model's settings. Raises NotKnown."""
     by_layer = family_of(facts, settings, target).by_layer
     for path, understood in UNMODELLED.items():
         if (value := facts.if_any(path)) not in understood:
@@ -53,7 +237,7 @@ def counted(facts: Facts, settings: Settings, layout: Layout, target: Target) ->
 
 
 class _Parts:
-    """What the parts of a model have; a layer is counted once for all that are like it."""
+    """Parameters of the parts of a model; equal layers are counted once."""
 
     __slots__ = ("_layers", "_shape")
 
@@ -62,7 +246,7 @@ class _Parts:
         self._layers: dict[bool, _Sums] = {}
 
     def sums(self, stage: Stage) -> _Sums:
-        """The parameters of a stage, by how they are split."""
+        """Count the parameters of a stage, by how they are split."""
         sums: _Sums = Counter()
         for experts, layers in ((False, stage.dense), (True, stage.experts)):
             if layers:
@@ -97,7 +281,7 @@ def _add(sums: _Sums, more: Iterable[tuple[Split, int]], times: int) -> None:
 
 
 def _held(sums: _Sums, layout: Layout) -> tuple[int, int]:
-    """Dense and expert parameters on one rank."""
+    """Count dense and expert parameters on one rank."""
     experts = -(-sums["expert"] // layout.expert) + -(-sums["expert tensor"] // (layout.expert * layout.expert_tensor))
     return sums["whole"] + -(-sums["tensor"] // layout.tensor), experts
 

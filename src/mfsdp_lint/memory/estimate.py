@@ -1,31 +1,153 @@
-"""A recipe → what its model state costs on each rank, however it is wrapped."""
+"""A recipe → what its model state costs on each rank, however it is wrapped.
+
+Bytes on a rank for each part of model state: bytes for each parameter × parameters ÷ the ranks that share them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Settings, Variant
-from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, resolve
+from mfsdp_lint.megatron.versions.ranges import parse_range
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.memory.counting import counted, given
 from mfsdp_lint.memory.facts import Facts, NotKnown
-from mfsdp_lint.memory.formulas import Case, Ranks
 from mfsdp_lint.memory.layout import Layout, layout_of
 from mfsdp_lint.memory.precision import Precision
 from mfsdp_lint.memory.result import Amount, Count, Footprint, Given, Memory
 from mfsdp_lint.memory.sources import LEFT_OUT, sources_of
-from mfsdp_lint.memory.wrappings import Wrapped, Wrapping, wrapping_of, wrappings
-from mfsdp_lint.startup.resolve import WORLD_SIZE, resolve
-from mfsdp_lint.versions.target import Target
+from mfsdp_lint.memory.wrappings import (
+    DISTRIBUTED,
+    MEGATRON,
+    TORCH,
+    Wrapped,
+    Wrapping,
+    need_first_version,
+    wrapping_of,
+    wrappings,
+)
+
+_NO_EXPERTS_IN_HYBRID = parse_range("<0.17")
+"""Cores whose adapter makes no group of experts where sharding is hybrid (0.16.1, mcore_fsdp_adapter.py:240-268): they
+are sharded like dense weights, over ranks that may have other experts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Numbers of ranks that share dense weights, and experts; each raises NotKnown if it cannot be computed."""
+
+    world: int | None
+    layout: Layout
+
+    def dense(self) -> int:
+        return self.layout.shards(self._world())
+
+    def experts(self) -> int:
+        return self.layout.expert_shards(self._world())
+
+    def _world(self) -> int:
+        if self.world is None:
+            raise NotKnown("the number of ranks is not known (--world-size)")
+        return self.world
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A way of wrapping with a number of parameters, of ranks, and a precision."""
+
+    wrapping: Wrapping
+    count: Count
+    ranks: Ranks
+    precision: Precision
+
+    def footprint(self, runs: bool) -> Footprint:
+        """Compute every part, or the reason why it is not known."""
+        return Footprint(
+            key=self.wrapping.key,
+            label=self.wrapping.label,
+            runs=runs,
+            parameters=_amount(self._parameters),
+            gradients=_amount(self._gradients),
+            main_parameters=_amount(self._main_parameters),
+            optimizer_states=_amount(self._states),
+        )
+
+    def _parameters(self) -> Amount:
+        return self._part("parameters", (self.precision.parameters(),))
+
+    def _gradients(self) -> Amount:
+        return self._part("gradients", (self.precision.gradients(),))
+
+    def _main_parameters(self) -> Amount:
+        return self._part("optimizer", tuple(filter(None, (self.precision.main_parameters(),))))
+
+    def _states(self) -> Amount:
+        return self._part("optimizer", self.precision.states(), self.precision.on_the_device())
+
+    def _part(self, part: str, each: tuple[int, ...], share: float = 1.0) -> Amount:
+        if not each or not share:
+            return Amount(0, "none")
+        self._need_modelled()
+        size = sum(each)
+        spelled = f"{size} B" if len(each) == 1 else f"({' + '.join(map(str, each))}) B"
+        portion = "" if share == 1 else f" × {share:g}"
+        dense, experts = self.count.dense, self.count.experts
+        if part not in self.wrapping.sharded:
+            return Amount(round((dense + experts) * size * share), f"{spelled} × {dense + experts:,}{portion}")
+        by = self._ways(self.ranks.dense(), part)
+        if not experts:
+            return Amount(round(-(-dense // by) * size * share), f"{spelled} × {dense:,} ÷ {by}{portion}")
+        among = self._ways(self.ranks.experts(), part)
+        shard = -(-dense // by) + -(-experts // among)
+        return Amount(round(shard * size * share), f"{spelled} × ({dense:,} ÷ {by} + {experts:,} ÷ {among}){portion}")
+
+    def _ways(self, ranks: int, part: str) -> int:
+        """Count the ranks over which a weight is sharded: those of one instance, if not of all."""
+        instances = self.wrapping.instances
+        if ranks % instances:
+            raise NotKnown(f"{ranks} ranks do not divide among {instances} instances")
+        return ranks if self.wrapping.outer and part == "optimizer" else ranks // instances
+
+    @property
+    def _spreads(self) -> bool:
+        """Tell whether experts are split in another way than dense weights."""
+        layout = self.ranks.layout
+        return layout.expert > 1 or layout.expert_tensor != layout.tensor
+
+    def _need_modelled(self) -> None:
+        wrapping, hybrid = self.wrapping, self.wrapping.instances > 1
+        if wrapping.kind == MEGATRON:
+            need_first_version(self.precision.facts)
+        if not self.count.experts:
+            return
+        if wrapping.kind == MEGATRON and hybrid and self.precision.core in _NO_EXPERTS_IN_HYBRID and self._spreads:
+            raise NotKnown("with HSDP this megatron-core shards experts over ranks that have other experts")
+        if wrapping.kind == TORCH and self._spreads:
+            raise NotKnown("torch FSDP2 shards experts over ranks that have other experts")
+        if wrapping.kind == DISTRIBUTED and hybrid and self.ranks.experts() % wrapping.instances:
+            raise NotKnown(f"experts do not divide among {wrapping.instances} instances")
+
+
+def _amount(made: Callable[[], Amount]) -> Amount:
+    try:
+        return made()
+    except NotKnown as reason:
+        return Amount(None, why=str(reason))
+
 
 _HYBRID = 2
 """Instances of hybrid sharding where a recipe has no more than one."""
 
 
 def memory(recipe: Recipe, target: Target, ranks: int | None = None, parameters: Given | None = None) -> Memory:
-    """The bytes of a recipe's model state on the rank that has most of it, by its settings as they will run.
+    """Estimate the bytes of a recipe's model state on the rank that has most of it, by its settings as they will run.
 
-    `ranks` is the number of ranks, `parameters` how many the model has, where somebody says so. What a setting that is
-    not known decides is not known, and says which setting that is; the same where the recipe's paths differ.
+    `ranks` is the number of ranks, `parameters` the number of parameters, if the user gives it. A result that depends
+    on an unknown setting is not known, and names that setting; likewise if the recipe's paths differ.
     """
     found = [_of(variant, recipe.front_end, target, ranks, parameters) for variant in recipe.variants]
     return _joined(found)
@@ -68,7 +190,7 @@ def _footprint(
     wrapping: Wrapping,
     runs: bool,
 ) -> Footprint:
-    """One way of wrapping. Start-up sees it, for what else it sets depends on it."""
+    """Estimate one way of wrapping. Start-up is resolved with it, since other settings depend on it."""
     wrapped = replace(variant, settings=Wrapped(variant.settings, wrapping))
     run = resolve(wrapped, target, ranks.world, front_end=front_end).run
     precision = Precision(Facts(run.settings), wrapping.kind, target.core)
@@ -76,7 +198,7 @@ def _footprint(
 
 
 def _own(facts: Facts) -> tuple[Wrapping | None, str]:
-    """How the recipe itself is wrapped, or why that is not known."""
+    """Return the recipe's own wrapping, or the reason why it is not known."""
     try:
         return wrapping_of(facts), ""
     except NotKnown as reason:
@@ -96,7 +218,7 @@ _DIFFERS = "the paths through the recipe differ in it"
 
 
 def _joined(found: list[Memory]) -> Memory:
-    """What holds on every path."""
+    """Keep the results that are the same on every path."""
     first, *others = found
     if all(each == first for each in others):
         return first

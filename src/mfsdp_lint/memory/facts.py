@@ -7,7 +7,7 @@ from mfsdp_lint.core.values import Known, OneOf, Plain, Unknown, describe
 
 
 class NotKnown(Exception):
-    """Something that the result depends on is not known; the text names it."""
+    """The error for a result that depends on an unknown value; the text names it."""
 
 
 class Facts:
@@ -19,7 +19,7 @@ class Facts:
         self._settings = settings
 
     def get(self, path: str) -> Plain:
-        """The value of a setting."""
+        """Return the value of a setting. Raises NotKnown."""
         value = self._settings.value(path)
         if isinstance(value, Known):
             return value.value
@@ -28,26 +28,26 @@ class Facts:
         raise NotKnown(f"{path} is {describe(value)}" + ("" if isinstance(value, OneOf) else " to what is not known"))
 
     def has(self, path: str) -> bool:
-        """Whether anything is known of a setting: a release may not have it."""
+        """Tell whether anything is known of a setting: a release may not have it."""
         return path in self._settings
 
     def if_any(self, path: str) -> Plain:
-        """The value of a setting that not every release has; None for one that is not there."""
+        """Return the value of a setting that not every release has; None if it is not there."""
         return self.get(path) if self.has(path) else None
 
     def on(self, path: str) -> bool:
-        """A switch."""
+        """Tell whether a switch is on."""
         return bool(self.get(path))
 
     def number(self, path: str) -> int:
-        """A whole number that is not negative."""
+        """Return a whole number that is not negative."""
         value = self.get(path)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise NotKnown(f"{path} is {value!r}, which is no number of anything")
         return value
 
     def size(self, path: str, default: int | None = None) -> int:
-        """A number of at least one; `default` stands for None, where there is one."""
+        """Return a number of at least one; `default` replaces None, if it is given."""
         if default is not None and self.get(path) is None:
             return default
         value = self.number(path)

@@ -37,7 +37,7 @@ UNMODELLED = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a model is made of, with `latent` attention or the usual one. Every method raises NotKnown."""
+    """Parts of a model, with `latent` attention or the usual one. Every method raises NotKnown."""
 
     facts: Facts
     latent: bool
@@ -55,17 +55,17 @@ class Shape:
             raise NotKnown(f"model.position_embedding_type is {kind!r}, which is not modelled")
 
     def output(self) -> Iterator[Tensor]:
-        """The final norm and the output layer, which may be the embedding again."""
+        """Yield the final norm and the output layer, which may be the embedding again."""
         yield self.norm(self.hidden), "whole"
         if not self.facts.on("model.share_embeddings_and_output_weights"):
             yield self.vocabulary() * self.hidden, "tensor"
 
     def word_embedding(self) -> Iterator[Tensor]:
-        """What the last stage has a copy of where the output layer, or another prediction, needs it."""
+        """Yield the last stage's copy of the embedding, which the output layer, or another prediction, needs."""
         yield self.vocabulary() * self.hidden, "tensor"
 
     def vocabulary(self) -> int:
-        """Words, those that pad included."""
+        """Count the words, with the padding."""
         words = self.facts.get("model.vocab_size")
         if words is None:
             raise NotKnown("model.vocab_size is None: the tokenizer says it")
@@ -77,14 +77,14 @@ class Shape:
         return -(-words // multiple) * multiple
 
     def layer(self, experts: bool) -> Iterator[Tensor]:
-        """A transformer layer, with `experts` or a plain MLP."""
+        """Yield the tensors of a transformer layer, with `experts` or a plain MLP."""
         yield self.norm(self.hidden), "whole"
         yield from self._latent_attention() if self.latent else self._attention()
         yield self.norm(self.hidden), "whole"
         yield from self._experts() if experts else self._mlp(self.feed_forward(), self.hidden)
 
     def prediction(self) -> Iterator[Tensor]:
-        """What predicts one more token, beside its layer: a norm for each input, what joins these, one at the end."""
+        """Yield the tensors of one more predicted token, beside its layer: two input norms, a projection, a norm."""
         yield 3 * self.norm(self.hidden), "whole"
         yield 2 * self.hidden * self.hidden, "tensor"
 

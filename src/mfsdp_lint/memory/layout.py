@@ -1,4 +1,4 @@
-"""How many ranks share what: the groups that model state is split and sharded over.
+"""Groups of ranks over which model state is split and sharded, and their sizes.
 
 Facts: megatron-core 0.16.1, core/parallel_state.py:738-743 (sizes) and 787-791 (experts). The groups that shard have
 the ranks of context parallelism in them (`with_context_parallel=True`).
@@ -21,14 +21,14 @@ class Layout:
     expert_tensor: int
 
     def shards(self, ranks: int) -> int:
-        """How many ranks have the same part of the dense weights. Raises NotKnown where that does not come out even."""
+        """Count the ranks that have the same part of the dense weights. Raises NotKnown if they divide unevenly."""
         part = self.tensor * self.pipeline
         if ranks % (part * self.context):
             raise NotKnown(f"{ranks} ranks do not divide by TP × PP × CP = {part * self.context}")
         return ranks // part
 
     def expert_shards(self, ranks: int) -> int:
-        """How many ranks have the same experts. Raises NotKnown where that does not come out even."""
+        """Count the ranks that have the same experts. Raises NotKnown if the ranks do not divide evenly."""
         part = self.expert_tensor * self.expert * self.pipeline
         if ranks % part:
             raise NotKnown(f"{ranks} ranks do not divide by ETP × EP × PP = {part}")
@@ -36,7 +36,7 @@ class Layout:
 
 
 def layout_of(facts: Facts) -> Layout:
-    """The sizes that settings say. Raises NotKnown."""
+    """Read the sizes from settings. Raises NotKnown."""
     tensor = facts.size("model.tensor_model_parallel_size")
     return Layout(
         tensor=tensor,

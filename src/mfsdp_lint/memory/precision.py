@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
+from mfsdp_lint.megatron.versions.ranges import parse_range
 from mfsdp_lint.memory.facts import Facts, NotKnown
 from mfsdp_lint.memory.wrappings import DDP, DISTRIBUTED, MEGATRON, TORCH
-from mfsdp_lint.versions.ranges import parse_range
 
 _BYTES = {"torch.float32": 4, "torch.float16": 2, "torch.bfloat16": 2, "torch.uint8": 1}
 
@@ -36,20 +36,20 @@ class Precision:
     core: str
 
     def parameters(self) -> int:
-        """The weights that the model computes with."""
+        """Return the bytes of a weight that the model computes with."""
         for bits in ("fp8", "fp4"):
             if self._is_kept_narrow(bits):
                 raise NotKnown(f"weights are kept in {bits}: what Transformer Engine keeps beside them is not modelled")
         return self.weight()
 
     def weight(self) -> int:
-        """The weights as they would be with nothing in eight bits."""
+        """Return the bytes of a weight if nothing is in eight bits."""
         if self.facts.on("model.bf16") or self.facts.on("model.fp16"):
             return 2
         return self._bytes("model.params_dtype")
 
     def gradients(self) -> int:
-        """What gradients are added up in."""
+        """Return the bytes of a gradient as it is accumulated."""
         self._need_trained()
         if self.kind == TORCH:
             return self.weight()
@@ -64,7 +64,7 @@ class Precision:
         return self.weight() if self.facts.get(own) is None else self._bytes(own)
 
     def main_parameters(self) -> int:
-        """The weights that the optimizer steps, where they are others than those that the model computes with."""
+        """Return the bytes of a weight that the optimizer steps, if it is a copy of the model's own; else 0."""
         self._need_trained()
         if self.kind == MEGATRON:
             return self._main_of_megatron_fsdp()
@@ -77,7 +77,7 @@ class Precision:
         return 4
 
     def states(self) -> tuple[int, ...]:
-        """What the optimizer keeps for each parameter; its count of steps is left out."""
+        """Return the bytes of each optimizer state of a parameter; the optimizer's count of steps is left out."""
         self._need_trained()
         self._need_known_offload()
         optimizer = self.facts.get("optimizer.optimizer")
@@ -96,7 +96,7 @@ class Precision:
         return (4, 4)
 
     def on_the_device(self) -> float:
-        """Which part of the optimizer's states is not offloaded to the host."""
+        """Return the fraction of the optimizer's states that is not offloaded to the host."""
         if not self.facts.on(_CPU_OFFLOAD):
             return 1.0
         part = self.facts.get("optimizer.optimizer_offload_fraction")
@@ -126,7 +126,7 @@ class Precision:
         return 2 if remainders else main
 
     def _adam_keeps_main_parameters(self) -> bool:
-        """What core calls `use_precision_aware_optimizer_no_fp8_or_ds_fp8`."""
+        """Compute core's `use_precision_aware_optimizer_no_fp8_or_ds_fp8`."""
         if not self.facts.on(_PRECISION_AWARE):
             return False
         if self._bytes("optimizer.main_params_dtype") != 4 or self.facts.on(_CPU_OFFLOAD):
@@ -142,7 +142,7 @@ class Precision:
         return bool(self.facts.if_any(f"model.{bits}")) and bool(self.facts.if_any(f"model.{bits}_param"))
 
     def _need_trained(self) -> None:
-        """Raises NotKnown where weights are frozen: they have neither gradients nor main parameters."""
+        """Raise NotKnown if weights are frozen: they have neither gradients nor main parameters."""
         if self.facts.has("peft") and self.facts.get("peft") is not None:
             raise NotKnown("peft is set: how many parameters are trained is not modelled")
 

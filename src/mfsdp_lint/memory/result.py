@@ -1,4 +1,4 @@
-"""What a configuration's model state costs on each rank: plain data, for reports."""
+"""Cost of a configuration's model state on each rank: plain data, for reports."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many parameters there are: in the whole model, and on the rank that has most of them.
+    """Number of parameters: in the whole model, and on the rank that has most of them.
 
-    `dense` and `experts` are what that rank has before data parallelism shards it; `formula` says how they come about.
+    `dense` and `experts` are those of that rank before data parallelism shards them; `formula` explains the numbers.
     """
 
     total: int

@@ -1,10 +1,10 @@
-"""Where the formulas were read: lines of megatron-core, as each supported Megatron-Bridge release pins it."""
+"""Sources of the formulas: lines of megatron-core, as each supported Megatron-Bridge release pins it."""
 
 from __future__ import annotations
 
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.memory.result import Source
-from mfsdp_lint.versions.target import Target
 
 _RELEASES = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
 _FSDP = "distributed/fsdp/src/megatron_fsdp/param_and_grad_buffer.py"
@@ -13,7 +13,7 @@ _BUFFERS = "distributed/param_and_grad_buffer.py"
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What lines say; the lines in the order of _RELEASES, 0 where a release has none."""
+    """Fact that lines of core state; the lines in the order of _RELEASES, 0 if a release has none."""
 
     says: str
     path: str
@@ -84,7 +84,7 @@ LEFT_OUT = (
 
 
 def sources_of(target: Target) -> tuple[Source, ...]:
-    """The lines for a target, by the release whose data stands for it."""
+    """Return the lines for a target, by the release whose data is used for it."""
     column = _RELEASES.index(target.data) if target.data in _RELEASES else len(_RELEASES) - 1
     release = f"the megatron-core of megatron-bridge {_RELEASES[column]}"
     return tuple(

@@ -31,7 +31,7 @@ _OUTER = "ddp.outer_dp_sharding_strategy"
 
 @dataclass(frozen=True, slots=True)
 class Wrapping:
-    """One way. `instances` groups of ranks each have a whole copy of the model; hybrid sharding has several.
+    """A way of wrapping. `instances` groups of ranks each have a whole copy of the model; hybrid sharding has several.
 
     `outer`: the optimizer's part is sharded over these groups as well.
     """
@@ -62,7 +62,7 @@ class Wrapping:
 
     @property
     def sharded(self) -> frozenset[str]:
-        """Which of "parameters", "gradients" and "optimizer" are spread over the ranks of a group."""
+        """The parts among "parameters", "gradients" and "optimizer" that are sharded over the ranks of a group."""
         if self.kind == MEGATRON:
             return SHARDED[self.strategy]
         return {
@@ -72,7 +72,7 @@ class Wrapping:
         }[self.kind]
 
     def settings(self) -> dict[str, Plain]:
-        """What a recipe has to say to be wrapped so."""
+        """Return the settings that wrap a recipe in this way."""
         distributed = self.kind in (DISTRIBUTED, MEGATRON)
         return {
             "dist.use_megatron_fsdp": self.kind == MEGATRON,
@@ -87,7 +87,7 @@ class Wrapping:
 
 
 def wrappings(instances: int) -> tuple[Wrapping, ...]:
-    """Every way; the hybrid ones have so many instances."""
+    """Return every way of wrapping; the hybrid ones have this number of instances."""
     return (
         Wrapping(DDP),
         Wrapping(DISTRIBUTED),
@@ -100,7 +100,7 @@ def wrappings(instances: int) -> tuple[Wrapping, ...]:
 
 
 def wrapping_of(facts: Facts) -> Wrapping:
-    """How settings that will run wrap the model. Raises NotKnown, also for what Megatron does not have."""
+    """Find how settings that will run wrap the model. Raises NotKnown, also for ways that Megatron does not have."""
     megatron = facts.on("dist.use_megatron_fsdp") or facts.on("ddp.use_megatron_fsdp")
     torch = facts.on("dist.use_torch_fsdp2")
     if megatron and torch:
@@ -115,7 +115,7 @@ def wrapping_of(facts: Facts) -> Wrapping:
 
 
 def need_first_version(facts: Facts) -> None:
-    """Raises NotKnown where Megatron-FSDP is the second one, which head has beside the first."""
+    """Raise NotKnown if Megatron-FSDP is the second one, which head has beside the first."""
     version = facts.if_any("ddp.megatron_fsdp_version")
     if version not in (None, 1):
         raise NotKnown(f"ddp.megatron_fsdp_version is {version}, which is not modelled")

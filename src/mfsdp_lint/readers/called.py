@@ -1,7 +1,7 @@
-"""A recipe function that a configuration names, called with the arguments that stand beside the name.
+"""Recipe functions that a configuration names, called with the arguments beside the name.
 
-The call is written down as a program and given to the evaluator of Python. What the evaluator says of a place in that
-program is told of the place in the configuration that the line comes from.
+The call is written down as a program and given to the evaluator of Python. A place that the evaluator names in that
+program is reported as the place in the configuration that the line comes from.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Settings, Source, Span, Unfollowed, Variant
+from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe, Setting, Settings, Source, Span, Unfollowed, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import UNKNOWN, Known
+from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.readers.overrides import OverriddenSettings, Override
 from mfsdp_lint.readers.trees import Leaf
-from mfsdp_lint.vocabulary import SETTINGS
 
 _UNEXPECTED = "unexpected keyword argument"
 
@@ -24,15 +24,15 @@ _FIRST_ARGUMENT = 4
 
 
 class Evaluated(Protocol):
-    """What the evaluator makes of a program."""
+    """The evaluator's results for a program."""
 
     @property
     def recipes(self) -> Sequence[Recipe]:
-        """Its recipes."""
+        """The recipes of the program."""
 
     @property
     def unfollowed(self) -> Sequence[Unfollowed]:
-        """What it could not follow."""
+        """The code that the evaluator could not follow."""
 
 
 Evaluate = Callable[[str, str], Evaluated]
@@ -50,10 +50,10 @@ class Call:
 
 
 def called(path: str, call: Call, evaluate: Evaluate) -> tuple[Variant, ...]:
-    """What a call in a file comes to; nothing where that cannot be known.
+    """Evaluate a call in a file and return its variants; none where the result cannot be known.
 
-    An argument that the function refuses is left out, as whoever calls it does. One of which it is not known whether it
-    is refused is left out as well: settings of its name are unknown then.
+    An argument that the function refuses is left out, as the framework that makes the call does. An argument that may
+    be refused is left out as well: settings of its name are unknown then.
     """
     program = f"{path}.py"
     for module in call.modules:
@@ -74,7 +74,7 @@ def called(path: str, call: Call, evaluate: Evaluate) -> tuple[Variant, ...]:
 
 
 def _taken(program: str, module: str, call: Call, evaluate: Evaluate) -> tuple[set[str], set[str]]:
-    """The arguments that a function takes, each tried alone, and those of which that cannot be told."""
+    """Return the arguments that a function takes, each tried alone, and those for which that is not known."""
     names = {f"with_{number}": name for number, name in enumerate(call.arguments)}
     alone = [(run, {name: call.arguments[name]}) for run, name in names.items()]
     found = evaluate(program, _program(module, call.function, alone))
@@ -84,12 +84,12 @@ def _taken(program: str, module: str, call: Call, evaluate: Evaluate) -> tuple[s
 
 
 def _named(argument: str) -> list[str]:
-    """The settings that have the name of an argument."""
+    """Return the settings that have the name of an argument."""
     return [path for path in SETTINGS if path.rpartition(".")[2] == argument]
 
 
 def _program(module: str, function: str, calls: Sequence[tuple[str, Mapping[str, Leaf]]]) -> str:
-    """Calls as a program, each in a function; every argument has a line. What is not known its callers have to say."""
+    """Write calls as a program, each in a function, every argument on a line; unknown values become parameters."""
     lines = [f"from {module} import {function}"]
     for name, arguments in calls:
         values = {
@@ -105,14 +105,14 @@ def _program(module: str, function: str, calls: Sequence[tuple[str, Mapping[str,
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where the lines of a program come from."""
+    """Places that the lines of a program come from."""
 
     program: str
     place: Span
     arguments: Mapping[str, Leaf]
 
     def of(self, span: Span) -> Span:
-        """The place that a piece of the program, or of another file, comes from."""
+        """Return the place that a piece of the program, or of another file, comes from."""
         if span.path != self.program:
             return span
         number = span.line - _FIRST_ARGUMENT
@@ -120,7 +120,10 @@ class _Places:
         return leaves[number].origin.span if 0 <= number < len(leaves) else self.place
 
     def setting(self, setting: Setting) -> Setting:
-        """The same, told of the configuration. What has the name and the value of an argument is from there."""
+        """Return a setting with its place in the configuration.
+
+        A setting with the name and the value of an argument gets the argument's place.
+        """
         leaf = self.arguments.get(setting.path.rpartition(".")[2])
         origin = setting.origin
         if leaf is not None and leaf.value == setting.value and origin is not None and origin.upstream:
@@ -128,7 +131,7 @@ class _Places:
         return setting if origin is None else replace(setting, origin=self.origin(origin))
 
     def origin(self, origin: Origin) -> Origin:
-        """The same, told of the configuration."""
+        """Return an origin with its places in the configuration."""
         here = origin.focus or origin.span
         return replace(
             origin,
@@ -151,6 +154,10 @@ class PlacedSettings(Layer):
     def get(self, path: str) -> Setting | None:
         found = self.below.get(path)
         return found and self._places.setting(found)
+
+    def obstacle(self, path: str) -> Obstacle | None:
+        found = self.below.obstacle(path)
+        return found and replace(found, span=self._places.of(found.span))
 
     def history(self, path: str) -> list[tuple[str, Origin]]:
         return [(each, self._places.origin(origin)) for each, origin in self.below.history(path)]

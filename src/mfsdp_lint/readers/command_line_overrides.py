@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.nearest import did_you_mean
-from mfsdp_lint.core.recipe import How, Origin, Recipe, Span
+from mfsdp_lint.core.recipe import How, Origin, Recipe, Setting, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import NONE, Known, Value
 from mfsdp_lint.inputs.options import UsageError
@@ -30,9 +30,15 @@ class CommandLine:
         """The text by its path, for whoever shows an origin; none where there are no options."""
         return {COMMAND_LINE: self.text} if self.text else {}
 
+    @property
+    def environment(self) -> tuple[Setting, ...]:
+        """The variables that every program is started with: of two for one variable the later one counts."""
+        found = {each.path: each for each in self.overrides if each.origin.how == "environment"}
+        return tuple(Setting(each.path, each.value, each.origin) for each in found.values())
+
 
 def parse(settings: Sequence[str], environment: Sequence[str]) -> CommandLine:
-    """The overrides of `--set PATH=VALUE` and `--env NAME=VALUE`.
+    """Parse the overrides of `--set PATH=VALUE` and `--env NAME=VALUE`.
 
     A value is read as in an override file, so `null`, `true`, `4`, `[0, 1]` and `{a: 1}` (which is merged) mean what
     they mean there; an empty one is the empty text. `--env NAME` alone unsets a variable. A leading `+` or `++`, as
@@ -49,7 +55,9 @@ def parse(settings: Sequence[str], environment: Sequence[str]) -> CommandLine:
         if path.startswith(("env.", "env_vars.")):
             raise UsageError(f"--set {text}: environment variables are given as --env NAME=VALUE")
         option = f"--set {text}"
-        found += [_override(place, value, option, line) for place, value in _spread(path, _value(option, written))]
+        for place, value in _spread(path, _value(option, written)):
+            _check(place, value, option)
+            found.append(_override(place, value, option, line))
     for line, text in enumerate(environment, len(settings) + 1):
         name, equals, written = text.partition("=")
         if not name.strip() or name != name.strip():
@@ -71,8 +79,18 @@ def _value(option: str, written: str) -> Value:
         raise UsageError(f"{option}: {error.message}") from None
 
 
+def _check(path: str, value: Value, option: str) -> None:
+    """Raise UsageError for a value that the setting cannot have."""
+    from mfsdp_lint.megatron.vocabulary import table
+
+    entry = table().entry(path)
+    if entry is not None and isinstance(value, Known) and (expected := entry.expected(value.value)):
+        named = "" if path in option else f"{path}: "
+        raise UsageError(f"{option}: {named}expected {expected}")
+
+
 def _spread(path: str, value: Value) -> Iterator[tuple[str, Value]]:
-    """A mapping as the settings it holds: it is merged into its section, not put in its place."""
+    """Yield the settings that a mapping holds: it is merged into its section, and does not replace it."""
     if not isinstance(value, Known) or not isinstance(value.value, dict) or not value.value:
         yield path, value
         return
@@ -81,7 +99,7 @@ def _spread(path: str, value: Value) -> Iterator[tuple[str, Value]]:
 
 
 def _override(path: str, value: Value, option: str, line: int) -> Override:
-    """What an option says of a setting; the value is in focus."""
+    """Return the override that an option writes; the value is in focus."""
     end = len(option) + 1
     start = min(option.find("=") + 2, end) if "=" in option else end - len(path.rpartition(".")[2])
     how: How = "environment" if path.startswith(ENVIRONMENT) else "override"
@@ -91,7 +109,7 @@ def _override(path: str, value: Value, option: str, line: int) -> Override:
 
 
 def misspelt(recipes: Sequence[Recipe], overrides: Sequence[Override]) -> list[str]:
-    """What to say of overrides that no recipe has a field for, though its section is known."""
+    """Return remarks on overrides of fields that no recipe has, though their section is known."""
     if not overrides:
         return []
     remarks = []
@@ -107,7 +125,7 @@ def misspelt(recipes: Sequence[Recipe], overrides: Sequence[Override]) -> list[s
 
 
 def _fields_beside(recipe: Recipe, path: str) -> set[str]:
-    """The fields that a recipe is known to have beside a path; empty where they are not all known."""
+    """Return the fields that a recipe is known to have beside a path; empty where they are not all known."""
     section = path.rpartition(".")[0]
     known = list(recipe.variants[0].settings)
     if recipe.partial or (section and section not in known):

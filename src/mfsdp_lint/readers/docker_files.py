@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.faults import Faults
@@ -25,7 +26,7 @@ class DockerFiles:
     )
 
     def read(self, asked: ToRead, before: object) -> Reading:
-        """The recipes of every file that has some."""
+        """Read the recipes of every file that has some."""
         recipes: list[Recipe] = []
         problems: list[Problem] = []
         faults = Faults()
@@ -34,10 +35,10 @@ class DockerFiles:
                 try:
                     text = asked.sources.text(path)
                 except Unreadable as error:
-                    if error.about is None or may_start(error.about):
+                    if error.is_told(partial(may_start, path, relevance=asked.relevance)):
                         problems.append(error.problem)
                     continue
-                if _RUNS.search(text) and may_start(text):
+                if _RUNS.search(text) and may_start(path, text, asked.relevance):
                     from mfsdp_lint.readers.holders.dockerfile import scripts
                     from mfsdp_lint.readers.holders.read import recipes_of
                     from mfsdp_lint.readers.nemo import nemo
@@ -50,5 +51,5 @@ class DockerFiles:
         return Reading(recipes, [*problems, *faults.problems])
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
-        """Every comment, which has a line of its own."""
+        """Yield every comment, which has a line of its own."""
         return comment_places(text, ((found.start("text"), found["text"]) for found in _COMMENT.finditer(text)))

@@ -1,4 +1,4 @@
-"""What a program is started with: the words behind it, and variables of its environment."""
+"""Words and variables of the environment that a program is started with."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ HOLE = "\uf8ff"
 
 @dataclass(frozen=True, slots=True)
 class GivenWord:
-    """A word as a program gets it. `origin` is where it is written; in focus, what stands behind its first `=`.
+    """A word as a program gets it. `origin` is where it is written; in focus, the part behind its first `=`.
 
-    Of a word that is wholly unknown and stands where it need not be one word: `several`, it may be many words, or none;
-    `nothing`, it is a variable that nobody has set, and is none unless an option waits for a value.
+    A word that is wholly unknown need not be one word: with `several`, it may be many words, or none; with `nothing`,
+    it is a variable that is not set, and is no word unless an option waits for a value.
     """
 
     text: str
@@ -24,7 +24,7 @@ class GivenWord:
 
     @property
     def known(self) -> str | None:
-        """Its text; None where a part of it is not known."""
+        """The word's text; None where a part of it is not known."""
         return None if HOLE in self.text else self.text
 
 

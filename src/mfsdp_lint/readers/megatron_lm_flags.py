@@ -12,14 +12,14 @@ from functools import cache
 from itertools import product
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
-from mfsdp_lint.core.recipe import Origin, Setting, Source, Span
+from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Source, Span
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value, join, possible
-from mfsdp_lint.vocabulary import table
-from mfsdp_lint.vocabulary.entry import Versions
-from mfsdp_lint.vocabulary.flags import Flag
-from mfsdp_lint.vocabulary.sections import COMMAND_LINE_SECTIONS
-from mfsdp_lint.vocabulary.tables import opposite
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.entry import Versions
+from mfsdp_lint.megatron.vocabulary.flags import Flag
+from mfsdp_lint.megatron.vocabulary.sections import COMMAND_LINE_SECTIONS
+from mfsdp_lint.megatron.vocabulary.tables import opposite
 
 _FLAG = re.compile(r"(?P<name>--?[A-Za-z_][^\s=]*)(?:=(?P<value>.*))?", re.DOTALL)
 """What argparse takes for a flag: no number, no blank in its name."""
@@ -27,12 +27,13 @@ _FLAG = re.compile(r"(?P<name>--?[A-Za-z_][^\s=]*)(?:=(?P<value>.*))?", re.DOTAL
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word of a command line.
+    """A word of a command line.
 
-    `value` is its text, or what is known of it; UNKNOWN also for what may be no word, or several. `span` is where it is
-    written; `says` the smaller piece that gives a flag, where that is another (the `true` of `--bf16: true`).
-    `may_be_flags` marks words that are not known and may be any flags. `option` is the variable of the
-    environment whose default it is. `elsewhere`: it is handed on from where its span is, not written behind its flag.
+    `value` is its text, or what is known of it; UNKNOWN also for a word that may be none, or several. `span` is where
+    it is written; `says` the smaller piece that gives a flag, where that differs (the `true` of `--bf16: true`).
+    `may_be_flags` marks words that are not known and may be any flags. `option` is the variable of the environment
+    whose default it is. `elsewhere`: it is handed on from where its span is, not written behind its flag. `obstacle`
+    keeps it from being known.
     """
 
     value: Value
@@ -41,13 +42,14 @@ class Word:
     may_be_flags: bool = False
     option: str = ""
     elsewhere: bool = False
+    obstacle: Obstacle | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a command line gives: its settings by path, of two for one path the later.
+    """Settings that a command line gives, by path; of two for one path the later counts.
 
-    `open`: there may be more flags, so that nothing is known of those that are not given.
+    `open`: there may be more flags, so that all flags that are not given are unknown.
     """
 
     settings: Mapping[str, Setting]
@@ -65,7 +67,7 @@ class _Use:
 
 
 def settings_from_flags(words: Iterable[Word], versions: Versions, order: int = 0) -> Given:
-    """The settings that the flags among `words` set; `order` is that of the last write before them.
+    """Return the settings that the flags among `words` set; `order` is that of the last write before them.
 
     A flag that this version of megatron-core does not know, or that is no setting of the vocabulary, is the setting
     `args.NAME`. Where argparse would refuse the words behind a flag its value is unknown.
@@ -82,8 +84,13 @@ def settings_from_flags(words: Iterable[Word], versions: Versions, order: int = 
     return Given(settings, is_open)
 
 
+def settings_of_flag(name: str, core: str) -> tuple[str, ...]:
+    """Return the settings that a flag sets at a version of megatron-core."""
+    return tuple(path for path, _ in _set_by(name, table().flag(name, core), UNKNOWN))
+
+
 def default_settings(versions: Versions, place: Origin) -> Iterator[Setting]:
-    """What the flags that are left out come to; `place` is where they could have been given."""
+    """Yield the defaults of flags that are left out, as settings; `place` is where they could have been given."""
     return (Setting(path, value, place) for path, value in _defaults(versions.core))
 
 
@@ -107,7 +114,7 @@ class _Core:
 
 
 def _uses(words: Iterable[Word]) -> tuple[list[_Use], bool]:
-    """The flags that are given, and whether there may be others."""
+    """Return the flags that are given, and whether there may be others."""
     uses: list[_Use] = []
     is_open = False
     for word in words:
@@ -157,6 +164,7 @@ def _origin(use: _Use, value: Value, order: int, earlier: Origin | None) -> Orig
         value=value,
         option=next((word.option for word in (use.word, *use.values) if word.option), ""),
         sources=tuple(Source(word.span, "") for word in use.values if word.elsewhere),
+        obstacle=next((word.obstacle for word in use.values if word.obstacle), None),
     )
 
 

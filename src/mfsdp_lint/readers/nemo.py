@@ -8,16 +8,16 @@ from functools import lru_cache
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Setting
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.front_ends.load import profiles
-from mfsdp_lint.front_ends.pinned import Pinned
+from mfsdp_lint.megatron.front_ends.load import profiles
+from mfsdp_lint.megatron.front_ends.pinned import Pinned
+from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.readers.profiled import settings_at
 from mfsdp_lint.readers.trees import Section
-from mfsdp_lint.vocabulary.entry import Versions
 
 
 @dataclass(frozen=True, slots=True)
 class Nemo:
-    """Who reads the runs of NeMo, and what a tree with NeMo's names comes to."""
+    """A reader of NeMo's runs: the front-end, and the settings of a tree with NeMo's names."""
 
     front_end: FrontEnd
     settings: Callable[[Section], Mapping[str, Setting]]
@@ -25,7 +25,7 @@ class Nemo:
 
 @lru_cache(8)
 def nemo(versions: Versions) -> Nemo:
-    """NeMo, for the versions that are judged against."""
+    """Return NeMo's reader for the versions that are judged against."""
     profile = next(each for each in profiles() if each.front_end.name == "nemo")
     (place,) = profile.places
     pinned = Pinned.of(profile.front_end, versions)

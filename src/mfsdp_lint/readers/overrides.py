@@ -1,14 +1,14 @@
-"""Overrides: what is said of a recipe's settings from outside, after the recipe has had its say, as a launcher would.
+"""Overrides: writes to a recipe's settings from outside, after the recipe's own writes, as a launcher would.
 
 They lie over the settings of every variant, whichever reader these came from, and each has an origin of its own: a
-piece of whatever text says it.
+piece of the text that writes it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Settings, Undeclared, Variant
+from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe, Setting, Settings, Undeclared, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Value
@@ -18,7 +18,7 @@ ENVIRONMENT = "env."
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """One setting, its value from now on, and where that is said."""
+    """A setting's new value, and where it is written."""
 
     path: str
     value: Value
@@ -26,12 +26,18 @@ class Override:
 
 
 def override(recipe: Recipe, overrides: Sequence[Override]) -> Recipe:
-    """The recipe as it is under overrides, in their order: of two for one setting the later one counts."""
+    """Apply overrides to a recipe, in their order: of two for one setting the later one counts.
+
+    A variable of the environment is there when a program starts: a recipe that sets the variable keeps its own value.
+    """
     if not overrides:
         return recipe
 
     def under(variants: tuple[Variant, ...]) -> tuple[Variant, ...]:
-        return tuple(replace(each, settings=OverriddenSettings(each.settings, overrides)) for each in variants)
+        return tuple(replace(each, settings=OverriddenSettings(each.settings, _over(each))) for each in variants)
+
+    def _over(variant: Variant) -> list[Override]:
+        return [each for each in overrides if each.origin.how != "environment" or each.path not in variant.settings]
 
     return replace(recipe, variants=under(recipe.variants), exposed=under(recipe.exposed))
 
@@ -81,13 +87,16 @@ class OverriddenSettings(Layer):
             return found.value
         return UNKNOWN if self._hidden(path) else self.below.value(path)
 
+    def obstacle(self, path: str) -> Obstacle | None:
+        return None if path in self._written or self._hidden(path) else self.below.obstacle(path)
+
     def history(self, path: str) -> list[tuple[str, Origin]]:
-        """The writes of the recipe, then the overrides."""
+        """Return the writes of the recipe, then the overrides."""
         below = [] if self._hidden(path) else self.below.history(path)
         return [*below, *((path, each) for each in self._own.get(path, ()))]
 
     def undeclared(self) -> tuple[Undeclared, ...]:
-        """Those of the recipe; what stands in a section that is replaced is gone with it."""
+        """Return the recipe's undeclared settings, without those in a section that an override replaces."""
         return tuple(each for each in self.below.undeclared() if not self._hidden(each.path))
 
     def _hidden(self, path: str) -> bool:
@@ -99,7 +108,7 @@ class OverriddenSettings(Layer):
 
 
 def _sections(path: str) -> Iterator[str]:
-    """`a.b`, then `a`, for `a.b.c`."""
+    """Yield the sections above a path, the innermost first: `a.b`, then `a`, for `a.b.c`."""
     while "." in path:
         path = path.rpartition(".")[0]
         if path != ENVIRONMENT.rstrip("."):

@@ -6,12 +6,12 @@ import posixpath
 
 
 def beside(path: str, other: str) -> str:
-    """A path that is written in a file, as whoever reads that file would open it."""
+    """Resolve a path that is written in a file against that file's folder."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), other))
 
 
 def above(path: str) -> list[str]:
-    """The folders that a file lies in, the innermost first, as far as its path names them."""
+    """Return the folders that a file lies in, the innermost first, as far as its path names them."""
     found = []
     folder = posixpath.dirname(path)
     while True:

@@ -9,16 +9,16 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value, possible, same
-from mfsdp_lint.front_ends.pinned import Pinned
-from mfsdp_lint.front_ends.profile import Calls, Made, Place, Profile
+from mfsdp_lint.megatron.front_ends.pinned import Pinned
+from mfsdp_lint.megatron.front_ends.profile import Calls, Made, Place, Profile
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.entry import Versions
+from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
 from mfsdp_lint.readers.called import Call, Evaluate, called
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
 from mfsdp_lint.readers.overrides import OverriddenSettings, Override
 from mfsdp_lint.readers.trees import Key, Leaf, Section, Tree
-from mfsdp_lint.vocabulary import table
-from mfsdp_lint.vocabulary.entry import Versions
-from mfsdp_lint.vocabulary.sections import SECTIONS
-from mfsdp_lint.vocabulary.tables import ENVIRONMENT, opposite
 
 Settings = dict[str, Setting]
 
@@ -29,7 +29,7 @@ OWN = "own."
 def recipes_of(
     profile: Profile, path: str, root: Section, versions: Versions, evaluate: Evaluate | None = None
 ) -> list[Recipe]:
-    """One recipe for every place of the profile that the configuration has. `evaluate` follows its functions."""
+    """Return one recipe for every place of the profile that the configuration has. `evaluate` follows its functions."""
     versions = Pinned.of(profile.front_end, versions)
     found = [
         (key, place, section) for place in profile.places for key, section in places_in(root, place) if section.entries
@@ -60,7 +60,7 @@ def _variants(
 
 
 def _call(calls: Calls, section: Section) -> Call | None:
-    """The call that a section writes down."""
+    """Return the call that a section writes down."""
     function, module = section.text(calls.function), section.text(calls.module)
     if section.open or not (function and module and function.isidentifier()):
         return None
@@ -73,7 +73,7 @@ def _call(calls: Calls, section: Section) -> Call | None:
 
 
 def _over(variant: Variant, section: Section, settings: Settings) -> Variant:
-    """What a function has given, with what the file itself says of it."""
+    """Merge the function's result with the file's own settings."""
     merged = [
         Override(".".join(key), _merged(variant.value(".".join(key)), leaf.value), leaf.origin)
         for key, leaf in section.leaves()
@@ -84,7 +84,7 @@ def _over(variant: Variant, section: Section, settings: Settings) -> Variant:
 
 
 def _merged(old: Value, new: Value) -> Value:
-    """A value that takes the place of another one only if it is of the same type."""
+    """Merge two values: the new one replaces the old one only if it is of the same type."""
     if isinstance(old, Known) and isinstance(new, Known):
         return new if isinstance(new.value, type(old.value)) else old
     return UNKNOWN
@@ -95,14 +95,14 @@ def _is_none(tree: Tree) -> bool:
 
 
 def places_in(root: Section, place: Place) -> Iterator[tuple[Key, Section]]:
-    """The sections that hold the settings of a run."""
+    """Yield the sections that hold the settings of a run."""
     for key, section in root.sections():
         if place.is_at(key) and all(_stands(section, *asked) for asked in place.where):
             yield key, section
 
 
 def _stands(section: Section, key: Key, wanted: tuple[object, ...]) -> bool:
-    """Whether something that is wanted stands at a key; with nothing wanted in particular, whether anything may."""
+    """Tell whether a key has a wanted value; if any value is wanted, whether the key is there."""
     leaf = section.get(*key)
     if wanted == (None,):
         return leaf is not None
@@ -111,7 +111,7 @@ def _stands(section: Section, key: Key, wanted: tuple[object, ...]) -> bool:
 
 
 def settings_at(profile: Profile, place: Place, section: Section, versions: Versions) -> Settings:
-    """What a section comes to: what is written there, what is left to defaults, what the framework makes."""
+    """Return the settings of a section: those written there, the defaults of others, those that the framework makes."""
     here = Origin(section.origin.span, "default") if section.origin else Origin(Span("", 1, 1, 1, 1), "default")
     written = dict(_named[place.named](section, versions)) if place.named in _named else {}
     written |= _by_line(place, section)
@@ -125,7 +125,7 @@ def settings_at(profile: Profile, place: Place, section: Section, versions: Vers
 
 
 def _by_attribute(section: Section, versions: Versions) -> Iterator[tuple[str, Setting]]:
-    """The keys are names in Megatron-LM's parsed arguments; what the parser does not know is passed over."""
+    """Yield settings by their names in Megatron-LM's parsed arguments; keys unknown to the parser are skipped."""
     known = table()
     attributes = known.attributes(versions.core)
     for name, leaf in section.entries.items():
@@ -137,7 +137,7 @@ def _by_attribute(section: Section, versions: Versions) -> Iterator[tuple[str, S
 
 
 def _by_flag(section: Section, versions: Versions) -> Iterator[tuple[str, Setting]]:
-    """The keys are Megatron-LM's flags, with `_` for `-`; what the parser does not know is somebody else's."""
+    """Yield settings by Megatron-LM's flags, with `_` for `-`; keys unknown to the parser are another program's."""
     known = table()
     words = [
         word
@@ -149,7 +149,7 @@ def _by_flag(section: Section, versions: Versions) -> Iterator[tuple[str, Settin
 
 
 def _words(name: str, leaf: Leaf) -> Iterator[Word]:
-    """What a key becomes on the command line: `true` is the flag alone, a list is the flag for each of its items."""
+    """Yield the words of a key on the command line: `true` is the flag alone, a list the flag for each of its items."""
     span, focus = leaf.origin.span, leaf.origin.point
     known = leaf.value.value if isinstance(leaf.value, Known) else None
     for item in known if isinstance(known, list) else [known]:
@@ -159,7 +159,7 @@ def _words(name: str, leaf: Leaf) -> Iterator[Word]:
 
 
 def _by_line(place: Place, section: Section) -> Iterator[tuple[str, Setting]]:
-    """The profile says what each key sets."""
+    """Yield the settings that each key sets according to the profile."""
     found = [(number, target, leaf) for key, leaf in section.leaves() for number, target in place.sets(key)]
     for _, target, leaf in sorted(found, key=lambda each: each[0]):
         value = target.value(leaf.value)
@@ -172,7 +172,7 @@ _named = {"attributes": _by_attribute, "flags": _by_flag}
 
 
 def _with(settings: Settings, own: Settings, made: Made, here: Origin, *, closed: bool) -> Settings:
-    """The settings with those that the framework makes. What it may make, or not, is not known."""
+    """Add the settings that the framework makes; a setting that it may make, or not, is unknown."""
     holds: bool | None = True
     if made.when is not None:
         left_out = {path: Setting(path, NONE) for path in made.when.paths() if closed and path.startswith(OWN)}

@@ -11,14 +11,13 @@ from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem
 from mfsdp_lint.inputs.suppression import CommentPlace
-from mfsdp_lint.readers.python_relevance import is_relevant
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.reader import Reading, ToRead
-from mfsdp_lint.readers.shell_files import may_start_any
-from mfsdp_lint.versions.target import Target
+from mfsdp_lint.readers.shell_files import may_start
 
 
 def _nemo(target: Target) -> object:
-    """What knows the runs of NeMo; most files have none."""
+    """Return the reader of NeMo's runs; most files need none."""
     from mfsdp_lint.readers.nemo import nemo
 
     return nemo(target)
@@ -31,14 +30,20 @@ _BETWEEN_WORDS = re.compile(r"[\"',()\[\]]+")
 
 
 def _runs(asked: ToRead) -> Reading | None:
-    """What the scripts among the files start. Those without such words are not parsed for it; None where all are."""
+    """Read the runs that scripts among the files start; None where no file is such a script.
+
+    Files without the words of a launch are not parsed for it.
+    """
     recipes: list[Recipe] = []
     problems: list[Problem] = []
     unfollowed: list[Unfollowed] = []
     faults = Faults()
-    paths = [path for path in asked.paths if _may_start(path, asked)]
-    for path in paths:
+    paths: list[str] = []
+    for path in asked.paths:
         with faults.contained(path):
+            if not _may_start(path, asked):
+                continue
+            paths.append(path)
             from mfsdp_lint.readers.holders.python import commands
             from mfsdp_lint.readers.python.entries.started import Programs
             from mfsdp_lint.readers.shell.read import read_shell
@@ -48,16 +53,17 @@ def _runs(asked: ToRead) -> Reading | None:
             recipes += found.recipes
             problems += found.problems
             unfollowed += found.unfollowed
-    return Reading(recipes, [*problems, *faults.problems], unfollowed=unfollowed) if paths else None
+    told = [*problems, *faults.problems]
+    return Reading(recipes, told, unfollowed=unfollowed) if paths or told else None
 
 
 def _may_start(path: str, asked: ToRead) -> bool:
-    """Whether a file may start a run: its texts are looked at as the words of a script."""
+    """Tell whether a file may start a run: its texts are looked at as the words of a script."""
     text = asked.sources.text_or_none(path) or ""
     if not _STARTS.search(text):
         return False
     words = _BETWEEN_WORDS.sub(" ", _BETWEEN_FOLDERS.sub("/", text))
-    return may_start_any(path, words, asked.sources)
+    return may_start(path, words, asked.relevance)
 
 
 class PythonFiles:
@@ -66,8 +72,10 @@ class PythonFiles:
     type = FileType("python", "a Python file", suffixes=(".py",), functions=True, imports=True)
 
     def read(self, asked: ToRead, before: object) -> Reading:
-        """The recipes of the files and addresses, and the runs that they start. What changed texts cannot reach is
-        taken over."""
+        """Read the recipes of the files and addresses, and the runs that they start.
+
+        Results that changed texts cannot reach are taken over.
+        """
         found, runs = self._recipes(asked, before), _runs(asked)
         if runs is None:
             return found
@@ -79,9 +87,7 @@ class PythonFiles:
         )
 
     def _recipes(self, asked: ToRead, before: object) -> Reading:
-        if asked.only_runs or (
-            not asked.addresses and not any(is_relevant(path, asked.sources) for path in asked.paths)
-        ):
+        if asked.only_runs or not (asked.addresses or any(map(asked.relevance.is_parsed, asked.paths))):
             return Reading(())
         from mfsdp_lint.readers.python.entries.incremental import Before
         from mfsdp_lint.readers.python.read import read_python
@@ -97,12 +103,14 @@ class PythonFiles:
             tracing=asked.tracing,
             before=before if isinstance(before, Before) else None,
             nemo=lambda: _nemo(asked.target),
+            relevance=asked.relevance,
+            environment=asked.environment,
         )
         problems = (*(error.problem for error in found.unreadable), *found.missing, *found.faults)
         return Reading(found.recipes, problems, tuple(knowledge.remarks()), found.again, found.unfollowed)
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
-        """Every comment."""
+        """Yield every comment."""
         from mfsdp_lint.readers.python.comments import python_comments
 
         return python_comments(text)

@@ -14,16 +14,16 @@ READERS: tuple[Reader, ...] = (PythonFiles(), NotebookFiles(), YamlFiles(), Shel
 
 
 def file_types() -> FileTypes:
-    """Every kind of file that is read."""
+    """Return every kind of file that is read."""
     return FileTypes(reader.type for reader in READERS)
 
 
 def reader_of(kind: str) -> Reader:
-    """The reader of a kind of file, which has to be one of theirs."""
+    """Return the reader of a kind of file; the kind must have a reader."""
     return next(reader for reader in READERS if reader.type.name == kind)
 
 
 def kind_of(path: str) -> str:
-    """The kind of a file; "" where nobody reads it."""
+    """Return the kind of a file; "" where no reader takes it."""
     found = file_types().of(path)
     return found.name if found else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
@@ -16,8 +16,8 @@ from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.paths import above
-from mfsdp_lint.readers.python_relevance import RECIPE
 from mfsdp_lint.readers.reader import Reading, ToRead
+from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.started import Programs
@@ -36,7 +36,7 @@ class ShellFiles:
     )
 
     def read(self, asked: ToRead, before: object) -> Reading:
-        """The recipes of every script that has some."""
+        """Read the recipes of every script that has some."""
         reading = _Reading(asked)
         with without_collection():
             recipes = [recipe for path in asked.paths for recipe in reading.recipes(path)]
@@ -46,7 +46,7 @@ class ShellFiles:
         return Reading(reading.told_of_others(recipes), problems, unfollowed=unfollowed)
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
-        """Every comment."""
+        """Yield every comment."""
         from mfsdp_lint.readers.shell.comments import shell_comments
 
         return shell_comments(text)
@@ -60,19 +60,49 @@ _RELEVANT = re.compile(
 _STARTS = re.compile(r"\.py\b|\s-m\s|\b(?:source|bash|sh)\s|^\s*\.\s|\bmegatron\s", re.MULTILINE)
 
 
-def _may_be_one(text: str) -> bool:
-    """Whether a script may start a training run, by its words. Parsers are loaded for no other."""
+def may_start(path: str, text: str, relevance: Relevance, followed: set[str] | None = None) -> bool:
+    """Tell whether a text that is, or holds, a script at a path may start a training run. Parsers are loaded for no
+    other.
+
+    It says so itself, or it names a script that may, or a Python program that leads to a recipe. `followed` are the
+    scripts on the way here.
+    """
+    if _speaks(text):
+        return True
+    sources, followed = relevance.sources, set() if followed is None else followed
+    for program in _programs(path, text, sources):
+        if program.endswith(".py"):
+            if relevance.reaches(program, speaks_of_recipes):
+                return True
+        elif program not in followed:
+            followed.add(program)
+            if may_start(program, sources.text_or_none(program) or "", relevance, followed):
+                return True
+    return False
+
+
+def _speaks(text: str) -> bool:
     return bool(_RELEVANT.search(text) and _STARTS.search(text))
 
 
-def may_start(text: str) -> bool:
-    """Whether a text that is, or holds, a script may start a training run."""
-    return _may_be_one(text)
+_PROGRAM = re.compile(r"[\w./-]*\w\.(?:py|sh|bash|sbatch|slurm)\b|(?<=\s-m)\s+[\w.]+")
+
+_CHANGES = re.compile(r"\bcd\s+[\"']?([\w./-]+)")
 
 
-def may_start_any(path: str, text: str, sources: Sources) -> bool:
-    """The same of a script at a path, which may name a program of the tree that does."""
-    return _may_be_one(text) or _starts_a_recipe(path, text, sources)
+def _programs(path: str, text: str, sources: Sources) -> Iterator[str]:
+    """Yield the programs beside or above a file that its text names; the start of a name may be a variable."""
+    folders = [posixpath.join(folder, inner) for inner in ("", *_CHANGES.findall(text)) for folder in above(path)]
+    for found in dict.fromkeys(_PROGRAM.findall(text)):
+        module = found.strip().replace(".", "/")
+        names = [f"{module}.py", f"{module}/__main__.py"]
+        if not found[0].isspace():  # which is how a module behind `-m` begins
+            parts = found.lstrip("/").split("/")
+            names = [found, *("/".join(parts[start:]) for start in range(len(parts)))]
+        places = (posixpath.normpath(posixpath.join(folder, each)) for each in names for folder in folders)
+        program = next((place for place in dict.fromkeys(places) if sources.exists(place)), None)
+        if program is not None:
+            yield program
 
 
 class _Reading:
@@ -88,15 +118,15 @@ class _Reading:
         self.converted: dict[str, list[Conversion]] = {}
 
     def recipes(self, path: str) -> list[Recipe]:
-        """The recipes of a script."""
+        """Return the recipes of a script."""
         with self.faults.contained(path):
             try:
                 text = self.asked.sources.text(path)
             except Unreadable as error:
-                if error.about is None or _may_be_one(error.about):
+                if error.is_told(_speaks):
                     self.problems.append(error.problem)
                 return []
-            if may_start_any(path, text, self.asked.sources):
+            if may_start(path, text, self.asked.relevance):
                 from mfsdp_lint.readers.nemo import nemo
                 from mfsdp_lint.readers.python.entries.started import Programs
                 from mfsdp_lint.readers.shell.read import read_shell
@@ -112,7 +142,10 @@ class _Reading:
         return []
 
     def launches(self) -> list[Recipe]:
-        """What scripts that were not asked for start of files that were, or load of what these convert."""
+        """Return launches by scripts that were not asked for.
+
+        They start files that were asked for, or load checkpoints that scripts among these convert.
+        """
         told = list(self.problems)
         known = {os.path.abspath(path) for path in self.asked.every}
         converted = [each for every in self.converted.values() for each in every]
@@ -127,7 +160,7 @@ class _Reading:
         return found
 
     def told_of_others(self, recipes: Sequence[Recipe]) -> list[Recipe]:
-        """The recipes, with what other scripts convert for them, and how."""
+        """Add to recipes the notices of the conversions that other scripts make for them."""
         told = list(recipes)
         for path, converted in self.converted.items():
             from mfsdp_lint.readers.shell.noticed.conversions import told_of
@@ -137,21 +170,3 @@ class _Reading:
             for number, recipe in zip(others, told_of(loadings, converted, self.asked.target.core), strict=True):
                 told[number] = recipe
         return told
-
-
-_PROGRAM = re.compile(r"[\w./-]*\w\.py\b|(?<=\s-m)\s+[\w.]+")
-
-_CHANGES = re.compile(r"\bcd\s+[\"']?([\w./-]+)")
-
-
-def _starts_a_recipe(path: str, text: str, sources: Sources) -> bool:
-    """Whether a script names a Python program beside or above it whose text is that of a recipe."""
-    folders = [posixpath.join(folder, inner) for inner in ("", *_CHANGES.findall(text)) for folder in above(path)]
-    for found in dict.fromkeys(_PROGRAM.findall(text)):
-        module = found.strip().replace(".", "/")
-        names = (found,) if found.endswith(".py") else (f"{module}.py", f"{module}/__main__.py")
-        places = (posixpath.normpath(posixpath.join(folder, each)) for each in names for folder in folders)
-        program = next((place for place in places if sources.exists(place)), None)
-        if program is not None and RECIPE.search(sources.text_or_none(program) or ""):
-            return True
-    return False

@@ -1,7 +1,7 @@
 """A configuration that a framework puts together: a tree whose every value knows the file that gave it.
 
-What a file that is not there would have given is not known, and neither is what that could have given: a section
-that may hold more than it shows is `open`.
+The values of a missing file are unknown, and so are all values that it could have given: a section that may hold more
+than it shows is `open`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """Anything that is no mapping.
+    """A value of a tree that is no mapping.
 
-    `text` is what a text or float is written as, for whoever reads it differently; `items` are those of a list.
+    `text` is how a text or float is written, for a caller that reads it differently; `items` are those of a list.
     """
 
     value: Value
@@ -28,7 +28,7 @@ class Leaf:
     items: tuple[Tree, ...] | None = None
 
     def with_value(self, value: Value, **changes: object) -> Leaf:
-        """The same with another value, and a changed origin."""
+        """Return the leaf with another value, and a changed origin."""
         return Leaf(value, replace(self.origin, value=value, **changes))  # type: ignore[arg-type]
 
 
@@ -41,29 +41,29 @@ class Section:
     open: bool = False
 
     def get(self, *key: str) -> Tree | None:
-        """What is at a key."""
+        """Return the tree at a key."""
         found: Tree | None = self
         for word in key:
             found = found.entries.get(word) if isinstance(found, Section) else None
         return found
 
     def section(self, *key: str) -> Section | None:
-        """The section at a key, if it is one."""
+        """Return the section at a key, if it is one."""
         found = self.get(*key)
         return found if isinstance(found, Section) else None
 
     def text(self, *key: str) -> str | None:
-        """The text at a key, if it is a known one."""
+        """Return the text at a key, if it is a known one."""
         found = self.get(*key)
         known = found.value.value if isinstance(found, Leaf) and isinstance(found.value, Known) else None
         return known if isinstance(known, str) else None
 
     def without(self, *names: str) -> Section:
-        """The same without entries of these names."""
+        """Return the section without entries of these names."""
         return replace(self, entries={name: each for name, each in self.entries.items() if name not in names})
 
     def leaves(self, above: Key = ()) -> Iterator[tuple[Key, Leaf]]:
-        """Every leaf below, with the key that leads to it."""
+        """Yield every leaf below, with the key that leads to it."""
         for name, below in self.entries.items():
             if isinstance(below, Section):
                 yield from below.leaves((*above, name))
@@ -71,7 +71,7 @@ class Section:
                 yield (*above, name), below
 
     def sections(self, above: Key = ()) -> Iterator[tuple[Key, Section]]:
-        """Itself and every section below, with the key that leads to it."""
+        """Yield the section itself and every section below, with the key that leads to it."""
         yield above, self
         for name, below in self.entries.items():
             if isinstance(below, Section):
@@ -88,7 +88,7 @@ MISSING = Section(open=True)
 
 
 def plain(tree: Tree) -> Known | None:
-    """A tree as a plain value; None where a part of it is unknown."""
+    """Convert a tree to a plain value; None where a part of it is unknown."""
     if isinstance(tree, Leaf):
         return tree.value if isinstance(tree.value, Known) else None
     if tree.open:
@@ -98,7 +98,7 @@ def plain(tree: Tree) -> Known | None:
 
 
 def merge(base: Section, over: Section) -> Section:
-    """A section laid over another, key by key; what is no mapping replaces what was there."""
+    """Merge a section over another, key by key; a value that is no mapping replaces the old value."""
     entries = {} if over.open else dict(base.entries)
     for name, new in over.entries.items():
         old = base.entries.get(name)
@@ -119,7 +119,7 @@ def _laid_over(old: Tree | None, new: Tree) -> Tree:
 
 
 def changed(section: Section, change: Callable[[Leaf], Leaf]) -> Section:
-    """The same with every leaf as `change` makes it."""
+    """Return the section with `change` applied to every leaf."""
     return replace(
         section,
         entries={

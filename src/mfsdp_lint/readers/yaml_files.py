@@ -16,10 +16,11 @@ from mfsdp_lint.readers.shell_files import may_start
 
 
 def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
-    """What a program comes to that a YAML file asks for; the evaluator is loaded for no other."""
+    """Evaluate the program that a YAML file asks for; the evaluator is loaded for no other file."""
     from mfsdp_lint.readers.python.read import read_python
 
-    return read_python([path], asked.sources.with_texts({path: text}), asked.knowledge(), asked.search_path)
+    sources = asked.sources.with_texts({path: text})
+    return read_python([path], sources, asked.knowledge(), asked.search_path, environment=asked.environment)
 
 
 _HOLDS = re.compile(r"^[ \t-]*[\"']?(?:command|args|run|script|entrypoint|data)[\"']?\s*:", re.MULTILINE)
@@ -28,9 +29,11 @@ _TEMPLATE = re.compile(r"(?<!\$)\{\{|\{%[- ]")
 
 
 def _of_scripts(path: str, text: str, asked: ToRead) -> list[Recipe] | None:
-    """The runs that scripts in a file start; None where it is no file that holds scripts. One without such words is not
-    parsed for it."""
-    if not (_HOLDS.search(text) and may_start(text)) or _TEMPLATE.search(text):
+    """Return the runs that scripts in a file start; None where it is no file that holds scripts.
+
+    A file without the words of a run is not parsed for it.
+    """
+    if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)) or _TEMPLATE.search(text):
         return None
     from mfsdp_lint.readers.holders.read import read_yaml_holder
     from mfsdp_lint.readers.nemo import nemo
@@ -45,14 +48,14 @@ class YamlFiles:
     type = FileType("yaml", "a YAML file", suffixes=(".yaml", ".yml"))
 
     def read(self, asked: ToRead, before: object) -> Reading:
-        """The recipes of every file that has some."""
+        """Read the recipes of every file that has some."""
         from mfsdp_lint.readers.yaml.files import Files
         from mfsdp_lint.readers.yaml.read import may_be_one, read_yaml
 
         recipes: list[Recipe] = []
         problems: list[Problem] = []
         faults = Faults()
-        files = Files(asked.sources, lambda path, text: _evaluated(asked, path, text))
+        files = Files(asked.sources, lambda path, text: _evaluated(asked, path, text), asked.environment)
         for path in asked.paths:
             with faults.contained(path):
                 try:
@@ -61,12 +64,12 @@ class YamlFiles:
                     found = _of_scripts(path, text, asked)
                     recipes += read_yaml(path, text, asked.target, files, asked.front_end) if found is None else found
                 except Unreadable as error:
-                    if error.about is None or may_be_one(error.about):
+                    if error.is_told(may_be_one):
                         problems.append(error.problem)
         return Reading(recipes, [*problems, *faults.problems])
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
-        """Every comment."""
+        """Yield every comment."""
         from mfsdp_lint.readers.yaml.comments import yaml_comments
 
         return yaml_comments(text)

@@ -1,4 +1,5 @@
-"""One module a format; each `render` is a plain function of findings, summary and the texts of the files.
+"""Formats of reports, a module each; each `render` is a plain function of findings, summary and the texts of the
+files.
 
 Findings are shown in the order given. Suppressed findings are counted, and listed by the formats that machines read.
 """

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from mfsdp_lint.core.finding import Applied
-from mfsdp_lint.results.printable import count, printable
-from mfsdp_lint.results.summary import Summary
+from mfsdp_lint.reports.printable import count, printable
+from mfsdp_lint.reports.summary import Summary
 
 
 def lines(fixes: Sequence[Applied], *, done: bool = True) -> str:
-    """`recipes/llama.py:14: fixed MFSDP101 (safe): checkpoint.ckpt_format = "fsdp_dtensor"`."""
+    """Describe each fix: `recipes/llama.py:14: fixed MFSDP101 (safe): checkpoint.ckpt_format = "fsdp_dtensor"`."""
     verb = "fixed" if done else "would fix"
     return "".join(
         f"{printable(each.span.path)}:{each.span.line}: {verb} {each.code} ({each.safety}): "
@@ -21,12 +21,12 @@ def lines(fixes: Sequence[Applied], *, done: bool = True) -> str:
 
 
 def only(summary: Summary) -> str:
-    """What a run that only fixes says: nothing of what remains."""
+    """Summarise a run that only fixes, without the findings that remain."""
     return f"{count(summary.files, 'file')}: {count(summary.fixed, 'finding')} fixed\n"
 
 
 def document(fix: Applied) -> dict[str, Any]:
-    """One fix for programs."""
+    """Describe one fix for programs."""
     return {
         "code": fix.code,
         "safety": fix.safety,

@@ -8,17 +8,17 @@ from mfsdp_lint.core.finding import Edit, Fix
 from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.fixes.edits import apply_edits
 from mfsdp_lint.reports import Texts
+from mfsdp_lint.reports.printable import printable
 from mfsdp_lint.reports.snippet import Row
-from mfsdp_lint.results.printable import printable
 
 
 def fits_one_line(fix: Fix) -> bool:
-    """Whether it can be said in one sentence: one edit of one line."""
+    """Tell whether one sentence can describe the fix: one edit of one line."""
     return len(fix.edits) == 1 and len(fix.edits[0].text.strip().splitlines()) <= 1
 
 
 def changes(fix: Fix, texts: Texts) -> Iterator[tuple[str, list[Row]]]:
-    """For each file its path and line, and the rows; a file that is not at hand is left out."""
+    """Yield for each file its path and line, and the rows; a file without text is left out."""
     for path in dict.fromkeys(edit.span.path for edit in fix.edits):
         text = texts(path)
         if text is not None:
@@ -27,7 +27,7 @@ def changes(fix: Fix, texts: Texts) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _rows(path: str, text: str, edits: Sequence[Edit]) -> Iterator[Row]:
-    """Only the lines around the edits are compared, which is where they differ."""
+    """Yield the rows of a diff; only the lines around the edits are compared, since only those differ."""
     import difflib
 
     mine = [edit for edit in edits if edit.span.path == path]

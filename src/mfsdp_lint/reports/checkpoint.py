@@ -1,4 +1,4 @@
-"""What checkpoints' folders hold, for people and as JSON."""
+"""Contents of checkpoints' folders, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from mfsdp_lint.checkpoints.folder import LATEST
 from mfsdp_lint.checkpoints.found import Found, Iteration, Trouble
 from mfsdp_lint.checkpoints.loading import Answer
-from mfsdp_lint.results.printable import count, printable
+from mfsdp_lint.reports.printable import count, printable
 
 _CALLED = {
     "run": "a run's checkpoints",
@@ -24,14 +24,14 @@ _FORMATS = {
 
 
 def text(found: Sequence[Found], answers: Sequence[Answer] = ()) -> str:
-    """One block a folder: what it is, its iterations, what is wrong with it, and whether a recipe can load it."""
+    """Describe each folder in a block: its kind, its iterations, its problems, and whether a recipe can load it."""
     return "".join(
         f"{line}\n" for each, answer in _together(found, answers) for line in (*_lines(each), *_said(answer))
     )
 
 
 def document(found: Sequence[Found], answers: Sequence[Answer] = ()) -> list[dict[str, Any]]:
-    """The same as plain data."""
+    """Describe the folders as plain data."""
     return [
         {
             "path": each.path,

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mfsdp_lint.core.finding import Finding
-from mfsdp_lint.results.printable import printable
-from mfsdp_lint.results.summary import Summary, summary_line
+from mfsdp_lint.reports.printable import printable
+from mfsdp_lint.reports.summary import Summary, summary_line
 
 
 def render(findings: Sequence[Finding], summary: Summary) -> str:
-    """Every finding that is not suppressed, and the line of summary."""
+    """Render every finding that is not suppressed, and the line of summary."""
     return lines(findings) + summary_line(summary) + "\n"
 
 
 def lines(findings: Sequence[Finding]) -> str:
-    """The findings alone."""
+    """Render the findings alone."""
     return "".join(_line(finding) + "\n" for finding in findings if finding.suppressed is None)
 
 

@@ -1,4 +1,4 @@
-"""What a dry run says of a finding, in words."""
+"""Verdicts of a dry run on a finding, in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LINES = 3
 
 
 def told(confirmation: Confirmation) -> str:
-    """`a dry run (introspect) confirmed it: AssertionError: …`"""
+    """Describe a verdict: `a dry run (introspect) confirmed it: AssertionError: …`"""
     tier = f" ({confirmation.tier})" if confirmation.tier else ""
     match confirmation.verdict:
         case "inconclusive":
@@ -28,13 +28,13 @@ def told(confirmation: Confirmation) -> str:
 
 
 def first_lines(message: str) -> str:
-    """The beginning of an error, on one line."""
+    """Put the beginning of an error on one line."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     return " ".join(lines[:_LINES])
 
 
 def document(confirmation: Confirmation) -> dict[str, Any]:
-    """As JSON has it."""
+    """Describe a verdict as JSON."""
     return {
         "verdict": confirmation.verdict,
         "tier": confirmation.tier,

@@ -1,4 +1,4 @@
-"""What a dry run says, for people and for programs."""
+"""Results of a dry run, for people and for programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mfsdp_lint.dryrun.subject import tier_of
 from mfsdp_lint.dryrun.trials import Run, tolerance_of
 from mfsdp_lint.reports.confirmation import document as confirmation_document
 from mfsdp_lint.reports.confirmation import first_lines
-from mfsdp_lint.results.printable import printable
+from mfsdp_lint.reports.printable import printable
 from mfsdp_lint.rules.check import Violation
 
 REPORT = "please report the recipe's settings and these versions: the rule seems wrong for them"
@@ -26,7 +26,7 @@ _MEGABYTE = 1e6
 
 
 def text(run: DryRun, installed: Installed, tree: Tree | None = None) -> str:
-    """One line a recipe that begins with its verdict, and below it what was seen; `tree` is what validated them."""
+    """Describe each recipe, its verdict first and observations below; `tree` is the source that validated them."""
     lines = [line for told in run.told for line in _lines(told)]
     if run.stood_in:
         lines.append(f"stood in for what only a machine with GPUs has: {', '.join(run.stood_in)}")
@@ -37,7 +37,7 @@ def text(run: DryRun, installed: Installed, tree: Tree | None = None) -> str:
 
 
 def summary(told: Sequence[Told]) -> str:
-    """`3 recipes: 1 passed, 2 confirmed`."""
+    """Count the verdicts: `3 recipes: 1 passed, 2 confirmed`."""
     words = [each.word for each in told]
     counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(sorted(words)))
     return f"{len(told)} recipe{'' if len(told) == 1 else 's'}: {counts or 'nothing to run'}"
@@ -93,7 +93,7 @@ def _details(told: Told) -> Iterator[str]:
 
 
 def _tried(run: Run | None) -> str:
-    """What a run was, against what, and how closely it had to agree."""
+    """Describe a run: its steps and ranks, its comparison, and the tolerance."""
     if run is None:
         return "nothing"
     ranks = f"{run.proxy.ranks} rank{'' if run.proxy.ranks == 1 else 's'}"
@@ -119,7 +119,7 @@ def _finding(violation: Violation, confirmation: Confirmation) -> str:
 
 
 def said(confirmation: Confirmation) -> str:
-    """`confirmed: AssertionError: …`, `inconclusive, for …`."""
+    """Describe a verdict: `confirmed: AssertionError: …`, `inconclusive, for …`."""
     seen = first_lines(confirmation.seen)
     if confirmation.verdict == "inconclusive":
         return f"inconclusive, for {first_lines(confirmation.reason)}" + (f" (seen: {seen})" if seen else "")
@@ -137,7 +137,7 @@ def _some(items: Sequence[str]) -> str:
 
 
 def document(run: DryRun, installed: Installed, tree: Tree | None = None) -> dict[str, Any]:
-    """The same as JSON has it."""
+    """Describe the dry run as JSON."""
     return {
         "version": 1,
         "python": installed.python,

@@ -1,4 +1,4 @@
-"""What `--launcher print` prints: the commands that run what was written, and the one that reads the answers."""
+"""Output of `--launcher print`: the commands that run the written jobs, and the command that reads the answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mfsdp_lint.dryrun.jobs import Job
 
 
 def text(jobs: Sequence[Job], again: Sequence[str]) -> str:
-    """For people."""
+    """Describe the jobs for people."""
     lines = ["Nothing was run but start-up validation. On one node that sees the folder, in a container for training:"]
     for job in jobs:
         runs = f"{job.runs} run{'' if job.runs == 1 else 's'}"
@@ -28,7 +28,7 @@ def _ranks(job: Job) -> str:
 
 
 def document(jobs: Sequence[Job], again: Sequence[str]) -> dict[str, Any]:
-    """For programs."""
+    """Describe the jobs for programs."""
     return {
         "version": 1,
         "jobs": [

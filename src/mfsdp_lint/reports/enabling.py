@@ -1,16 +1,16 @@
-"""What `mfsdp-lint enable` says beside the patch: why not, or what else there is to know."""
+"""Explanations of `mfsdp-lint enable` beside the patch: the reason for a refusal, or further remarks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mfsdp_lint.enabling.outcome import Enabling
-from mfsdp_lint.results.printable import printable
-from mfsdp_lint.results.summary import judged_against
+from mfsdp_lint.fixes.enabling.outcome import Enabling
+from mfsdp_lint.reports.printable import printable
+from mfsdp_lint.reports.summary import judged_against
 
 
 def render(outcome: Enabling, *, written: bool) -> list[str]:
-    """Lines for people; the first one says what it comes to."""
+    """Write lines for people; the first one has the result."""
     path, name = outcome.recipe.path, outcome.recipe.name
     recipe = path if outcome.recipe.kind in ("overrides", "arguments", "configuration") else f"{path}::{name}"
     against = f"({judged_against(outcome.targets)})"

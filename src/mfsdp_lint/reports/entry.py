@@ -9,17 +9,17 @@ from textwrap import fill
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Value, describe, spell
-from mfsdp_lint.vocabulary.entry import Entry
-from mfsdp_lint.vocabulary.flags import Flag
-from mfsdp_lint.vocabulary.sections import COMMAND_LINE_SECTIONS
-from mfsdp_lint.vocabulary.tables import ENVIRONMENT, Table
+from mfsdp_lint.megatron.vocabulary.entry import Entry
+from mfsdp_lint.megatron.vocabulary.flags import Flag
+from mfsdp_lint.megatron.vocabulary.sections import COMMAND_LINE_SECTIONS
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Table
 
 Rows = Iterable[tuple[str, str, str]]
 """Lines of three columns; an empty one repeats what stands above."""
 
 
 def render(entry: Entry, table: Table, rules: Mapping[str, str]) -> str:
-    """One setting. `rules` are the codes and names of the rules that look at it."""
+    """Render one setting. `rules` are the codes and names of the rules that look at it."""
     rows = [("type", "", _type(entry)), *_defaults(entry, table), *_names(entry, table)]
     rows += [("rules" if number == 0 else "", code, name) for number, (code, name) in enumerate(rules.items())]
     meaning = fill(entry.meaning, 110, initial_indent="  ", subsequent_indent="  ")
@@ -27,7 +27,7 @@ def render(entry: Entry, table: Table, rules: Mapping[str, str]) -> str:
 
 
 def render_flag(name: str, table: Table) -> str:
-    """One flag of Megatron-LM's command line that is no setting of the vocabulary."""
+    """Render one flag of Megatron-LM's command line that is no setting of the vocabulary."""
     versions = table.flag_versions(name)
     flags = [flag for version in versions if (flag := table.flag(name, version))]
     newest = flags[-1]
@@ -79,7 +79,7 @@ def _defaults(entry: Entry, table: Table) -> Iterator[tuple[str, str, str]]:
 
 
 def _told(title: str, who: str, versions: Sequence[str], values: Mapping[str, Value]) -> Rows:
-    """The values by range of versions; the range is left out where there is only one."""
+    """Yield the values by range of versions; the range is left out if there is only one."""
     grouped = [
         (value, [version for version, _ in group])
         for value, group in groupby(((each, values.get(each)) for each in versions), key=lambda pair: _key(pair[1]))
@@ -144,7 +144,7 @@ def _flags(entry: Entry, table: Table) -> dict[str, list[str]]:
 
 
 def _is_opposite(entry: Entry, name: str, table: Table, version: str) -> bool:
-    """Whether giving the flag switches the setting off."""
+    """Tell whether giving the flag switches the setting off."""
     flag = table.flag(name, version)
     return flag is not None and flag.is_switch and (flag.action == "store_false") != entry.inverted
 

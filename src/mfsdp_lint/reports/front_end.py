@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mfsdp_lint.core.values import describe
-from mfsdp_lint.front_ends.profile import Made, Place, Profile, Target
+from mfsdp_lint.megatron.front_ends.profile import Made, Place, Profile, Target
 
 _NAMED = {
     "attributes": "the names of Megatron-LM's parsed arguments",
@@ -14,7 +14,7 @@ _NAMED = {
 
 
 def render(profile: Profile) -> str:
-    """One framework."""
+    """Render one framework."""
     who = profile.front_end
     validated = "" if who.starts_up else ", without its start-up validation"
     core = f", on megatron-core {who.core} alone" if who.core else ""

@@ -9,9 +9,9 @@ from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.change import changes, fits_one_line
 from mfsdp_lint.reports.confirmation import told
+from mfsdp_lint.reports.printable import printable, shorten
 from mfsdp_lint.reports.snippet import Lines, Row, lines_of, snippet
-from mfsdp_lint.results.printable import printable, shorten
-from mfsdp_lint.results.summary import Summary, summary_line
+from mfsdp_lint.reports.summary import Summary, summary_line
 
 WHEN: dict[Stage, str] = {
     "startup": "at start-up",
@@ -32,7 +32,7 @@ _BOLD, _GUTTER, _HELP = "1", "1;34", "1;32"
 
 
 def render(findings: Sequence[Finding], summary: Summary, texts: Texts, *, color: bool = False) -> str:
-    """Every finding that is not suppressed, and the line of summary."""
+    """Render every finding that is not suppressed, and the line of summary."""
     lines = lines_of(texts)
     seen: list[Finding] = []
     shown = []
@@ -44,7 +44,7 @@ def render(findings: Sequence[Finding], summary: Summary, texts: Texts, *, color
 
 
 class _Page:
-    """One finding as it is shown; `gutter` is as wide as its largest line number.
+    """A finding as it is shown; `gutter` is as wide as its largest line number.
 
     `shown` is a finding above whose fix makes all the changes that this one needs.
     """
@@ -62,7 +62,7 @@ class _Page:
         self.gutter = max(map(len, (*(str(span.end_line) for span in spans), *numbers)))
 
     def fitting(self) -> list[str]:
-        """The finding in MOST_LINES: other places lose their text, then all but the first ones go, then the diff."""
+        """Fit the finding into MOST_LINES: drop the other places' text, then all but the first, then the diff."""
         rows: list[str] = []
         for self.brief in range(_BRIEFEST + 1):
             rows = list(self.rows())
@@ -83,7 +83,7 @@ class _Page:
         yield from self.help()
 
     def notes(self) -> Iterable[str]:
-        """The other places: with their text, on a line each, or only the first ones."""
+        """Yield the other places: with their text, on a line each, or only the first ones."""
         related = self.finding.related
         shown = related if self.brief < 2 else related[:_MOST_NOTES]
         for note in shown:
@@ -97,7 +97,7 @@ class _Page:
             yield f"{self.paint('note', _BOLD)}: and {len(related) - len(shown)} more (--output-format json)"
 
     def help(self) -> Iterable[str]:
-        """The way out: in a sentence, or as a small diff where it takes several lines."""
+        """Yield the remedy: in a sentence, or as a small diff if it takes several lines."""
         finding = self.finding
         if finding.fixable is None:
             return
@@ -148,7 +148,7 @@ class _Page:
 
 
 def _same_change(finding: Finding, seen: Sequence[Finding]) -> Finding | None:
-    """The finding above whose fix has all edits of this one's."""
+    """Find the finding above whose fix has all edits of this one's."""
     if finding.fix is None or not finding.fix.together:
         return None
     edits = set(finding.fix.edits)
@@ -156,7 +156,7 @@ def _same_change(finding: Finding, seen: Sequence[Finding]) -> Finding | None:
 
 
 def _describe(edit: Edit) -> str:
-    """`write "fsdp_dtensor" at recipes/llama.py:14`."""
+    """Describe an edit: `write "fsdp_dtensor" at recipes/llama.py:14`."""
     place = f"{printable(edit.span.path)}:{edit.span.line}"
     text = edit.text.strip()
     return f"write `{printable(text)}` at {place}" if text else f"remove what stands at {place}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from mfsdp_lint import terminal
 from mfsdp_lint.core.finding import SEVERITIES, Finding, Severity
 from mfsdp_lint.reports.confirmation import told
 from mfsdp_lint.reports.full import WHEN
 from mfsdp_lint.reports.places import in_repository
-from mfsdp_lint.results.printable import count, printable, shorten
-from mfsdp_lint.results.summary import Summary, summary_line
+from mfsdp_lint.reports.printable import count, printable, shorten
+from mfsdp_lint.reports.summary import Summary, summary_line
 
 ANNOTATIONS = 10
 """GitHub shows this many of each kind a step, and drops the rest without a word."""
@@ -23,7 +24,7 @@ _MARKDOWN = str.maketrans({"&": "&amp;", **{mark: f"\\{mark}" for mark in "\\`*_
 
 
 def render(findings: Sequence[Finding], summary: Summary, *, directory: str = "") -> str:
-    """Workflow commands, the most severe first, and the line of summary.
+    """Render workflow commands, the most severe first, and the line of summary.
 
     `directory` is where the tool runs, relative to the repository: GitHub places annotations by repository path.
     """
@@ -35,11 +36,11 @@ def render(findings: Sequence[Finding], summary: Summary, *, directory: str = ""
         left_out += len(causes[ANNOTATIONS:])
     if left_out:
         lines.append(f"{count(left_out, 'more finding')} not annotated; the job's summary lists all of them")
-    return "\n".join([*lines, summary_line(summary)]) + "\n"
+    return "\n".join([*lines, terminal.lines(summary_line(summary))]) + "\n"
 
 
 def step_summary(findings: Sequence[Finding], summary: Summary, *, room: int = SUMMARY_BYTES) -> str:
-    """Markdown to append to $GITHUB_STEP_SUMMARY; `room` is how many bytes it may take."""
+    """Render Markdown to append to $GITHUB_STEP_SUMMARY; `room` is its limit in bytes."""
     head = f"### mfsdp-lint\n\n{_cell(summary_line(summary))}\n"
     causes = _causes(finding for severity in SEVERITIES for finding in findings if finding.severity == severity)
     if not causes:
@@ -57,7 +58,7 @@ def step_summary(findings: Sequence[Finding], summary: Summary, *, room: int = S
 
 
 def _causes(findings: Iterable[Finding]) -> list[Finding]:
-    """One a cause, without the suppressed."""
+    """Keep one finding for each cause, without the suppressed."""
     causes = {
         (finding.fingerprint or (finding.code, finding.span)): finding
         for finding in reversed(list(findings))
@@ -94,14 +95,14 @@ def _text(finding: Finding) -> str:
 
 
 def _data(text: str) -> str:
-    """A command's message, escaped as `@actions/core` does (command.ts, escapeData)."""
+    """Escape a command's message as `@actions/core` does (command.ts, escapeData)."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    """A command's property, escaped as `@actions/core` does (command.ts, escapeProperty).
+    """Escape a command's property as `@actions/core` does (command.ts, escapeProperty).
 
-    What else would steer a terminal has no escape there, and is only shown.
+    Other characters that steer a terminal have no escape there, and are only made visible.
     """
     shown = "".join(each if each in "\r\n" else printable(each) for each in text)
     return _data(shown).replace(":", "%3A").replace(",", "%2C")
@@ -126,5 +127,5 @@ def _fix(finding: Finding) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Escape text so that Markdown shows it unchanged."""
     return printable(text).translate(_MARKDOWN)

@@ -15,7 +15,7 @@ _SEVERITIES: dict[Severity, str] = {"error": "critical", "warning": "major", "in
 
 
 def render(findings: Sequence[Finding], *, directory: str = "") -> str:
-    """A list of what was found. `directory` is where the tool runs, relative to the repository."""
+    """Render a list of the findings. `directory` is where the tool runs, relative to the repository."""
     ties: Counter[str] = Counter()
     documents = []
     for finding in findings:

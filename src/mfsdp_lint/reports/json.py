@@ -9,9 +9,9 @@ from typing import Any
 from mfsdp_lint.core.finding import Applied, Edit, Finding, Fix, Suppression
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.reports import applied, confirmation, readiness
+from mfsdp_lint.reports.by_recipe import RecipeState
 from mfsdp_lint.reports.settings import target_document, unfollowed_document
-from mfsdp_lint.results.by_recipe import RecipeState
-from mfsdp_lint.results.summary import Summary
+from mfsdp_lint.reports.summary import Summary
 
 NO_RULE = "there are no fixes for findings of this kind"
 """Why a finding has none that says nothing about it: it is about a file or a comment, or about code that raises."""
@@ -25,7 +25,7 @@ def render(
     fixes: Sequence[Applied] = (),
     recipes: Sequence[RecipeState] = (),
 ) -> str:
-    """Every finding, suppressed ones too, the fixes that were made, and recipe by recipe, where that was asked for.
+    """Render every finding, suppressed ones too, the fixes that were made, and the state of each recipe, if requested.
 
     Lines and columns count from 1, columns in characters; ends are exclusive.
     """
@@ -51,6 +51,7 @@ def render(
             "fixable_at_most": summary.fixable_at_most,
             "held_back_at_most": summary.held_back_at_most,
             "unfollowed": summary.unfollowed,
+            "undecided": summary.undecided,
             "already": summary.already,
         },
     }

@@ -8,12 +8,12 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.reports.full import WHEN
-from mfsdp_lint.results.printable import printable
-from mfsdp_lint.results.summary import Summary, summary_line
+from mfsdp_lint.reports.printable import printable
+from mfsdp_lint.reports.summary import Summary, summary_line
 
 
 def render(findings: Sequence[Finding], summary: Summary) -> str:
-    """A suite a file that has findings, else one test that passed. What is suppressed is a test that was skipped."""
+    """Render a suite for each file with findings, else one test that passed. A suppressed finding is a skipped test."""
     suites = Element("testsuites", name="mfsdp-lint")
     for path, found in groupby(findings, key=lambda finding: finding.span.path):
         _suite(suites, path, list(found))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.memory.result import Amount, Footprint, Memory
 from mfsdp_lint.memory.sources import LEFT_OUT, sources_of
-from mfsdp_lint.results.printable import count, printable, width
-from mfsdp_lint.versions.target import Target
+from mfsdp_lint.reports.printable import count, printable, width
 
 NOT_KNOWN = "?"
 OWN = "*"
@@ -22,7 +22,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def spelled(size: int | None) -> str:
-    """`7.48 GiB`, `14.9 GiB`, `957 MiB`; `?` for what is not known."""
+    """Spell a size: `7.48 GiB`, `14.9 GiB`, `957 MiB`; `?` if it is not known."""
     if size is None:
         return NOT_KNOWN
     value, unit = float(size), 0
@@ -34,12 +34,12 @@ def spelled(size: int | None) -> str:
 
 
 def cells(footprint: Footprint) -> tuple[str, ...]:
-    """The parts and the total, in the order of COLUMNS."""
+    """Return the parts and the total, in the order of COLUMNS."""
     return tuple(spelled(amount.bytes) for amount in (*(each for _, each in footprint.amounts), footprint.total))
 
 
 def whole(memory: Memory) -> Iterator[str]:
-    """All that is known of one recipe: every way of wrapping, the formulas of its own, the sources."""
+    """Yield the whole report of one recipe: every way of wrapping, the formulas of its own, the sources."""
     yield from said(memory)
     if not memory.footprints:
         yield printable(memory.why)
@@ -64,7 +64,7 @@ def whole(memory: Memory) -> Iterator[str]:
 
 
 def said(memory: Memory) -> Iterator[str]:
-    """How many parameters there are, and who shares them."""
+    """Yield the number of parameters, and the ranks that share them."""
     if memory.count is not None:
         yield from memory.count.formula
     if memory.ranks is None:
@@ -77,12 +77,12 @@ def said(memory: Memory) -> Iterator[str]:
 
 
 def formula(amount: Amount) -> str:
-    """How a part is worked out; of one that is not known, why."""
+    """Write the formula of a part and its value; for an unknown part, the reason."""
     return f"not known: {printable(amount.why)}" if amount.bytes is None else f"{amount.formula} = {amount.bytes:,}"
 
 
 def _not_known(footprints: Sequence[Footprint]) -> Iterator[str]:
-    """Why, each reason once, with the ways that it is about where these are not all."""
+    """Yield each reason for unknown sizes once, with the ways of wrapping that it concerns unless these are all."""
     reasons: dict[str, list[str]] = {}
     for each in footprints:
         for _, amount in each.amounts:
@@ -96,7 +96,7 @@ def _not_known(footprints: Sequence[Footprint]) -> Iterator[str]:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Columns: the first two to the left, numbers to the right."""
+    """Align columns: the first two to the left, numbers to the right."""
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         left = [text + " " * (wide - width(text)) for text, wide in zip(row[:2], widths, strict=False)]
@@ -106,7 +106,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def document(memory: Memory) -> dict[str, Any]:
-    """As JSON has it, without what holds for all: bytes are None where they are not known, and `why` says why."""
+    """Describe one recipe as JSON, without the data of `about`: unknown bytes are None, and `why` has the reason."""
     return {
         "ranks": memory.ranks,
         "shards": memory.shards,
@@ -126,7 +126,7 @@ def document(memory: Memory) -> dict[str, Any]:
 
 
 def about(target: Target) -> dict[str, Any]:
-    """What holds for the memory of every recipe: where the formulas were read, and what they leave out."""
+    """Describe the data common to all recipes: the sources of the formulas, and what they leave out."""
     return {
         "sources": [{"says": each.says, "place": each.place, "release": each.release} for each in sources_of(target)],
         "left_out": list(LEFT_OUT),
@@ -144,7 +144,7 @@ def _amount(amount: Amount) -> dict[str, Any]:
 
 
 def rows(memory: Memory) -> Iterator[list[str]]:
-    """A way of wrapping a row, in the columns of CSV; one row with the reason where nothing is known."""
+    """Yield a row for each way of wrapping, in the columns of CSV; one row with the reason if nothing is known."""
     ranks = "" if memory.ranks is None else str(memory.ranks)
     total = "" if memory.count is None else str(memory.count.total)
     for each in memory.footprints:

@@ -1,4 +1,4 @@
-"""Where a finding is, as those who read reports name it: paths of the repository, URIs, bytes."""
+"""Places of findings in the terms of reports' readers: paths of the repository, URIs, bytes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from mfsdp_lint.core.lines import split_lines
 
 
 def in_repository(path: str, directory: str) -> str:
-    """A path as seen from the root of the repository; `directory` is where the tool runs, relative to that."""
+    """Return a path relative to the root of the repository; `directory` is where the tool runs, relative to that."""
     return posixpath.normpath(posixpath.join(directory, path.replace(os.sep, "/")))
 
 
 def uri(path: str, directory: str = "") -> str:
-    """A reference relative to the root of the repository; of a path that is absolute, a `file` URI."""
+    """Return a reference relative to the root of the repository; for an absolute path, a `file` URI."""
     from urllib.parse import quote
 
     where = in_repository(path, directory)
@@ -23,7 +23,7 @@ def uri(path: str, directory: str = "") -> str:
 
 
 def byte_column(text: str | None, line: int, column: int) -> int:
-    """A column that counts characters, in bytes of UTF-8; the same where there is no text to tell by."""
+    """Convert a column in characters to bytes of UTF-8; unchanged if the text is not known."""
     lines = split_lines(text) if text is not None else ()
     if line > len(lines):
         return column

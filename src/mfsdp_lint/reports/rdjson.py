@@ -18,7 +18,7 @@ _SEVERITIES: dict[Severity, str] = {"error": "ERROR", "warning": "WARNING", "inf
 
 
 def render(findings: Sequence[Finding], texts: Texts) -> str:
-    """One document. Columns count bytes of UTF-8, as reviewdog has it."""
+    """Render one document. Columns count bytes of UTF-8, as in reviewdog."""
     shown = (finding for finding in findings if finding.suppressed is None)
     document = {"source": {"name": "mfsdp-lint"}, "diagnostics": [_diagnostic(finding, texts) for finding in shown]}
     return json.dumps(document, indent=2) + "\n"
@@ -43,7 +43,7 @@ def _diagnostic(finding: Finding, texts: Texts) -> dict[str, Any]:
 
 
 def _suggestion(finding: Finding, fix: Fix, texts: Texts) -> dict[str, Any] | None:
-    """The whole fix as one replacement; None where it is in other files as well, as it would be half a fix."""
+    """Make the whole fix one replacement; None if it also edits other files, since half a fix would be wrong."""
     path, text = finding.span.path, texts(finding.span.path)
     if text is None or not fix.edits or any(edit.span.path != path for edit in fix.edits):
         return None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mfsdp_lint.results.by_recipe import RecipeState
-from mfsdp_lint.results.printable import count, printable
-from mfsdp_lint.results.summary import Summary, summary_line
+from mfsdp_lint.reports.by_recipe import RecipeState
+from mfsdp_lint.reports.printable import count, printable
+from mfsdp_lint.reports.summary import Summary, summary_line
 
 
 def render(recipes: Sequence[RecipeState], summary: Summary, *, concise: bool) -> str:
-    """A block for each recipe, or with `concise` one line, then how many are ready, and the line of summary."""
+    """Render a block for each recipe, or one line with `concise`, the number of ready ones, and the summary line."""
     ready = sum(recipe.ready for recipe in recipes)
     blocks = [_line(recipe) if concise else "\n".join(_block(recipe)) for recipe in recipes]
     total = f"{ready} of {count(len(recipes), 'recipe')} ready"
@@ -19,7 +19,7 @@ def render(recipes: Sequence[RecipeState], summary: Summary, *, concise: bool) -
 
 
 def document(recipe: RecipeState) -> dict[str, Any]:
-    """One recipe for programs."""
+    """Describe one recipe for programs."""
     return {
         "name": recipe.name,
         "path": recipe.path,
@@ -44,7 +44,7 @@ def _place(recipe: RecipeState) -> str:
 
 
 def _line(recipe: RecipeState) -> str:
-    """`recipes/llama.py:14: llama3_8b: MFSDP101, MFSDP301; first checkpoint.ckpt_format = "fsdp_dtensor"`."""
+    """Write `recipes/llama.py:14: llama3_8b: MFSDP101, MFSDP301; first checkpoint.ckpt_format = "fsdp_dtensor"`."""
     if recipe.ready:
         return f"{_place(recipe)}: ready"
     codes = ", ".join(dict.fromkeys(each.code for each in recipe.pressing))
@@ -62,7 +62,7 @@ def _block(recipe: RecipeState) -> Iterator[str]:
 
 
 def _first(recipe: RecipeState) -> list[str]:
-    """What is most severe has to go first; where no fix is known, a person has to find one."""
+    """List the changes for the most severe findings; if no fix is known, the setting that a person has to change."""
     severest = recipe.pressing[0].severity
     pressing = [each for each in recipe.pressing if each.severity == severest]
     changes = (printable(change) for each in pressing for change in each.changes)

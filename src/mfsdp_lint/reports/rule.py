@@ -17,7 +17,7 @@ SCREEN = 24
 
 
 def brief(rule: Rule) -> str:
-    """One rule on one screen: what it is about, what happens, what to do."""
+    """Describe one rule on one screen: its subject, its consequences, its remedy."""
     happens = list(dict.fromkeys(_happens(case) for case in rule.cases))
     shown = happens[:_MOST_CASES]
     if len(happens) > len(shown):
@@ -47,7 +47,7 @@ def _happens(case: Case) -> str:
 
 
 def about_files(about: AboutFiles) -> str:
-    """What is said of a file itself."""
+    """Describe a kind of finding about files."""
     lines = [
         f"{about.code} {about.name}",
         about.summary,
@@ -61,7 +61,7 @@ def about_files(about: AboutFiles) -> str:
 
 
 def render(rule: Rule) -> str:
-    """All of one rule."""
+    """Render all of one rule."""
     return "\n".join(_lines(rule)) + "\n"
 
 
@@ -103,12 +103,12 @@ def _case(case: Case) -> Iterator[str]:
 
 
 def said_of_versions(rule: Rule) -> str:
-    """The front-ends and versions that it is for, in words."""
+    """Name the front-ends and versions that the rule is for."""
     return rule.versions.text or "every version of Megatron-Bridge"
 
 
 def found_where(rule: Rule, quote: str = "") -> str:
-    """The condition; of a rule about text also the pattern, and the files that it is for."""
+    """Write the condition; for a rule about text also the pattern, and the files that it is for."""
     if rule.judges != "text":
         return rule.applies.text
     files = f" of a {' or '.join(rule.files)} file" if rule.files else ""
@@ -118,7 +118,7 @@ def found_where(rule: Rule, quote: str = "") -> str:
 
 
 def fix_of(fix: FixSpec) -> str:
-    """What a fix changes."""
+    """Describe the changes of a fix."""
     if fix.none:
         return f"none, {fix.none}"
     changes = [f"{path} = {_spelled(value)}" for path, value in fix.set.items()]
@@ -131,7 +131,7 @@ def fix_of(fix: FixSpec) -> str:
 
 
 def fix_where(fix: FixSpec) -> str:
-    """Where a fix is the one, in words to put behind another; "" where it is everywhere."""
+    """Describe the versions and the condition of a fix, to put behind another text; "" if there are none."""
     parts = [fix.versions.text, f"where {fix.when.text}" if fix.when else ""]
     return "".join(f" ({each})" for each in (", ".join(filter(None, parts)),) if each)
 
@@ -141,12 +141,12 @@ def _spelled(value: Plain) -> str:
 
 
 def code_of(example: Example) -> str:
-    """An example in the notation that is read most."""
+    """Return an example in the notation that is read most."""
     return example.python or example.yaml or example.megatron_lm or example.shell
 
 
 def table(rules: Sequence[Rule]) -> str:
-    """All rules, one a line."""
+    """List all rules, one a line."""
     rows = [(rule.code, severities(rule), stages(rule), rule.name, rule.summary) for rule in rules]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     lines = [
@@ -157,10 +157,10 @@ def table(rules: Sequence[Rule]) -> str:
 
 
 def severities(rule: Rule) -> str:
-    """How bad its findings can be."""
+    """List the severities that the rule's findings can have."""
     return ", ".join(dict.fromkeys(case.severity for case in rule.cases))
 
 
 def stages(rule: Rule) -> str:
-    """When it goes wrong."""
+    """List the stages at which the mistake shows."""
     return ", ".join(dict.fromkeys(case.stage for case in rule.cases))

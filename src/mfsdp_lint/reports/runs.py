@@ -7,11 +7,11 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Command, Recipe
 from mfsdp_lint.core.values import Known
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, will_run
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.reports.audit.columns import COLUMNS, Column
+from mfsdp_lint.reports.printable import printable
 from mfsdp_lint.reports.settings import recipe_document, target_document
-from mfsdp_lint.results.printable import printable
-from mfsdp_lint.startup.resolve import WORLD_SIZE, will_run
-from mfsdp_lint.versions.target import Target
 
 ARROW = " → "
 _TITLES = ("FSDP", "strategy", "format", "TP/PP/CP/EP")
@@ -22,7 +22,7 @@ _KNOBS = ("CUDA_", "NCCL_", "NVTE_", "PYTORCH_", "TORCH_", "TORCHINDUCTOR_", "NV
 
 
 def render(recipes: Sequence[Recipe], target: Target) -> str:
-    """A line a run, and a last line that says how many there are, as configured for what."""
+    """Render a line for each run, and a last line with their number and the target."""
     lines = [printable(ARROW.join(_line(recipe, target))) for recipe in recipes]
     number = f"{len(recipes)} run{'' if len(recipes) == 1 else 's'}" if recipes else "no runs"
     return "".join(f"{line}\n" for line in (*lines, f"{number}, as configured for {printable(target.label)}"))
@@ -55,7 +55,7 @@ def _comes_to(recipe: Recipe, target: Target) -> str:
 
 
 def document(recipes: Sequence[Recipe], target: Target) -> dict[str, Any]:
-    """The same for programs."""
+    """Describe the runs for programs."""
     return {"target": target_document(target), "runs": [_document(recipe, target) for recipe in recipes]}
 
 

@@ -24,7 +24,7 @@ _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": 
 
 
 def render(findings: Sequence[Finding], rules: Sequence[Rule], texts: Texts, *, directory: str = "") -> str:
-    """One run. `directory` is where the tool runs, relative to the repository."""
+    """Render one run. `directory` is where the tool runs, relative to the repository."""
     described = [*map(_rule, rules), *map(_about_files, ABOUT_FILES)]
     index = {each["id"]: number for number, each in enumerate(described)}
     run = {
@@ -73,7 +73,7 @@ def _described(
 
 
 class _Result:
-    """One finding."""
+    """A finding."""
 
     def __init__(self, finding: Finding, index: Mapping[str, int], texts: Texts, directory: str) -> None:
         self.finding = finding

@@ -10,13 +10,13 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Recipe, Span, Unfollowed
 from mfsdp_lint.core.values import UNKNOWN, Known, OneOf, Plain, Value
-from mfsdp_lint.results.printable import printable
-from mfsdp_lint.versions.target import Target
-from mfsdp_lint.vocabulary import SETTINGS
+from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.vocabulary import SETTINGS
+from mfsdp_lint.reports.printable import printable
 
 
 def target_document(target: Target) -> dict[str, Any]:
-    """The versions judged against, and why these."""
+    """Describe the versions judged against, and the reason for them."""
     return {
         "bridge": target.bridge,
         "core": target.core,
@@ -29,7 +29,7 @@ def target_document(target: Target) -> dict[str, Any]:
 
 
 def recipe_document(recipe: Recipe) -> dict[str, Any]:
-    """What a recipe is called and where it begins; `arguments` only where it was called with some."""
+    """Describe a recipe's name and beginning; `arguments` only if it was called with some."""
     document: dict[str, Any] = {
         "name": recipe.name,
         "qualified_name": recipe.qualified_name,
@@ -41,7 +41,7 @@ def recipe_document(recipe: Recipe) -> dict[str, Any]:
 
 
 def unfollowed_document(unfollowed: Unfollowed) -> dict[str, Any]:
-    """Code of which there is no recipe: what it is called, where it begins, why, and where that was."""
+    """Describe code of which there is no recipe: its name, its beginning, the reason, and the place of the reason."""
     return {
         "name": unfollowed.name,
         "qualified_name": unfollowed.qualified_name,
@@ -55,7 +55,7 @@ def unfollowed_document(unfollowed: Unfollowed) -> dict[str, Any]:
 
 
 def unfollowed_lines(unfollowed: Sequence[Unfollowed]) -> list[str]:
-    """The same for people, a line each."""
+    """Describe code without a recipe for people, a line each."""
     return [
         f"{printable(each.path)}:{each.line}: {printable(each.name)} could not be followed: "
         + printable(each.message)
@@ -65,7 +65,7 @@ def unfollowed_lines(unfollowed: Sequence[Unfollowed]) -> list[str]:
 
 
 def value_document(value: Value) -> dict[str, Any]:
-    """`{state}`, with `value` where it is known and `values` where it is one of several."""
+    """Describe a value as `{state}`, with `value` if it is known and `values` if it is one of several."""
     match value:
         case Known(known):
             return {"state": value.state, "value": json_value(known)}
@@ -76,9 +76,12 @@ def value_document(value: Value) -> dict[str, Any]:
 
 
 def origin_document(origin: Origin) -> dict[str, Any]:
-    """Lines and columns count from 1, the end is exclusive; `upstream` only where it lies in an upstream release,
-    `option` only where the value comes from an option of the program's own command line, which may change it; `sources`
-    only where the value was handed on from elsewhere, the nearest first: the last one decides it."""
+    """Describe an origin. Lines and columns count from 1, the end is exclusive.
+
+    `upstream` is there only if it lies in an upstream release, `option` only if the value comes from an option of the
+    program's own command line, which may change it; `sources` only if the value was handed on from elsewhere, the
+    nearest first: the last one decides it.
+    """
     document = {**span_document(origin.span), "how": origin.how, "function": origin.function}
     document |= {"upstream": origin.upstream} if origin.upstream else {}
     if origin.sources:
@@ -87,7 +90,7 @@ def origin_document(origin: Origin) -> dict[str, Any]:
 
 
 def span_document(span: Span) -> dict[str, Any]:
-    """A piece of a file."""
+    """Describe a piece of a file."""
     return {
         "path": span.path,
         "line": span.line,
@@ -98,7 +101,7 @@ def span_document(span: Span) -> dict[str, Any]:
 
 
 def json_value(value: Plain) -> Any:
-    """A plain value; JSON has no infinity and no NaN, so these are their names as text."""
+    """Convert a plain value; JSON has no infinity and no NaN, so their names are written as text."""
     match value:
         case float() if not math.isfinite(value):
             return str(value)
@@ -111,7 +114,7 @@ def json_value(value: Plain) -> Any:
 
 
 def chosen(recipe: Recipe, globs: Sequence[str]) -> list[str]:
-    """The settings of a recipe that a glob matches (all, where there are no globs), by section, then by name."""
+    """List the settings of a recipe that a glob matches (all, if there are no globs), by section, then by name."""
     there = recipe.paths()
     # A field that is forwarded to a part (from 0.7 on `model.X` is `model.transformer.X`) goes by both names.
     named = set(there)
@@ -127,5 +130,5 @@ def chosen(recipe: Recipe, globs: Sequence[str]) -> list[str]:
 
 @cache
 def matches(path: str, globs: tuple[str, ...]) -> bool:
-    """Whether a glob matches a path; a section alone stands for all that is in it."""
+    """Tell whether a glob matches a path; a section's name matches all settings in it."""
     return any(fnmatchcase(path, glob) or path.startswith(glob + ".") for glob in globs)

@@ -8,7 +8,7 @@ from functools import cache
 from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import Texts
-from mfsdp_lint.results.printable import printable, width
+from mfsdp_lint.reports.printable import printable, width
 
 Lines = Callable[[str], "list[str]"]
 """The lines of a file, without their ends; empty where the file is not at hand."""
@@ -25,7 +25,7 @@ _BELOW = 5
 
 
 def lines_of(texts: Texts) -> Lines:
-    """Splits every text once."""
+    """Split every text once."""
 
     @cache
     def lines(path: str) -> list[str]:
@@ -35,7 +35,7 @@ def lines_of(texts: Texts) -> Lines:
 
 
 def snippet(span: Span, lines: list[str], mark: str = "^") -> list[Row]:
-    """The rows that show a span; none where its lines are not at hand."""
+    """Return the rows that show a span; none if its lines are not available."""
     if not 1 <= span.line <= len(lines):
         return []
     # A span that ends before the first character of a line does not reach that line.

@@ -1,4 +1,4 @@
-"""How often each rule is broken: `--statistics`."""
+"""Frequency of findings by rule: `--statistics`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from mfsdp_lint.core.finding import SEVERITIES, Finding
-from mfsdp_lint.results.summary import Summary, summary_line
+from mfsdp_lint.reports.summary import Summary, summary_line
 
 
 def render(findings: Sequence[Finding], summary: Summary) -> str:
-    """A line a rule and severity, the most frequent first, and the line of summary; without what is suppressed."""
+    """Render a line a rule and severity, the most frequent first, and the summary line; no suppressed findings."""
     groups: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
         if finding.suppressed is None:

@@ -1,4 +1,4 @@
-"""What became of the rules' examples when they were tried out, for people and for programs."""
+"""Results of trying out the rules' examples, for people and for programs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _EXPECTED = {True: "confirmed", False: "passed"}
 
 
 def table(rows: Sequence[Row], label: str) -> str:
-    """As Markdown: the rules that were tried, how many could not be, and what stands behind every other verdict.
+    """Render Markdown: the rules that were tried, the number that could not be, and the grounds of every other
+    verdict.
 
-    `label` says with what.
+    `label` names the versions used.
     """
     tried = [row for row in rows if row.tier in ("introspect", "cpu") or (row.tier == "gpu" and row.tried)]
     lines = ["| rule | tier | bad examples | good examples | seconds | |", "|---|---|---|---|---|---|"]
@@ -43,7 +44,7 @@ def table(rows: Sequence[Row], label: str) -> str:
 
 
 def document(rows: Sequence[Row], installed: Installed) -> dict[str, Any]:
-    """The same as JSON has it."""
+    """Describe the results as JSON."""
     return {
         "version": 1,
         "installed": dict(installed.packages),

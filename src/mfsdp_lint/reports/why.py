@@ -7,14 +7,14 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Call, Origin, Recipe, Source, Span
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, OneOf, Value, describe
+from mfsdp_lint.megatron.startup.resolve import Change
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.command_line_overrides import COMMAND_LINE
 from mfsdp_lint.reports import Texts
+from mfsdp_lint.reports.printable import printable
 from mfsdp_lint.reports.settings import origin_document, recipe_document, span_document, target_document, value_document
 from mfsdp_lint.reports.snippet import Lines, lines_of
-from mfsdp_lint.results.printable import printable
-from mfsdp_lint.results.story import Step, Story
-from mfsdp_lint.startup.resolve import Change
-from mfsdp_lint.versions.target import Target
+from mfsdp_lint.reports.story import Step, Story
 
 _STEP = "  "
 _LONGEST = 96
@@ -22,14 +22,14 @@ _MOST_LINES = 3
 
 
 def render(recipe: Recipe, stories: Sequence[Story], texts: Texts) -> str:
-    """Every story, the conditions of its execution paths first where there are several."""
+    """Render every story, the conditions of its execution paths first if there are several."""
     lines = lines_of(texts)
     blocks = ["\n".join(_story(recipe, story, lines)) for story in stories]
     return "\n\n".join(blocks) + "\n"
 
 
 def document(recipe: Recipe, stories: Sequence[Story], target: Target, texts: Texts) -> dict[str, Any]:
-    """The same for programs. Version 1 only ever gains keys; `calls` begin with the outermost."""
+    """Describe the stories for programs. Version 1 only ever gains keys; `calls` begin with the outermost."""
     lines = lines_of(texts)
     return {
         "version": 1,
@@ -103,14 +103,14 @@ def _story(recipe: Recipe, story: Story, lines: Lines) -> Iterator[str]:
 
 
 def _changed(change: Change) -> str:
-    """What start-up makes of it; where that is not known, why there is something to tell at all."""
+    """Write the value after start-up; if that is not known, the reason."""
     if change.after == UNKNOWN:
         return "not known: it depends on what is not known here"
     return _worded(change.after) + (f", was {_worded(change.before)}" if change.before != UNKNOWN else "")
 
 
 def _sources(origin: Origin, calls: Sequence[Call]) -> list[Source]:
-    """The texts that the value comes from, without those in the calls that are told anyway."""
+    """Return the texts that the value comes from, without those in the calls that are shown anyway."""
     told = [(call.span.path, call.span.line, call.span.end_line) for call in calls]
     return [
         source
@@ -120,7 +120,7 @@ def _sources(origin: Origin, calls: Sequence[Call]) -> list[Source]:
 
 
 def _common(above: Sequence[Call], calls: Sequence[Call]) -> int:
-    """How many calls are still going on since the write before."""
+    """Count the calls that are still active since the write before."""
     same = 0
     while same < min(len(above), len(calls)) and above[same] == calls[same]:
         same += 1
@@ -128,14 +128,14 @@ def _common(above: Sequence[Call], calls: Sequence[Call]) -> int:
 
 
 def _calls(recipe: Recipe, origin: Origin) -> list[Call]:
-    """The calls that led to a write, the outermost first, without the one that started the recipe's function."""
+    """Return the calls that led to a write, outermost first, without the call that started the recipe's function."""
     calls = list(reversed(origin.calls))
     started = calls and recipe.kind == "function" and calls[0].function == ""
     return calls[1:] if started else calls
 
 
 def _value(story: Story, step: Step) -> Value:
-    """What was written; where that is not remembered, the last write is what it is in the end."""
+    """Return the value that was written; if it was not recorded, the last write has the setting's final value."""
     last = story.steps[-1] is step and step.path == story.path
     return story.value if last and step.origin.value == UNKNOWN else step.origin.value
 
@@ -167,7 +167,7 @@ def _because(origin: Origin) -> str:
 
 
 def _outside(names: str) -> str:
-    """Where options, and variables, are given."""
+    """Name the places where options, and variables, are given."""
     given = names.split(", ")
     variables = any(name.startswith("$") for name in given)
     options = not all(name.startswith("$") for name in given)
@@ -197,7 +197,7 @@ def _indent(depth: int) -> str:
 
 
 def _code(span: Span, lines: Lines) -> list[str]:
-    """The lines of a span as they stand, without what they share in front; of many, the first ones."""
+    """Return the lines of a span without their common indentation; of many, the first ones."""
     text = lines(span.path)
     found = text[span.line - 1 : min(span.end_line, len(text))]
     shown = found if len(found) <= _MOST_LINES else found[: _MOST_LINES - 1]

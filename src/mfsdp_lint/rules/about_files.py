@@ -1,9 +1,11 @@
-"""What is said of a file itself, and of what silences findings in it. No recipe decides these; they are no data."""
+"""Findings about files, and about comments and baselines that silence findings. No rule file has them."""
 
 from __future__ import annotations
 
-from mfsdp_lint.core.finding import Severity
+from mfsdp_lint.core.finding import Finding, Severity, fingerprint
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.inputs.sources import Problem
 
 UNREADABLE = "MFSDP901"
 MALFORMED_COMMENT = "MFSDP902"
@@ -11,11 +13,12 @@ UNUSED_COMMENT = "MFSDP903"
 RAISES = "MFSDP904"
 INTERNAL = "MFSDP905"
 STALE_ENTRY = "MFSDP906"
+UNDECIDED = "MFSDP907"
 
 
 @dataclass(frozen=True, slots=True)
 class AboutFiles:
-    """One of them. `severities` are those that it can have; `fix` says what the remedy is."""
+    """A kind of finding about files. `severities` are those that it can have; `fix` describes the remedy."""
 
     code: str
     name: str
@@ -80,7 +83,43 @@ ABOUT_FILES = (
         "rules that were run.",
         "run once with --update-baseline, or take the entry's line out of the file",
     ),
+    AboutFiles(
+        UNDECIDED,
+        "undecided-setting",
+        ("info", "warning"),
+        "A setting that decides a rule is not known, because a call in your own files is not followed.",
+        "A rule says nothing about what it does not know, and that must not look like what is right. It is told where "
+        "one value of the setting would make a rule of level error or warning fire: once for each call that is not "
+        "followed, or variable of the environment that nobody sets, and for no argument of your function or program, "
+        "and nothing that upstream's code or a model's files decide. With the preset `strict` it is a warning.",
+        "give the value with the --set that the message tells; or write it where it can be read",
+    ),
 )
 
 FILE_CODES = tuple(each.code for each in ABOUT_FILES)
 """The codes that no rule has."""
+
+_SAID = {
+    "unreadable": (UNREADABLE, "unreadable-file", "not checked: ", ""),
+    "foreign": (UNREADABLE, "unreadable-file", "not checked: ", ""),
+    "comment": (MALFORMED_COMMENT, "malformed-suppression", "", "the comment silences nothing"),
+    "internal": (INTERNAL, "internal-error", "not checked to the end: ", "what is wrong here may not be told"),
+}
+"""By the kind of a problem: code and name of its finding, what stands before its message, and what it leads to."""
+
+
+def file_finding(problem: Problem) -> Finding:
+    """Make the finding about a file that was not judged at all, or about a comment in it."""
+    code, name, before, consequence = _SAID[problem.kind]
+    return Finding(
+        code=code,
+        name=name,
+        severity="error" if problem.kind in ("unreadable", "internal") else "info",
+        stage="never",
+        message=before + problem.message,
+        span=Span(problem.path, problem.line, problem.column, problem.line, problem.column),
+        consequence=consequence,
+        enforced_by="nobody",
+        fingerprint=fingerprint(code, problem.path, problem.message),
+        content_fingerprint=fingerprint(code, problem.message),
+    )

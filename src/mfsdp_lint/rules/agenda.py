@@ -1,26 +1,19 @@
-"""What to ask about a variant: the rules of one site, put so that a recipe that none is about is soon done with."""
+"""Questions about a variant: the rules of one site, arranged so that a recipe that no rule concerns is judged fast."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
 
-from mfsdp_lint.conditions.applicability import Site
-from mfsdp_lint.conditions.language import Condition
-from mfsdp_lint.conditions.nodes import Junction, Node
+from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions.language import Condition
+from mfsdp_lint.megatron.conditions.nodes import Junction, Node
 from mfsdp_lint.rules.model import Case, Rule, Sees
-from mfsdp_lint.rules.views import Views
+from mfsdp_lint.rules.views import Clause, Views
 
 _NOTHING: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """One arm of what has to hold, and the settings in it."""
-
-    node: Node
-    paths: frozenset[str]
 
 
 class RuleQuestion:
@@ -37,7 +30,7 @@ class RuleQuestion:
         self._cases: tuple[tuple[Clause, ...], ...] | None = None
 
     def answer(self, views: Views) -> Case | None:
-        """The case in which the rule is broken, if one is."""
+        """Find the case in which the rule is broken; None if there is none."""
         applies: dict[Sees, bool] = {}
         for number, case in enumerate(self.rule.cases):
             sees = case.sees
@@ -49,27 +42,35 @@ class RuleQuestion:
 
     @property
     def cases(self) -> tuple[tuple[Clause, ...], ...]:
-        """What has to hold in each case on top."""
+        """The further clauses that have to hold in each case."""
         if self._cases is None:
             self._cases = tuple(_arms(case.when) if case.when else () for case in self.rule.cases)
         return self._cases
 
 
 def _hold(clauses: Sequence[Clause], sees: Sees, views: Views) -> bool:
-    """Whether all of them hold. Those that start-up has no say in are asked first, for it takes time to work out."""
+    """Tell whether all clauses hold; clauses that start-up cannot change come first, since resolving it is slow."""
     written, changeable = views.written, _NOTHING if sees == "written" else views.changeable
     changed = []
     for clause in clauses:
         if not changeable.isdisjoint(clause.paths):
-            changed.append(clause.node)
-        elif not clause.node.truth(written):
+            changed.append(clause)
+        elif not _holds(clause, written, views):
             return False
     if changed:
         seen = views.of(sees)
-        for node in changed:
-            if not node.truth(seen):
+        for clause in changed:
+            if not _holds(clause, seen, views):
                 return False
     return True
+
+
+def _holds(clause: Clause, variant: Variant, views: Views) -> bool:
+    """Tell whether a clause is true; an undecided one is added to `views.open`."""
+    truth = clause.node.truth(variant)
+    if truth is None:
+        views.open.append(clause)
+    return truth is True
 
 
 class Gate:
@@ -88,16 +89,16 @@ class Gate:
         self._questions: tuple[RuleQuestion, ...] | None = None
 
     def open(self, views: Views) -> bool:
-        """Whether any question behind it may have an answer."""
+        """Tell whether any question behind the gate may have an answer."""
         if self._questions == ():
             return False
         if views.changeable.isdisjoint(self.clause.paths):
-            return bool(self.clause.node.truth(views.written))
-        return any(self.clause.node.truth(views.of(sees)) for sees in self.sees)
+            return _holds(self.clause, views.written, views)
+        return any(_holds(self.clause, views.of(sees), views) for sees in self.sees)
 
     @property
     def questions(self) -> tuple[RuleQuestion, ...]:
-        """Those of the rules that say something at the site."""
+        """The questions of the rules that apply at the site."""
         if self._questions is None:
             here = (rule.at(self.site.target, self.site.front_end) for rule in self.rules)
             self._questions = tuple(RuleQuestion(rule) for rule in here if rule is not None)
@@ -113,7 +114,7 @@ class Agenda:
     of_text: tuple[Rule, ...] = ()
 
     def broken(self, views: Views) -> Iterator[tuple[Rule, Case]]:
-        """The rules that a variant breaks, each with the case."""
+        """Yield the rules that a variant breaks, each with the case."""
         for gate in self.gates:
             if gate.open(views):
                 for question in gate.questions:
@@ -127,7 +128,7 @@ _known: dict[tuple[tuple[int, ...], Site], tuple[Sequence[Rule], Agenda]] = {}
 
 
 def agenda(rules: Sequence[Rule], site: Site) -> Agenda:
-    """The rules as they read at a site."""
+    """Return the agenda of the rules at a site, cached."""
     key = tuple(map(id, rules)), site
     if key not in _known:
         while len(_known) >= _KEPT:

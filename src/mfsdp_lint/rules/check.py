@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from mfsdp_lint.conditions.applicability import Site
-from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.finding import Edit, IsLinted, Safety, Severity
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Source, Span, Variant
@@ -14,15 +12,18 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Plain, is_known_as
 from mfsdp_lint.inputs.faults import Faults, contained
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions.language import Condition
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.progress import tell
 from mfsdp_lint.rules.agenda import Agenda, agenda
 from mfsdp_lint.rules.completed import completed
 from mfsdp_lint.rules.model import Case, FixSpec, Rule
 from mfsdp_lint.rules.strength import stronger
 from mfsdp_lint.rules.text import Passage, broken_text, passages
+from mfsdp_lint.rules.undecided import Undecided, undecided
 from mfsdp_lint.rules.views import Views
 from mfsdp_lint.rules.writes import Assignment, broken
-from mfsdp_lint.versions.target import Target
 
 Blamed = tuple[str, Origin, list[Source]]
 """A setting, who wrote it, and the places where it can be changed, the one that decides it first."""
@@ -30,10 +31,10 @@ Blamed = tuple[str, Origin, list[Source]]
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What has to be changed in a variant to remove a violation; settings that are as they should be are left out.
+    """Changes in a variant that remove a violation; settings that have their right value already are left out.
 
-    `drop` are settings that say nothing any more then. `rename` has what is no setting, and the one that was meant.
-    `why` says why it is safe, or not.
+    `drop` are settings without effect after the fix. `rename` maps a path that is no setting to the setting that was
+    meant. `edits` may change the settings in `may_change`. `why` says why the remedy is safe, or not.
     """
 
     set: Mapping[str, Plain]
@@ -42,14 +43,15 @@ class Remedy:
     edits: tuple[Edit, ...] = ()
     drop: tuple[str, ...] = ()
     rename: Mapping[str, str] = field(default_factory=dict)
+    may_change: tuple[str, ...] = ()
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Primary:
-    """What a violation points at: a setting and the text that decides it, or the recipe itself (setting "").
+    """Target of a violation: a setting and the text that decides it, or the recipe itself (setting "").
 
-    `handed_on` is where the setting is written, if that is another place.
+    `handed_on` is the place where the setting is written, if that is another place.
     """
 
     setting: str
@@ -81,8 +83,9 @@ class Violation:
 
     @property
     def severity(self) -> Severity:
-        """How bad it is. What only goes wrong once a caller turns FSDP on by a parameter is a warning, and so is what
-        the launch script of the recipe puts right."""
+        """Severity of the violation. An error becomes a warning if it needs a caller to turn FSDP on by a parameter,
+        or if the recipe's launch script corrects it.
+        """
         is_open = self.variant.exposed or self.completed_by
         return "warning" if is_open and self.case.severity == "error" else self.case.severity
 
@@ -103,13 +106,15 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The rules that fire in each of some recipes, in their order: `of` holds them by the recipe's id."""
+    """The rules that fire in each of some recipes, in their order: `of` holds them by the recipe's id, and `undecided`
+    what could not be decided."""
 
     recipes: Sequence[Recipe]
     target: Target
     rules: Sequence[Rule]
     is_linted: IsLinted
     of: Mapping[int, tuple[Hit, ...]]
+    undecided: Mapping[int, tuple[Undecided, ...]]
 
 
 def hits(
@@ -121,25 +126,30 @@ def hits(
     sources: Sources | None = None,
     faults: Faults | None = None,
 ) -> Hits:
-    """Which rules fire; for recipes that were looked at `before`, by the same rules, that is known.
+    """Find the rules that fire; recipes judged `before`, by the same rules, keep their results.
 
-    Rules about text need the `sources` that the recipes were read from. Where a rule itself fails, `faults` is told,
-    and that recipe has no hits.
+    Rules about text need the `sources` that the recipes were read from. If a rule itself fails, the failure goes to
+    `faults`, and that recipe has no hits.
     """
-    known = before.of if before is not None and before.rules == rules else {}
+    same = before if before is not None and before.rules == rules else None
     agendas: dict[FrontEnd, Agenda] = {}
-    found = {}
+    found: dict[int, tuple[Hit, ...]] = {}
+    open_: dict[int, tuple[Undecided, ...]] = {}
     for number, recipe in enumerate(recipes):
         tell("recipes judged", number, len(recipes))
         front_end = recipe.front_end
         if front_end not in agendas:
             agendas[front_end] = agenda(rules, Site(target, front_end))
-        one = known.get(id(recipe), ())
-        if id(recipe) not in known:
-            with contained(faults, recipe.path):
-                one = tuple(_hits(recipe, agendas[front_end], target, is_linted, sources))
-        found[id(recipe)] = one
-    return Hits(recipes, target, rules, is_linted, found)
+        key = id(recipe)
+        found[key], open_[key] = (), ()
+        if same is not None and key in same.of:
+            found[key], open_[key] = same.of[key], same.undecided[key]
+            continue
+        with contained(faults, recipe.path):
+            not_decided: list[Undecided] = []
+            found[key] = tuple(_hits(recipe, agendas[front_end], target, is_linted, sources, not_decided))
+            open_[key] = tuple(not_decided)
+    return Hits(recipes, target, rules, is_linted, found, open_)
 
 
 def violations(
@@ -151,17 +161,17 @@ def violations(
     every: bool = False,
     sources: Sources | None = None,
 ) -> list[Violation]:
-    """Everything that the recipes break, one entry for each variant and rule, in the order of the recipes.
+    """List all violations of the recipes, one for each variant and rule, in the order of the recipes.
 
-    Where several rules say the same of a variant, the strongest alone is kept, unless `every` one is wanted.
+    If several rules report the same of a variant, only the strongest is kept, unless `every` one is wanted.
     """
     return violations_of(hits(recipes, target, rules, is_linted, sources=sources), every=every)
 
 
 def violations_of(found: Hits, *, every: bool = False, faults: Faults | None = None) -> list[Violation]:
-    """What the rules that fire come to. Where that cannot be worked out, `faults` is told."""
+    """Build the violations of the rules that fire. A failure while doing so goes to `faults`."""
     fired = [hit for recipe in found.recipes for hit in found.of[id(recipe)]]
-    writes = _Writes(found.recipes, fired)
+    writes = _Writes(found.recipes, fired, faults)
     cured = completed(found.recipes, {key: [_fired(hit) for hit in several] for key, several in found.of.items()})
     broken = []
     for hit in fired if every else strongest(fired, found.rules):
@@ -191,9 +201,9 @@ def _violation(hit: Hit, writes: _Writes, found: Hits) -> Violation:
 
 
 def strongest(hits: Sequence[Hit], rules: Sequence[Rule]) -> list[Hit]:
-    """Those that no other hit of the same variant makes superfluous.
+    """Drop the hits that another hit of the same variant makes superfluous.
 
-    An assignment that a rule about settings has something to say of needs no rule about assignments.
+    A hit about an assignment is dropped if a rule about settings has a hit for the same setting.
     """
     above = stronger(rules)
     fired = {(id(hit.variant), hit.rule.code) for hit in hits}
@@ -207,7 +217,7 @@ def strongest(hits: Sequence[Hit], rules: Sequence[Rule]) -> list[Hit]:
 
 
 def hits_of(recipe: Recipe, views: Views, asked: Agenda) -> Iterator[Hit]:
-    """What one variant of a recipe breaks: the rules about settings."""
+    """Yield the hits of one variant of a recipe: the rules about settings."""
     for rule, case in asked.broken(views):
         if any(_says(views.written, path, value) for path, value in rule.intended.items()):
             continue
@@ -219,26 +229,34 @@ def hits_of(recipe: Recipe, views: Views, asked: Agenda) -> Iterator[Hit]:
 
 
 def _says(written: Variant, path: str, value: Plain) -> bool:
-    """Whether somebody wrote this value; a default that nobody chose is not meant."""
+    """Tell whether a file writes this value; a default is not a choice."""
     origin = written.origin(path)
     return origin is not None and origin.how != "default" and is_known_as(written.value(path), value)
 
 
 def _hits_of_writes(recipe: Recipe, views: Views, asked: Agenda, is_linted: IsLinted) -> Iterator[Hit]:
-    """The same of the rules about assignments, as far as the user's own files make them."""
+    """Yield the hits of the rules about assignments, for assignments in the user's own files."""
     for rule in asked.of_writes:
         for case, seen, assignment in broken(rule, views, is_linted):
             yield Hit(rule, case, recipe, views.written, seen, (assignment.path,), assignment)
 
 
 def _hits_of_text(recipe: Recipe, views: Views, found: Iterable[tuple[Rule, Sequence[Passage]]]) -> Iterator[Hit]:
-    """The same of the rules about the text of a recipe's file."""
+    """Yield the hits of the rules about the text of a recipe's file."""
     for rule, passages_of_it in found:
         for case, seen, passage in broken_text(rule, views, passages_of_it):
             yield Hit(rule, case, recipe, views.written, seen, (), passage=passage)
 
 
-def _hits(recipe: Recipe, asked: Agenda, target: Target, is_linted: IsLinted, sources: Sources | None) -> Iterator[Hit]:
+def _hits(
+    recipe: Recipe,
+    asked: Agenda,
+    target: Target,
+    is_linted: IsLinted,
+    sources: Sources | None,
+    not_decided: list[Undecided],
+) -> Iterator[Hit]:
+    """Yield all hits; undecided settings of the recipe's own ways are added to `not_decided`."""
     site = Site(target, recipe.front_end)
     shown = set()
     texts = [(rule, passages(rule, recipe, sources, is_linted)) for rule in asked.of_text] if sources else []
@@ -254,13 +272,16 @@ def _hits(recipe: Recipe, asked: Agenda, target: Target, is_linted: IsLinted, so
                 continue
             shown.add(hit.rule.code)
             yield hit
+        if not variant.exposed and views.open:
+            not_decided += undecided(recipe, views, asked, shown)
 
 
 class _Writes:
-    """Which variants take a setting from the same written place, and whether a rule fires in all of them."""
+    """Index of the variants that take a setting from each written place, and of the variants that break each rule."""
 
-    def __init__(self, recipes: Sequence[Recipe], hits: Sequence[Hit]) -> None:
-        self._variants = [variant for recipe in recipes for variant in (*recipe.variants, *recipe.exposed)]
+    def __init__(self, recipes: Sequence[Recipe], hits: Sequence[Hit], faults: Faults | None = None) -> None:
+        self._recipes = recipes
+        self._faults = faults
         self._pieces = {
             id(variant)
             for recipe in recipes
@@ -273,36 +294,38 @@ class _Writes:
             self._broken[hit.rule.code].add(id(hit.variant))
 
     def _readers_of(self, path: str) -> Mapping[Span, set[int]]:
-        """The variants that take a setting from each of the places that any takes it from."""
+        """Map each place that a setting is taken from to the variants that take it from there."""
         if path not in self._readers:
             readers: dict[Span, set[int]] = defaultdict(set)
-            for variant in self._variants:
-                for place in _everywhere(variant.origin(path)):
-                    readers[place.span].add(id(variant))
+            for recipe in self._recipes:
+                # The hit that asks for this may be of another file.
+                with contained(self._faults, recipe.path):
+                    for place, reader in _taken_from(recipe, path):
+                        readers[place].add(reader)
             self._readers[path] = readers
         return self._readers[path]
 
     def only_broken(self, code: str, path: str, span: Span, excused: Collection[int] = ()) -> bool:
-        """Whether everyone who takes `path` from there breaks the rule, so that changing it there harms nobody.
+        """Tell whether all variants that take `path` from there break the rule, so that changing it there harms none.
 
-        A file of overrides is only a piece of a configuration: where a program reads it, the program tells who is fine.
-        Those who are `excused` need not break the rule.
+        A file of overrides is only a piece of a configuration: if a program reads it, the program's variants decide.
+        Variants in `excused` need not break the rule.
         """
         readers = self._readers_of(path).get(span, set())
         return (readers - self._pieces or readers) <= self._broken[code].union(excused)
 
 
 def _primary(hit: Hit, writes: _Writes, is_linted: IsLinted) -> Primary:
-    """The written line of the user's whose change removes the problem.
+    """Find the line of the user's files whose change removes the problem.
 
-    In this order: the write of the bad value, unless somebody who is fine shares it; the first of the writes that
-    turned on what the value is bad for; the constructor call that left the bad value at its default; the write of the
-    bad value that is fine on other paths through the same recipe; the recipe.
+    In this order: the write of the bad value, unless a variant without the mistake shares it; the first of the writes
+    that turned on the feature that conflicts with the value; the constructor call that left the bad value at its
+    default; the write of a bad value that is right on other paths through the same recipe; the recipe.
     """
     if hit.assignment:
         origin = hit.assignment.origin
         # Of a value it is the value that is wrong, of a name that is no field the name, which stands before it.
-        if hit.rule.written == "undeclared":
+        if hit.rule.written != "replaced":
             return Primary(hit.assignment.path, origin.span, origin.function)
         return _at(hit.assignment.path, origin, origin.places(is_linted)[0])
     if hit.passage:
@@ -323,7 +346,7 @@ def _variants(recipe: Recipe) -> set[int]:
 
 
 def _unshared(hit: Hit, blamed: Sequence[Blamed], writes: _Writes, excused: Collection[int] = ()) -> list[Blamed]:
-    """The settings that can be changed without harm to anybody, with the places where they can."""
+    """Find the settings that can be changed without harm to other variants, with the places where they can."""
     found = []
     for path, origin, places in blamed:
         harmless = [place for place in places if writes.only_broken(hit.rule.code, path, place.span, excused)]
@@ -336,15 +359,22 @@ def _at(path: str, origin: Origin, place: Source) -> Primary:
     return Primary(path, place.span, place.function, None if written_there else origin.point)
 
 
+def _taken_from(recipe: Recipe, path: str) -> Iterator[tuple[Span, int]]:
+    """Yield the places that the variants of a recipe take a setting from, each with the variant."""
+    for variant in (*recipe.variants, *recipe.exposed):
+        for place in _everywhere(variant.origin(path)):
+            yield place.span, id(variant)
+
+
 def _everywhere(origin: Origin | None) -> list[Source]:
-    """All places that a value comes through."""
+    """Return all places that a value is handed through."""
     return [] if origin is None else [Source(origin.point, origin.function), *origin.sources]
 
 
 def _blamed(hit: Hit, settings: Sequence[Condition], is_linted: IsLinted) -> list[Blamed]:
-    """The settings among these that made the rule fire, as far as the user's own files wrote them.
+    """Find the settings among these that made the rule fire and that the user's own files wrote.
 
-    Each with the places in these files where it can be changed, the one that decides it first.
+    Each has the places in these files where it can be changed, the deciding one first.
     """
     found = []
     for path in (path for setting in settings for path in setting.deciding(hit.seen)):
@@ -359,7 +389,7 @@ def _remedy(hit: Hit) -> Remedy | None:
     fix = hit.rule.fix_for(hit.variant, hit.seen)
     if fix is None or fix.none:
         return None
-    safe = fix.is_safe(hit.seen if hit.passage else hit.variant)
+    safe = fix.is_safe(hit.seen if hit.passage or hit.assignment else hit.variant)
     now, wanted = hit.variant.value, _to_set(fix, hit.assignment)
     return Remedy(
         set={path: value for path, value in wanted if not is_known_as(now(path), value)},
@@ -368,12 +398,13 @@ def _remedy(hit: Hit) -> Remedy | None:
         edits=(hit.passage.edit,) if hit.passage and hit.passage.edit else (),
         drop=fix.drop,
         rename=_to_rename(fix, hit.assignment),
+        may_change=hit.passage.sets if hit.passage else (),
         why=_why(fix, safe=safe),
     )
 
 
 def _why(fix: FixSpec, *, safe: bool) -> str:
-    """Why a fix is safe, or not, in the rule's own words."""
+    """Explain in the rule's own words why a fix is safe, or not."""
     condition = " or ".join(each.in_full for _, each in fix.safe.entries)
     if safe:
         return "safe wherever the rule fires" if condition == "always" else f"safe because {condition}"
@@ -382,14 +413,16 @@ def _why(fix: FixSpec, *, safe: bool) -> str:
 
 
 def _to_rename(fix: FixSpec, assignment: Assignment | None) -> Mapping[str, str]:
-    """The name that is no field, and the setting that was meant."""
+    """Map the path with the undeclared name to that of the setting that was meant."""
     if not fix.rename or assignment is None:
         return {}
     section, _, _ = assignment.path.rpartition(".")
-    return {assignment.path: f"{section}.{assignment.facts[fix.rename]}"}
+    meant = f"{section}.{assignment.facts[fix.rename]}".lstrip(".")
+    whole = str(assignment.facts["write.whole"])
+    return {whole: meant + whole.removeprefix(assignment.path)}
 
 
 def _to_set(fix: FixSpec, assignment: Assignment | None) -> Iterable[tuple[str, Plain]]:
-    """What a fix sets; `write.path: write.after` stands for what start-up makes of the assignment at hand."""
+    """Yield the settings of a fix; `write.path: write.after` means the value that start-up makes of the assignment."""
     for path, value in fix.set.items():
         yield (assignment.path, assignment.after) if assignment and path == "write.path" else (path, value)

@@ -16,9 +16,9 @@ Place = tuple[str, int]
 
 
 def completed(recipes: Sequence[Recipe], fired: Fired) -> dict[tuple[int, str], str]:
-    """By a recipe's id and the code of a rule that fires in it: the script that launches it so that this does not.
+    """Find the launch scripts that keep a rule from firing in their recipe, by the recipe's id and the rule's code.
 
-    The script has to say a value that makes the difference; that nothing fires where a value is not known is no cure.
+    The script has to set a value that makes the difference; an unknown value, for which no rule fires, is no cure.
     """
     launches: dict[Place, list[Recipe]] = defaultdict(list)
     for recipe in recipes:
@@ -48,7 +48,7 @@ def _cures(launch: Recipe, code: str, seen: Variant, witnesses: Sequence[str], f
 
 
 def _says_otherwise(launch: Recipe, path: str, value: Value) -> bool:
-    """Whether the launch script, or a file that it names, gives a setting another value, on every way."""
+    """Tell whether the launch script, or a file that it names, gives a setting another value, on every way."""
     said_in = {launch.path, *(path for path, line, _ in launch.pieces if not line)}
     return bool(launch.variants) and all(
         isinstance(variant.value(path), Known)

@@ -22,7 +22,7 @@ class ErrorText:
     template: str
 
     def of(self, variant: Variant) -> str:
-        """The text for one variant's values; where a value is not known, the longest piece that is."""
+        """Fill in one variant's values; if a value is not known, return the longest piece that is."""
         pieces = [""]
         for index, piece in enumerate(_HOLE.split(self.template)):
             if index % 2 == 0:
@@ -34,9 +34,9 @@ class ErrorText:
         return max((piece.strip() for piece in pieces), key=len)
 
     def fixed(self) -> str:
-        """The longest piece that is the same for every configuration."""
+        """Return the longest piece that is the same for every configuration."""
         return max((piece.strip() for piece in _HOLE.split(self.template)[::2]), key=len)
 
     def pieces(self) -> tuple[str, ...]:
-        """What is the same for every configuration, in its order."""
+        """Return the pieces that are the same for every configuration, in their order."""
         return tuple(piece for piece in _HOLE.split(self.template)[::2] if piece.strip())

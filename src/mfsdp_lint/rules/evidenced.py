@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mfsdp_lint.conditions.applicability import Site
 from mfsdp_lint.core.front_ends import MEGATRON_LM
-from mfsdp_lint.versions.ranges import HEAD, numbers
-from mfsdp_lint.versions.releases import CORE_RELEASES, RELEASES
-from mfsdp_lint.versions.target import Target
+from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.versions.ranges import HEAD, numbers
+from mfsdp_lint.megatron.versions.releases import CORE_RELEASES, RELEASES
+from mfsdp_lint.megatron.versions.target import Target
 
 BRIDGE = tuple(dict.fromkeys(release.data for release in RELEASES))
 """The releases of Megatron-Bridge with data of their own: one of every line, and the development branch."""
@@ -16,20 +16,20 @@ CORE = (*{numbers(each.core)[:2]: each.core for each in CORE_RELEASES[:-1]}.valu
 
 
 def sites() -> dict[str, Site]:
-    """Every evidenced site, by the name that `evidence` of a rule file gives it."""
+    """Return every evidenced site, by the name that `evidence` of a rule file gives it."""
     return {version: bridge_site(version) for version in BRIDGE} | {
         f"core {version}": core_site(version) for version in CORE
     }
 
 
 def bridge_site(version: str) -> Site:
-    """A release of Megatron-Bridge with the core that it pins."""
+    """Return the site of a release of Megatron-Bridge with the core that it pins."""
     core = next(release.core for release in RELEASES if release.bridge == version)
     return Site(Target(version, core, "evidenced", assumed=False))
 
 
 def core_site(version: str) -> Site:
-    """Megatron-LM's command line; nothing there asks which Megatron-Bridge release goes with it."""
+    """Return the site of Megatron-LM's command line; its Megatron-Bridge release makes no difference there."""
     newest = RELEASES[-1]
     core = newest.core if version == newest.bridge else version
     return Site(Target(newest.bridge, core, "evidenced", assumed=False), MEGATRON_LM)

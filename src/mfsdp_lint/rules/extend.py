@@ -12,7 +12,7 @@ from mfsdp_lint.rules.model import Rule
 
 
 def rules_for(extensions: Sequence[str]) -> tuple[Rule, ...]:
-    """The tool's rules and those of some folders. Raises UsageError for a folder or a rule that is not right."""
+    """Load the tool's rules and those of some folders. Raises UsageError for a folder or a rule that is not right."""
     folders = [Path(extension) for extension in extensions]
     for folder in folders:
         if not folder.is_dir():
@@ -20,6 +20,4 @@ def rules_for(extensions: Sequence[str]) -> tuple[Rule, ...]:
     try:
         return extended_rules(folders)
     except RuleError as problem:
-        raise UsageError(f"extend-rules: {problem}") from None
-    except (OSError, UnicodeDecodeError) as problem:
         raise UsageError(f"extend-rules: {problem}") from None

@@ -6,15 +6,23 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, cast, get_args
 
-from mfsdp_lint.conditions.applicability import Applicability, parse_applicability
-from mfsdp_lint.conditions.byversion import ByVersion
-from mfsdp_lint.conditions.expressions import Expression
-from mfsdp_lint.conditions.language import SECTIONS, Condition, ConditionError, Terms, deferred, parse, parse_value
 from mfsdp_lint.core.values import Plain
+from mfsdp_lint.megatron.conditions.applicability import Applicability, parse_applicability
+from mfsdp_lint.megatron.conditions.byversion import ByVersion
+from mfsdp_lint.megatron.conditions.expressions import Expression
+from mfsdp_lint.megatron.conditions.language import (
+    SECTIONS,
+    Condition,
+    ConditionError,
+    Terms,
+    deferred,
+    parse,
+    parse_value,
+)
+from mfsdp_lint.megatron.versions.ranges import VersionError
 from mfsdp_lint.readers import registry
 from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.rules.model import Text
-from mfsdp_lint.versions.ranges import VersionError
 
 Component = Literal["te", "torch"]
 """What an example may give the version of."""
@@ -78,7 +86,7 @@ class Fields:
         return value
 
     def flag(self, key: str) -> bool:
-        """Whether a key says true; without it, false."""
+        """Read a key with true or false; false if it is missing."""
         value = self.data.pop(key, False)
         if not isinstance(value, bool):
             raise self.error(key, "expected true or false")
@@ -121,7 +129,7 @@ class Fields:
         return tuple(values)
 
     def raw_text(self, key: str) -> str:
-        """Text in which blanks and line ends count."""
+        """Read text in which blanks and line ends count."""
         value = self.data.pop(key, None)
         if not isinstance(value, str):
             raise self.error(key, "is missing" if value is None else "expected text")
@@ -135,7 +143,7 @@ class Fields:
             raise self.error(key, f"{text!r} is no pattern: {problem}") from None
 
     def kinds(self, key: str) -> tuple[str, ...]:
-        """Kinds of files, by the names of their readers."""
+        """Read kinds of files, by the names of their readers."""
         known = [reader.type.name for reader in registry.READERS]
         values = self.texts(key)
         for value in values:
@@ -171,14 +179,14 @@ class Fields:
         return [Fields.of(item, f"{self.where}: {key}[{index}]", self.checked) for index, item in enumerate(value)]
 
     def one_or_more(self, key: str) -> list[Fields]:
-        """Fields, or a list of them; none where there is nothing."""
+        """Read fields, or a list of them; none if the key is missing."""
         if isinstance(self.data.get(key), list):
             return self.list_of_fields(key)
         fields = self.fields(key)
         return [] if fields is None else [fields]
 
     def _versioned(self, key: str, required: bool = False) -> list[tuple[Applicability, str]]:
-        """Text, or one text for each range of versions."""
+        """Read text, or one text for each range of versions."""
         value = self.data.pop(key, None)
         if value is None and required:
             raise self.error(key, "is missing")

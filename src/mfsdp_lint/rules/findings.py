@@ -11,9 +11,9 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Span
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, OneOf, Value, describe
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.rules.check import Violation, violations
 from mfsdp_lint.rules.model import Rule
-from mfsdp_lint.versions.target import Target
 
 _MOST_PATHS_NAMED = 3
 
@@ -32,19 +32,19 @@ class Cause:
 
     @property
     def safety(self) -> Safety | None:
-        """Whether its fix is safe in every variant it is for; None where the rule has no fix."""
+        """Safety of the fix in every variant that it is for; None if the rule has no fix."""
         found = [violation.remedy.safety for violation in self.whole if violation.remedy]
         return None if not found else "unsafe" if "unsafe" in found else "safe"
 
     @property
     def why(self) -> str:
-        """Why it is safe, or not."""
+        """Reason why the fix is safe, or not."""
         remedies = (violation.remedy for violation in self.violations if violation.remedy)
         return next((remedy.why for remedy in remedies if remedy.safety == self.safety), "")
 
     @property
     def no_fix(self) -> str:
-        """Why the rule has no fix for it, in the rule's words; empty where it has one."""
+        """Reason why the rule has no fix, in the rule's words; empty if it has one."""
         fixes = (each.rule.fix_for(each.variant, each.seen) for each in self.violations)
         return next((fix.none for fix in fixes if fix and fix.none), "")
 
@@ -56,12 +56,12 @@ def check(
     is_linted: IsLinted,
     sources: Sources | None = None,
 ) -> list[Finding]:
-    """What the rules say of the recipes at a target, by place and code. See `causes` where fixes are planned."""
+    """Judge the recipes at a target; return the findings by place and code. See `causes` where fixes are planned."""
     return [cause.finding for cause in causes(violations(recipes, target, rules, is_linted, sources=sources))]
 
 
 def causes(found: Iterable[Violation]) -> list[Cause]:
-    """Violations of one rule that point at one place, together; ordered by place and code."""
+    """Group violations of one rule that point at one place; ordered by place and code."""
     groups: dict[tuple[str, Span], list[Violation]] = defaultdict(list)
     for violation in found:
         groups[violation.rule.code, violation.primary.span].append(violation)
@@ -111,7 +111,7 @@ def _message(group: Sequence[Violation]) -> str:
     here = [violation for violation in group if violation.target == first.target]
     conditions = {_condition(recipe) for recipe in _by_recipe(here)}
     if all(violation.variant.exposed for violation in group):
-        parts.append(f" when called with {' or '.join(sorted({violation.variant.when[0] for violation in group}))}")
+        parts.append(f" {_exposed(group)}")
     elif len(conditions) == 1 and (condition := conditions.pop()):
         parts.append(f" when {condition}")
     if all(violation.completed_by for violation in group):
@@ -120,6 +120,15 @@ def _message(group: Sequence[Violation]) -> str:
     if fix and fix.else_advice and first.remedy and first.remedy.safety == "unsafe":
         parts.append(f"; {fix.else_advice}")
     return "".join(parts)
+
+
+def _exposed(group: Sequence[Violation]) -> str:
+    """Describe how callers of a recipe, or the command that starts it, turn on the failing feature."""
+    by_variable = {each.variant.when[0]: each.variant.by_variable for each in group}
+    called = sorted(said for said, is_variable in by_variable.items() if not is_variable)
+    given = sorted(said for said, is_variable in by_variable.items() if is_variable)
+    parts = [f"{how} {' or '.join(said)}" for how, said in (("when called with", called), ("with", given)) if said]
+    return " or ".join(parts)
 
 
 def _by_recipe(group: Iterable[Violation]) -> list[list[Violation]]:
@@ -131,7 +140,7 @@ def _by_recipe(group: Iterable[Violation]) -> list[list[Violation]]:
 
 
 def _condition(broken: Sequence[Violation]) -> str:
-    """The execution paths on which a recipe is broken, in words; "" where it is broken on all of them."""
+    """Describe the execution paths on which a recipe is broken; "" if it is broken on all of them."""
     variants = broken[0].recipe.variants
     bad = {id(violation.variant) for violation in broken}
     if bad >= {id(variant) for variant in variants}:
@@ -153,7 +162,7 @@ def _affected(group: Sequence[Violation]) -> tuple[AffectedRecipe, ...]:
 
 
 def _notes(violation: Violation) -> tuple[Note, ...]:
-    """One note for every setting involved but the one pointed at, with the place where it was set."""
+    """Make one note for every setting involved but the primary one, with the place where it was set."""
     blamed = {path for setting in violation.rule.blame.value for path in setting.deciding(violation.seen)}
     primary, notes = violation.primary, []
     if primary.handed_on is not None:

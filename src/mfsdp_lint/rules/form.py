@@ -9,15 +9,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, cast, get_args
 
-from mfsdp_lint.conditions.byversion import ByVersion
-from mfsdp_lint.conditions.language import Meaning, Terms
 from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.core.recipe import Seen
 from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.megatron.conditions.byversion import ByVersion
+from mfsdp_lint.megatron.conditions.language import Meaning, Terms
+from mfsdp_lint.megatron.versions.ranges import VersionError, numbers
 from mfsdp_lint.rules.fields import SETTING, Fields, RuleError
 from mfsdp_lint.rules.model import (
+    STEP_VIEW,
     Backing,
     Blame,
     Case,
@@ -31,9 +33,9 @@ from mfsdp_lint.rules.model import (
     Rule,
     Sees,
     Showing,
+    View,
     Written,
 )
-from mfsdp_lint.versions.ranges import VersionError, numbers
 
 CODE = re.compile(r"[A-Z]+\d{3}")
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -43,9 +45,10 @@ _GROUP = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def read_terms(data: object, file: str, known: Terms = MappingProxyType({})) -> Terms:
-    """The terms of rules/terms.yaml: name → {meaning, condition | value}, each of which may use the ones before it.
+    """Read the terms of rules/terms.yaml: name → {meaning, condition | value}, each of which may use the ones before
+    it.
 
-    They come on top of those that are known already, of which none can mean something else.
+    They are added to the `known` terms, none of which can be redefined.
     """
     terms: dict[str, Meaning] = dict(known)
     for name, fields in Fields.of(data, file).items():
@@ -83,14 +86,14 @@ def _term(fields: object, where: str, terms: Terms, *, checked: bool = False) ->
 
 
 def read_rule(data: object, file: str, terms: Terms, *, checked: bool = False) -> Rule:
-    """One rule. Raises RuleError for an unknown field, a missing one, or a value that is not of its kind.
+    """Read one rule. Raises RuleError for an unknown field, a missing one, or a value that is not of its kind.
 
-    The conditions of one that was `checked` before are parsed when they are first asked, and so is what backs it.
+    The conditions of a rule that was `checked` before are parsed when they are first needed, and so is its backing.
     """
     fields = Fields.of(data, file, checked)
     backing = _backing(fields)
     message, consequence = fields.text("message", ""), fields.text("consequence", "")
-    sees = fields.choice("sees", Sees) if "sees" in fields else None
+    sees = _sees(fields) if "sees" in fields else None
     judges = fields.choice("judges", Judges, "settings")
     confirming = _confirming(fields, "confirm", terms)
     notices = fields.choice("notices", Seen) if judges == "text" and "notices" in fields else None
@@ -139,7 +142,7 @@ def _backing(fields: Fields) -> Callable[[], Backing]:
 
 @dataclass(frozen=True, slots=True)
 class _Confirming:
-    """What `confirm` says, of a rule or of a case; `unconfirmed` is why no tier does."""
+    """Value of `confirm`, of a rule or of a case; `unconfirmed` is the reason why no tier confirms it."""
 
     tier: Confirm = "none"
     showing: Showing = field(default_factory=Showing)
@@ -147,7 +150,7 @@ class _Confirming:
 
 
 def _confirming(fields: Fields, key: str, terms: Terms) -> _Confirming:
-    """A tier of the dry run; the same with what it takes, `{tier: …}`; or `{none: why there is none}`."""
+    """Read a tier of the dry run, a tier with its requirements (`{tier: …}`), or `{none: why there is none}`."""
     if not isinstance(fields.data.get(key), Mapping):
         return _Confirming(fields.choice(key, Confirm, "none"))
     inner = Fields.of(fields.data.pop(key), f"{fields.where}: {key}", fields.checked)
@@ -174,7 +177,7 @@ def _case(
         when=fields.condition("when", terms) if "when" in fields else None,
         severity=fields.choice("severity", Severity),
         stage=stage,
-        sees=fields.choice("sees", Sees, sees or by_stage),
+        sees=_sees(fields) if "sees" in fields else sees or by_stage,
         message=fields.template("message", message),
         consequence=fields.template("consequence", consequence),
         enforced_by=fields.by_version("enforced_by", EnforcedBy),
@@ -186,6 +189,14 @@ def _case(
     )
     fields.done()
     return case
+
+
+def _sees(fields: Fields) -> Sees:
+    """Read a view by its name, or `before STEP`, `after STEP`."""
+    sees = fields.text("sees")
+    if not fields.checked and sees not in get_args(View) and STEP_VIEW.fullmatch(sees) is None:
+        raise fields.error("sees", f"{sees!r} is none of {', '.join(get_args(View))}, before STEP, after STEP")
+    return sees
 
 
 def _blame(fields: Fields | None, terms: Terms) -> Blame:

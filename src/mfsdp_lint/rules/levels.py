@@ -1,4 +1,4 @@
-"""How severe the findings of a rule are, where a project says it otherwise."""
+"""Severities that a project gives to the findings of rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Levels:
     said: tuple[tuple[str, Severity], ...] = ()
 
     def of(self, code: str, severity: Severity) -> Severity:
-        """The severity of a finding that the rule gives `severity`."""
+        """Return the severity of a finding that the rule gives `severity`."""
         matching = [each for each in self.said if code.startswith(each[0])]
         if not matching:
             return severity
@@ -21,7 +21,7 @@ class Levels:
         return next(level for prefix, level in reversed(matching) if len(prefix) == most)
 
     def applied(self, finding: Finding) -> Finding:
-        """The finding, and what it says of each recipe, with the severity that counts here."""
+        """Give the finding, and its entry for each recipe, the severity that counts here."""
         if not self.said:
             return finding
         recipes = tuple(replace(each, severity=self.of(finding.code, each.severity)) for each in finding.recipes)

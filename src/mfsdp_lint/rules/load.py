@@ -1,43 +1,96 @@
-"""Where the rules come from: the tool's data file, which is made of `rules/*.yaml`, and folders of a team's own."""
+"""Sources of the rules: the tool's data file, which is made of `rules/*.yaml`, and folders of a team's own.
+
+A rule of the tool's own data file: what every run asks of it is known at once, the rest is read when asked for.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from mfsdp_lint.conditions.language import Terms
 from mfsdp_lint.core.plaindata import read_yaml
+from mfsdp_lint.core.records import fields
 from mfsdp_lint.core.store import Folder, store
+from mfsdp_lint.megatron.conditions.applicability import parse_applicability
+from mfsdp_lint.megatron.conditions.language import Condition, Terms, deferred
 from mfsdp_lint.rules.fields import RuleError
 from mfsdp_lint.rules.form import CheckedTerms, read_rule, read_terms
-from mfsdp_lint.rules.model import Rule
-from mfsdp_lint.rules.stored import StoredRule
+from mfsdp_lint.rules.model import Rule, Sees
 from mfsdp_lint.rules.strength import groups, stronger
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+_AT_ONCE = ("code", "name", "judges", "preset", "preview", "file")
+
+
+class StoredRule(Rule):
+    """Like any other rule, for whoever looks at it."""
+
+    __slots__ = ("_gate", "_read", "_versions", "_views")
+    _gate: Condition
+    _read: Callable[[], Rule]
+    _versions: str
+    _views: tuple[Sees, ...]
+
+    @classmethod
+    def of(cls, head: Mapping[str, Any], terms: Terms, read: Callable[[], Rule]) -> StoredRule:
+        """Make a rule from `head`, its summary by `checkout.py`; `read` gives the whole rule."""
+        rule = object.__new__(cls)
+        known = {name: head[name] for name in _AT_ONCE}
+        known |= {name: tuple(head[name]) for name in ("groups", "weaker_than")}
+        known |= {"_gate": deferred(head["gate"], terms), "_views": tuple(head["views"])}
+        known |= {"_versions": head["versions"], "_read": read}
+        for name, value in known.items():
+            object.__setattr__(rule, name, value)
+        return rule
+
+    def __new__(cls, *args: Any, **fields: Any) -> Any:
+        """Make an ordinary rule, for a copy with other fields (`replace`)."""
+        return Rule(*args, **fields)
+
+    def __getattr__(self, name: str) -> Any:
+        """Read a field that is not there yet."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name == "versions":  # the rest is read only for versions that it is about
+            return parse_applicability(self._versions).of_a_rule()
+        whole = self._read()
+        for each in fields(Rule):
+            object.__setattr__(self, each.name, getattr(whole, each.name))
+        return object.__getattribute__(self, name)
+
+    @property
+    def gate(self) -> Condition:
+        return self._gate
+
+    @property
+    def views(self) -> tuple[Sees, ...]:
+        return self._views
+
 
 TERMS_FILE = "terms.yaml"
 
 
 @cache
 def load_rules(folder: Path | None = None) -> tuple[Rule, ...]:
-    """All rules, ordered by code, of `folder`, or of the tool itself.
+    """Load all rules, ordered by code, of `folder`, or of the tool itself.
 
-    Raises RuleError for a file that does not have the form, and OSError where there is nothing to read.
+    Raises RuleError for a file that does not have the form, and OSError if there is nothing to read.
     """
     return _stored() if folder is None else rules_of(edited_rules(folder))
 
 
 def rules_of(files: Mapping[str, Any]) -> tuple[Rule, ...]:
-    """The same of the plain data of files, by file name."""
+    """Read the rules from the plain data of files, by file name."""
     return _together(_rules(files, read_terms(files[TERMS_FILE], TERMS_FILE)))
 
 
 def _stored() -> tuple[Rule, ...]:
-    """The tool's own rules, which were checked when its data file was made."""
+    """Load the tool's own rules, which were checked when its data file was made."""
     data = store()
     terms = CheckedTerms(data[f"rules/{TERMS_FILE}"])
 
@@ -49,7 +102,7 @@ def _stored() -> tuple[Rule, ...]:
 
 
 def extended_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
-    """The tool's rules and those of further folders, which may have terms of their own. Raises as `load_rules` does."""
+    """Load the tool's rules and those of further folders, with terms of their own. Raises as `load_rules` does."""
     found = list(load_rules())
     terms = read_terms(raw_rules()[TERMS_FILE], TERMS_FILE)
     for folder in folders:
@@ -70,12 +123,12 @@ def _together(rules: Iterable[Rule]) -> tuple[Rule, ...]:
 
 
 def raw_rules() -> Mapping[str, Any]:
-    """The tool's own rule files as plain data, by file name, each read when it is asked for."""
+    """Return the tool's own rule files as plain data, by file name, each read when it is first needed."""
     return Folder(store(), "rules")
 
 
 def edited_rules(folder: Path) -> Mapping[str, Any]:
-    """The rule files of a folder as plain data, by file name."""
+    """Read the rule files of a folder as plain data, by file name."""
     return {path.name: _read_yaml(path) for path in sorted(folder.glob("*.yaml"))}
 
 
@@ -85,11 +138,15 @@ def _read_yaml(path: Path) -> Any:
     try:
         return read_yaml(path)
     except yaml.YAMLError as problem:
-        raise RuleError(f"{path}: {problem}") from None
+        raise RuleError(f"{path}: {' '.join(str(problem).split())}") from None
+    except OSError as problem:
+        raise RuleError(f"{path}: {problem.strerror or problem}") from None
+    except ValueError:
+        raise RuleError(f"{path}: not UTF-8") from None
 
 
 def _check_together(rules: list[Rule]) -> None:
-    """What only shows among all rules: codes and names are unique, references exist."""
+    """Check all rules against each other: codes and names are unique, references exist, `weaker_than` has no circle."""
     seen: dict[str, Rule] = {}
     for rule in rules:
         for key in (rule.code, rule.name):

@@ -25,7 +25,7 @@ class Found:
 
 
 def lookup(text: str, rules: Sequence[Rule]) -> Found:
-    """A code ("mfsdp101"), a name, or an error: a line of it, a piece of it, or the traceback that it ended."""
+    """Find rules by code ("mfsdp101"), name, or error: a line of it, a piece of it, or the traceback that it ended."""
     word = text.strip().casefold()
     named = tuple(rule for rule in rules if word in (rule.code.casefold(), rule.name))
     if named:
@@ -39,12 +39,12 @@ def lookup(text: str, rules: Sequence[Rule]) -> Found:
 
 
 def errors(rule: Rule) -> Iterator[ErrorText]:
-    """Upstream's error texts for a rule, in every version."""
+    """Return upstream's error texts for a rule, in every version."""
     return (text for case in rule.cases for _, text in case.raises.entries)
 
 
 def _matched(pasted: str, rule: Rule) -> int:
-    """How many characters of an error text of the rule are in what was pasted, or the other way round; 0 for none."""
+    """Count the characters of a rule's error text in the pasted text, or of the latter in the former; 0 for none."""
     return max((_common(pasted, text) for text in errors(rule)), default=0)
 
 
@@ -72,6 +72,6 @@ def _nearest(pasted: str, rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def _plain(text: str) -> str:
-    """White space and letter case do not matter: terminals wrap, and launchers put the rank before each line."""
+    """Normalise white space and case, and drop ranks: terminals wrap, and launchers put ranks before lines."""
     lines = (re.sub(r"^\s*\[?(?:rank|default)\s?\d+\]?:\s?", "", line) for line in text.splitlines())
     return " ".join(" ".join(lines).split()).casefold()

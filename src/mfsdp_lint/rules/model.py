@@ -1,4 +1,4 @@
-"""What a rule is. One YAML file of `rules/` is one `Rule`, field by field; `form.py` reads it."""
+"""Definition of a rule. One YAML file of `rules/` is one `Rule`, field by field; `form.py` reads it."""
 
 from __future__ import annotations
 
@@ -6,25 +6,32 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeVar
 
-from mfsdp_lint.conditions.applicability import Applicability, Site
-from mfsdp_lint.conditions.byversion import ByVersion
-from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Seen, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known, Plain, describe
+from mfsdp_lint.megatron.conditions.applicability import Applicability, Site
+from mfsdp_lint.megatron.conditions.byversion import ByVersion
+from mfsdp_lint.megatron.conditions.language import Condition
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.rules.errortext import ErrorText
-from mfsdp_lint.versions.target import Target
 
-Sees = Literal["written", "validation", "run"]
-"""Which settings a case looks at: as they are written, as start-up validation finds them (after environment variables,
-mixed precision and communication overlap were applied), or as they are in the end."""
+View = Literal["written", "validation", "run"]
+
+Sees = str
+"""Which settings a case looks at: a `View`, or the settings before or after a step of start-up.
+
+They are as they are written, as start-up validation finds them (after environment variables, mixed precision and
+communication overlap were applied), or as they are in the end; `before STEP` and `after STEP` name a step of
+startup.yaml."""
+
+STEP_VIEW = re.compile(r"(before|after) (\S.*)")
 
 Judges = Literal["settings", "writes", "text"]
 """What a rule is about: the settings, the trace of assignments that made them, or the text of the file."""
 
-Written = Literal["undeclared", "replaced"]
+Written = Literal["undeclared", "refused", "replaced"]
 """Which assignments a rule about writes is about: those to a name that is no field, those that start-up replaces."""
 
 Preset = Literal["performance"]
@@ -50,7 +57,7 @@ class Text:
     template: str
 
     def of(self, variant: Variant) -> str:
-        """The sentence for one variant's values."""
+        """Fill in one variant's values."""
         return PLACEHOLDER.sub(lambda match: _said(variant, match[1]), self.template)
 
 
@@ -62,11 +69,12 @@ def _said(variant: Variant, path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """What a dry run of a case takes beside the settings, and what shows it where nothing is raised.
+    """Needs of a dry run of a case beside the settings, and the condition that shows it where nothing is raised.
 
-    `shows` is a condition on what was seen of a run (dryrun/seen.py): true of the run with the mistake, and not of the
-    one without. `keeps` are settings that the small model has as the recipe has them, though it trains without them
-    elsewhere. `saved_with` are the settings in which the run differs that saved what is loaded.
+    `shows` is a condition on the observations of a run (dryrun/seen.py): true of the run with the mistake, and not of
+    the run without it. `keeps` are settings that the small model takes from the recipe, though it trains without them
+    elsewhere. `saved_with` are the settings in which the run that saved the checkpoint differs from the run that loads
+    it.
     """
 
     shows: Condition | None = None
@@ -74,16 +82,16 @@ class Showing:
     saved_with: Mapping[str, Plain] = field(default_factory=dict)
 
     def at(self, site: Site) -> Showing:
-        """The same at one site."""
+        """Restrict its condition to one site."""
         return replace(self, shows=self.shows and self.shows.at(site))
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One form in which a rule is broken. `when` comes on top of the rule's `applies`; None: always.
+    """A form in which a rule is broken. `when` has to hold in addition to the rule's `applies`; None: always.
 
-    `sees` says which settings both look at, `confirm` which tier of a dry run decides it, at the least, and
-    `showing` how. Whoever writes the `intended` values knows about it: then it is an info.
+    `sees` names the settings that both look at, `confirm` the lowest tier of a dry run that decides it, and `showing`
+    how. Writing the `intended` values is deliberate: then the finding is an info.
     """
 
     when: Condition | None
@@ -100,7 +108,7 @@ class Case:
     intended: Mapping[str, Plain] = field(default_factory=dict)
 
     def at(self, site: Site) -> Case:
-        """The same at one site."""
+        """Restrict the case to one site."""
         return replace(
             self,
             when=self.when and self.when.at(site),
@@ -116,23 +124,23 @@ class Case:
 
     @property
     def enforcer(self) -> EnforcedBy:
-        """Who stops the run; to be asked at one site."""
+        """The part of the framework that stops the run; valid only for a case restricted to one site."""
         return next((who for _, who in self.enforced_by.entries), "nobody")
 
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """What a finding can point at, each a setting or a term (which stands for the settings in it).
+    """Possible targets of a finding, each a setting or a term (that is, the settings in it).
 
-    `value` are those whose value is wrong, `enabled_by` those that turned on what it is wrong for. Only the settings
-    that made the rule fire are considered.
+    `value` are those whose value is wrong, `enabled_by` those that turned on the feature that conflicts with it. Only
+    the settings that made the rule fire are considered.
     """
 
     value: tuple[Condition, ...]
     enabled_by: tuple[Condition, ...] = ()
 
     def at(self, site: Site) -> Blame:
-        """The same at one site."""
+        """Restrict the settings to one site."""
         return Blame(
             tuple(setting.at(site) for setting in self.value),
             tuple(setting.at(site) for setting in self.enabled_by),
@@ -141,14 +149,15 @@ class Blame:
 
 @dataclass(frozen=True, slots=True)
 class FixSpec:
-    """What removes the problem, or why nothing is offered: `none` says that in words, and the rest is empty then.
+    """Changes that remove the problem, or the reason why no fix is offered: `none` has the reason, and the rest is
+    empty then.
 
-    It is safe where `safe` is true and `unsafe` is not known to be; elsewhere `else_advice` is added to the message:
-    `unsafe` is for what a file of overrides need not say. `rename` names the setting that
-    was meant in place of the one that is written (`write.nearest`, see rules/writes.py). `drop` are settings that say
-    nothing any more then: what a recipe writes of them is taken out where it can be. `replace` is what a rule about
-    text puts in the place of what it found (see rules/text.py). Of several fixes of a rule the first one counts whose
-    `versions` and `when` hold.
+    The fix is safe where `safe` is true and `unsafe` is not known to be; elsewhere `else_advice` is added to the
+    message: `unsafe` is for settings that a file of overrides may leave out. `rename` names the setting that was meant
+    in place of the one that is written (`write.nearest`, see rules/writes.py). `drop` are settings without effect
+    after the fix: their writes are taken out where possible. `replace` is the text that a rule about text puts in the
+    place of its match (see rules/text.py). Of several fixes of a rule the first one counts whose `versions` and `when`
+    hold.
     """
 
     set: Mapping[str, Plain]
@@ -164,13 +173,13 @@ class FixSpec:
     replace: str | None = None
 
     def at(self, site: Site) -> FixSpec:
-        """The same at one site."""
+        """Restrict the fix to one site."""
         safe = self.safe.at(site)
         unsafe = self.unsafe and self.unsafe.at(site)
         return replace(self, safe=_only(safe and safe.at(site)), unsafe=unsafe, when=self.when and self.when.at(site))
 
     def is_safe(self, variant: Variant) -> bool:
-        """Whether it changes nothing that works; to be asked at one site."""
+        """Tell whether the fix changes nothing that works; valid only for a fix restricted to one site."""
         if self.unsafe is not None and self.unsafe.truth(variant):
             return False
         return any(bool(safe.truth(variant)) for _, safe in self.safe.entries)
@@ -205,7 +214,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Backing:
-    """What backs a rule: people and tests look at it, a run does not."""
+    """Evidence and examples of a rule: people and tests look at them, a run does not."""
 
     evidence: Mapping[str, tuple[Evidence, ...]]
     examples: tuple[Example, ...]
@@ -251,31 +260,36 @@ class Rule:
 
     @property
     def evidence(self) -> Mapping[str, tuple[Evidence, ...]]:
-        """Where upstream enforces it, by version."""
+        """Upstream's places that enforce the rule, by version."""
         return self.backing().evidence
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        """What it reports, and what it is silent about."""
+        """Examples that the rule reports, and examples about which it is silent."""
         return self.backing().examples
 
     @property
     def gate(self) -> Condition:
-        """What has to hold for the rule to say anything, as far as that is soon asked."""
+        """A necessary condition of the rule that is cheap to test."""
         return self.applies.first
 
     @property
     def views(self) -> tuple[Sees, ...]:
-        """Which settings its cases look at."""
+        """The settings that its cases look at."""
         return tuple(dict.fromkeys(case.sees for case in self.cases))
 
     @property
+    def is_about_reading(self) -> bool:
+        """True for a rule about words that start-up refuses to read, so that no setting is looked at."""
+        return self.written == "refused" or self.notices == "no-such-flag"
+
+    @property
     def is_on(self) -> bool:
-        """Whether it is on where nobody asks for more."""
+        """True if the rule is on by default."""
         return self.preset is None and not self.preview
 
     def at(self, target: Target, front_end: FrontEnd = BRIDGE) -> Rule | None:
-        """The same as it reads there: its cases, its terms as they are meant. None where it says nothing there."""
+        """Restrict the rule to a target: its cases there, its terms as they are meant there. None without a case."""
         site = Site(target, front_end)
         if self.code in front_end.spared or not self.versions.truth(site):
             return None
@@ -287,11 +301,11 @@ class Rule:
         return replace(self, applies=self.applies.at(site), blame=self.blame.at(site), cases=cases, fixes=fixes)
 
     def fix_for(self, variant: Variant, seen: Variant | None = None) -> FixSpec | None:
-        """The fix of one variant; to be asked at one site. `seen` has what there is to say of an assignment."""
+        """Find the fix of one variant, for a rule restricted to one site. `seen` has an assignment's facts."""
         looked = variant if seen is None or self.judges == "settings" else seen
         return next((fix for fix in self.fixes if fix.when is None or fix.when.truth(looked)), None)
 
 
 def _only(what: T | None) -> ByVersion[T]:
-    """What holds at one site, as something that holds everywhere."""
+    """Make a value of one site hold for all versions."""
     return ByVersion() if what is None else ByVersion.everywhere(what)

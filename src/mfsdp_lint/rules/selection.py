@@ -1,4 +1,4 @@
-"""Which rules count: `--select`, `--extend-select` and `--ignore` by code, by the beginning of codes, or by name."""
+"""Selection of rules: `--select`, `--extend-select` and `--ignore` by code, by the beginning of codes, or by name."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from mfsdp_lint.inputs.options import UsageError
 
 
 def selected(codes: Collection[str], select: Sequence[str], ignore: Sequence[str]) -> frozenset[str]:
-    """Those of `codes` that count. Where both sides match, the longer prefix decides, and between equals `ignore`.
+    """Select those of `codes` that count. If both sides match, the longer prefix decides; if equally long, `ignore`.
 
-    An empty `select` means all. What is given are codes and prefixes, see `resolved`.
+    An empty `select` means all. `select` and `ignore` have codes and prefixes, see `resolved`.
     """
     return frozenset(code for code in codes if longest(code, select or [""]) > longest(code, ignore))
 
 
 def longest(code: str, prefixes: Sequence[str]) -> int:
-    """The length of the longest prefix that matches, -1 where none does."""
+    """Return the length of the longest prefix that matches, -1 if none does."""
     return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=-1)
 
 
 def resolved(words: Sequence[str], names: Mapping[str, str], option: str) -> tuple[str, ...]:
-    """The words as codes and prefixes of codes; `names` has the name of every code.
+    """Convert the words to codes and prefixes of codes; `names` has the name of every code.
 
     Raises UsageError for a word that is neither a name nor the beginning of a code.
     """
@@ -33,7 +33,7 @@ def resolved(words: Sequence[str], names: Mapping[str, str], option: str) -> tup
 
 
 def _nearest(word: str, names: Mapping[str, str]) -> str:
-    """The name or code that looks most like it, and of equals the one that begins most like it, for the message."""
+    """Find the most similar name or code, among equals the one with the longest common beginning, for the message."""
     from difflib import SequenceMatcher
     from itertools import takewhile
 

@@ -1,4 +1,4 @@
-"""Which rules make which others say nothing new: one cause, one finding."""
+"""Order of strength among rules, so that one cause gives one finding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mfsdp_lint.rules.model import Rule
 
 
 def stronger(rules: Sequence[Rule]) -> Mapping[str, frozenset[str]]:
-    """The codes whose finding makes that of a code superfluous, by code: `weaker_than`, through groups and onwards."""
+    """Map each code to the codes whose finding makes its own superfluous: `weaker_than`, by groups, transitively."""
     members = groups(rules)
     direct = {
         rule.code: {code for name in rule.weaker_than for code in members.get(name, (name,))} - {rule.code}
@@ -18,7 +18,7 @@ def stronger(rules: Sequence[Rule]) -> Mapping[str, frozenset[str]]:
 
 
 def groups(rules: Sequence[Rule]) -> Mapping[str, tuple[str, ...]]:
-    """The codes of the rules that belong to each group."""
+    """Return the codes of the rules that belong to each group."""
     found: dict[str, list[str]] = {}
     for rule in rules:
         for name in rule.groups:

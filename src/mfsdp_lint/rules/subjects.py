@@ -1,4 +1,4 @@
-"""Which settings a rule looks at, read from the rule files as they are."""
+"""Settings that a rule looks at, read from the rule files as they are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORD = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def rules_about(path: str) -> dict[str, str]:
-    """The rules that look at a setting, by code: the name of each. Raises RuleError and OSError as `raw_rules` does."""
+    """Find the rules that look at a setting: their names by code. Raises RuleError and OSError as `raw_rules` does."""
     files = raw_rules()
     terms = files[TERMS_FILE]
     return {
@@ -26,7 +26,7 @@ def rules_about(path: str) -> dict[str, str]:
 
 
 def _mentioned(data: Any, terms: Mapping[str, Any]) -> set[str]:
-    """The settings that a rule names, and those that the terms in it stand for."""
+    """Collect the settings that a rule names, directly or through its terms."""
     found: set[str] = set()
     waiting = list(_words(data))
     while waiting:

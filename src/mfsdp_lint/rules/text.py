@@ -32,16 +32,17 @@ from mfsdp_lint.rules.writes import with_facts
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A place in a file that a rule's pattern found. `line` is the text of its first line."""
+    """A place in a file that a rule's pattern found. `line` is the text of its first line, `sets` as of a Notice."""
 
     span: Span
     line: str
     facts: Mapping[str, Plain]
     edit: Edit | None = None
+    sets: tuple[str, ...] = ()
 
 
 def passages(rule: Rule, recipe: Recipe, sources: Sources, is_linted: IsLinted) -> list[Passage]:
-    """What a rule is about in the files of a recipe; nothing in one that the rule is not for, or without text."""
+    """Find the passages in the files of a recipe that concern a rule; none in files of other kinds, or without text."""
     if rule.finds is None:
         noticed = [each for each in recipe.notices if each.kind == rule.notices and is_linted(each.span.path)]
         return [_noticed(rule, each, sources) for each in noticed]
@@ -54,7 +55,7 @@ def passages(rule: Rule, recipe: Recipe, sources: Sources, is_linted: IsLinted) 
 
 
 def broken_text(rule: Rule, views: Views, found: Sequence[Passage]) -> Iterator[tuple[Case, Variant, Passage]]:
-    """The passages that are wrong, each with its case and what there is to say of it beside a variant's settings."""
+    """Yield the passages that are wrong, each with its case and a variant's settings with the passage's facts."""
     for passage in found:
         for case in rule.cases:
             seen = with_facts(views.of(case.sees), passage.facts)
@@ -78,7 +79,8 @@ def _noticed(rule: Rule, notice: Notice, sources: Sources) -> Passage:
     fix = _replacement(rule)
     if fix is not None:
         fix = _GROUP.sub(lambda found: str(notice.facts.get(found[1], "")), fix)
-    return Passage(notice.span, _row(rows, notice.span), facts, None if fix is None else Edit(notice.span, fix))
+    edit = None if fix is None else Edit(notice.span, fix)
+    return Passage(notice.span, _row(rows, notice.span), facts, edit, notice.sets)
 
 
 _GROUP = re.compile(r"\\g<(\w+)>")

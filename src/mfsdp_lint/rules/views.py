@@ -5,29 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from mfsdp_lint.conditions.applicability import Site
-from mfsdp_lint.conditions.language import Condition
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known
-from mfsdp_lint.rules.model import Sees
-from mfsdp_lint.startup.resolve import WORLD_SIZE, Resolution, resolve
-from mfsdp_lint.startup.steps import Step, startup
+from mfsdp_lint.megatron.conditions.applicability import Site
+from mfsdp_lint.megatron.conditions.language import Condition
+from mfsdp_lint.megatron.conditions.nodes import Node
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, Resolution, after, resolve
+from mfsdp_lint.megatron.startup.steps import Step, startup
+from mfsdp_lint.rules.model import STEP_VIEW, Sees
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """An arm of a condition, and the settings in it."""
+
+    node: Node
+    paths: frozenset[str]
 
 
 class Views:
-    """One variant, at one site."""
+    """A variant at one site."""
 
-    __slots__ = ("_changeable", "_resolution", "site", "written")
+    __slots__ = ("_at_steps", "_changeable", "_resolution", "open", "site", "written")
 
     def __init__(self, written: Variant, site: Site) -> None:
+        self.open: list[Clause] = []
+        """What was asked and is not decided."""
         self.written = written
         self.site = site
         self._changeable: frozenset[str] | None = None
         self._resolution: Resolution | None = None
+        self._at_steps: dict[Sees, Variant] = {}
 
     def of(self, sees: Sees) -> Variant:
-        """The settings that a case looks at."""
+        """Return the settings that a case looks at."""
         match sees:
             case "written":
                 return self.written
@@ -35,6 +47,15 @@ class Views:
                 return self.resolution.validation
             case "run":
                 return self.resolution.run
+            case _:
+                return self._at(sees)
+
+    def _at(self, sees: Sees) -> Variant:
+        """Return the settings before or after a step."""
+        if sees not in self._at_steps:
+            steps = steps_until(sees, self.site)
+            self._at_steps[sees] = after(steps, self.written, self._world_size())
+        return self._at_steps[sees]
 
     @property
     def changeable(self) -> frozenset[str]:
@@ -45,7 +66,7 @@ class Views:
 
     @property
     def resolution(self) -> Resolution:
-        """What start-up makes of it."""
+        """The settings after start-up."""
         if self._resolution is None:
             self._resolution = resolve(
                 self.written, self.site.target, self._world_size(), front_end=self.site.front_end
@@ -70,8 +91,19 @@ class _Effect:
     spread: tuple[str, str] | None
 
 
+@cache
+def steps_until(sees: Sees, site: Site) -> tuple[Step, ...]:
+    """Return the steps up to the view `before STEP` or `after STEP`; none if start-up has no such step."""
+    match = STEP_VIEW.fullmatch(sees)
+    steps = startup(site.target, site.front_end)
+    places = [number for number, step in enumerate(steps) if match and step.name == match[2]]
+    if match is None or not places:
+        return ()
+    return steps[: places[0]] if match[1] == "before" else steps[: places[-1] + 1]
+
+
 def changeable(variant: Variant, site: Site) -> frozenset[str]:
-    """The settings that start-up may change in a variant: more than it does, and far cheaper to say."""
+    """Collect the settings that start-up may change in a variant: a superset of those it does, and far cheaper."""
     found: frozenset[str] = frozenset()
     for effect in _effects(site):
         if effect.when and found.isdisjoint(effect.asks) and effect.when.truth(variant) is False:

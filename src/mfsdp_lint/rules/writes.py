@@ -5,26 +5,117 @@ What a rule file can say of the assignment at hand are settings of their own, in
     write.path     what is written, as a path          write.value     what is written there
     write.owner    the class that lacks the field      write.name      the name that is no field
     write.nearest  the field that was probably meant   write.after     what start-up puts in its place
-    write.alike    how many fields it is much like
+    write.alike    how many fields it is much like     write.sure      whether the class is known, not presumed
+    write.whole    the path as the text has it, where that goes on behind the name
     write.step     the step of start-up that does it   write.line      upstream's line that does it
 
 `fix: {set: {write.path: write.after}}` writes what will run, `fix: {rename: write.nearest}` the name that was meant.
+
+Writes by name alone, as overrides in a file or on a command line are: which of their names are no fields.
+
+Only the path of such a write is known, and what the classes of the release declare. A class out of sight may have other
+fields, so a name is told only where it is nearly that of a field and no class of the release has it, or where other
+releases have it in this section.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from mfsdp_lint.core.finding import IsLinted
 from mfsdp_lint.core.nearest import nearest
-from mfsdp_lint.core.recipe import Origin, Setting, Settings, Undeclared, Variant
+from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting, Settings, Undeclared, Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import Known, Plain, Value, describe
+from mfsdp_lint.megatron.startup.resolve import Change
+from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.rules.model import Case, Rule, Written
 from mfsdp_lint.rules.views import Views
-from mfsdp_lint.startup.resolve import Change
+
+_ALIKE = 0.85
+_ALIKE_SECTIONS = 0.6  # the fields that are written in it tell as well
+_CONTAINER = "ConfigContainer"
+_UPSTREAM = "megatron."
+
+
+def no_fields(settings: Settings, target: Target) -> Iterator[Undeclared]:
+    """Yield the writes by name for which no class of the target has a field."""
+    told: set[str] = set()
+    for write in settings.named():
+        sections = table().sections(target.bridge)
+        if not sections:
+            return
+        section, name, below = _parts(write.path)
+        if not name or name.startswith("_") or name in _fields(target.bridge, section):
+            continue
+        if section not in sections:
+            # What else is written in it has the same reason.
+            yield from _no_section(write, section, name, target) if section not in told else ()
+            told.add(section)
+        elif sections[section].classes and not _is_open(settings, section):
+            yield from _no_field(write, section, name, below, target)
+
+
+@lru_cache(maxsize=4096)  # who judges many configurations gives the same settings each time
+def _parts(path: str) -> tuple[str, str, str]:
+    """Split a path into the section, the name in it, and the rest below that."""
+    section, _, rest = path.partition(".")
+    name, _, below = rest.partition(".")
+    return section, name, below
+
+
+@cache
+def _fields(bridge: str, section: str) -> frozenset[str]:
+    found = table().sections(bridge).get(section)
+    return frozenset(found.fields) if found else frozenset()
+
+
+def _no_section(write: NamedWrite, section: str, name: str, target: Target) -> Iterator[Undeclared]:
+    """Yield an unknown section if another release has it, or if a section with a near name has the written field."""
+    sections = table().sections(target.bridge)
+    meant = [each for each in nearest(section, sections, 2, _ALIKE_SECTIONS) if name in sections[each].fields]
+    if meant or section in table().every_field(""):
+        below = write.path.removeprefix(f"{section}.")
+        yield Undeclared(section, _CONTAINER, tuple(meant), write.origin, below, write.refused)
+
+
+def _no_field(write: NamedWrite, section: str, name: str, below: str, target: Target) -> Iterator[Undeclared]:
+    """Yield an unknown field of a section if another release has it there, or if a field has nearly that name."""
+    found = table().sections(target.bridge)[section]
+    # Of several classes that a section may be of, one out of sight may have it as well.
+    elsewhere = len(found.classes) == 1 and name in table().every_field(section)
+    if elsewhere or (nearest(name, found.fields, cutoff=_ALIKE) and name not in _upstream_names(target.data)):
+        fields = () if elsewhere else found.fields
+        yield Undeclared(f"{section}.{name}", found.classes[0], fields, write.origin, below, write.refused)
+
+
+def _is_open(settings: Settings, section: str) -> bool:
+    """Tell whether a section is known to be of a class that is not upstream's."""
+    cls = settings.value(f"{section}.__class__")
+    return isinstance(cls, Known) and not str(cls.value).startswith(_UPSTREAM)
+
+
+@cache
+def _upstream_names(data: str) -> frozenset[str]:
+    """Collect the names of all fields, attributes and properties of the classes of a release."""
+    from mfsdp_lint.snapshots.knowledge import shipped  # hardly any run asks
+
+    snapshot = shipped(data)
+    if snapshot is None:
+        return frozenset()
+    names: set[str] = set()
+    for module in snapshot.modules():
+        for name in snapshot.names(module) or ():
+            entry = snapshot.entry(module, name)
+            if entry and entry[0] == "class":
+                described = entry[1]
+                names.update(field[0] for field in described.get("fields", ()))
+                names.update(described.get("attributes", ()), described.get("properties", ()))
+    return frozenset(names)
+
 
 _EXPLICIT = ("assigned", "argument")
 """What somebody wrote down for this setting."""
@@ -32,7 +123,7 @@ _EXPLICIT = ("assigned", "argument")
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One assignment that rules may speak of. `after` is the plain value that start-up puts in its place."""
+    """An assignment that rules may report. `after` is the plain value that start-up puts in its place."""
 
     path: str
     origin: Origin
@@ -41,10 +132,13 @@ class Assignment:
 
 
 def assignments(views: Views, kind: Written, is_linted: IsLinted) -> Iterator[Assignment]:
-    """The assignments of one kind in a variant, as far as the user's own files make them."""
-    if kind == "undeclared":
-        found = (each for each in views.written.undeclared() if _is_own(each.origin, is_linted))
-        yield from (_undeclared(each, views.written) for each in found)
+    """Yield the assignments of one kind in a variant, as far as they are in the user's own files."""
+    if kind != "replaced":
+        known, presumed = views.written.undeclared(), no_fields(views.written.settings, views.site.target)
+        for sure, every in ((True, known), (False, presumed)):
+            for each in every:
+                if each.refused == (kind == "refused") and _is_own(each.origin, is_linted):
+                    yield _undeclared(each, views.written, sure=sure)
         return
     for path, change in views.resolution.changed().items():
         origin, value = views.written.origin(path), views.written.value(path)
@@ -55,7 +149,7 @@ def assignments(views: Views, kind: Written, is_linted: IsLinted) -> Iterator[As
 
 
 def broken(rule: Rule, views: Views, is_linted: IsLinted) -> Iterator[tuple[Case, Variant, Assignment]]:
-    """The assignments that a rule is about, each with its case and the settings with what there is to say of it."""
+    """Yield the assignments that break a rule, each with its case and the settings with the facts about it."""
     if rule.written is None or all(rule.applies.truth(views.of(case.sees)) is False for case in rule.cases):
         return
     for assignment in assignments(views, rule.written, is_linted):
@@ -67,11 +161,11 @@ def broken(rule: Rule, views: Views, is_linted: IsLinted) -> Iterator[tuple[Case
 
 
 def _respelt(value: Known, after: Known) -> bool:
-    """Whether start-up merely takes a text apart into the list that it stands for."""
+    """Tell whether start-up merely splits a text into the list that it spells."""
     return isinstance(value.value, str) and isinstance(after.value, list)
 
 
-def _undeclared(found: Undeclared, written: Variant) -> Assignment:
+def _undeclared(found: Undeclared, written: Variant, *, sure: bool) -> Assignment:
     name = found.path.rpartition(".")[2]
     return Assignment(
         found.path,
@@ -82,7 +176,9 @@ def _undeclared(found: Undeclared, written: Variant) -> Assignment:
             "write.owner": found.owner,
             "write.nearest": next(iter(_alike(name, found.fields)), None),
             "write.alike": len(_alike(name, found.fields)),
-            "write.value": describe(written.value(found.path)),
+            "write.sure": sure,
+            "write.whole": found.written,
+            "write.value": describe(written.value(found.written)),
         },
     )
 
@@ -93,8 +189,9 @@ def _is_own(origin: Origin, is_linted: IsLinted) -> bool:
 
 @cache
 def _alike(name: str, fields: tuple[str, ...]) -> tuple[str, ...]:
-    """The fields that may have been meant, the likeliest first."""
-    return tuple(nearest(name, fields, 2, cutoff=0.75))
+    """Return the fields that may have been meant, the likeliest first."""
+    one_slip = (len(name) - 1) / len(name)  # which weighs more than a quarter in a name of three letters
+    return tuple(nearest(name, fields, 2, cutoff=max(0.6, min(0.75, one_slip))))
 
 
 def _replaced(path: str, origin: Origin, change: Change, value: Known, after: Known) -> Assignment:
@@ -114,7 +211,7 @@ def _replaced(path: str, origin: Origin, change: Change, value: Known, after: Kn
 
 
 def with_facts(variant: Variant, facts: Mapping[str, Plain]) -> Variant:
-    """The settings of a variant and what there is to say of the assignment (or passage) at hand."""
+    """Add the facts about an assignment (or passage) to the settings of a variant."""
     settings = {path: Setting(path, Known(value)) for path, value in facts.items()}
     return Variant(_WithFacts(variant.settings, settings), variant.when)
 

@@ -25,12 +25,12 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 
 
 def diagnostics(checked: Checked, uri_of: UriOf) -> list[types.Diagnostic]:
-    """What is found in the document itself."""
+    """Return the findings in the document itself."""
     return [_diagnostic(finding, checked, uri_of) for finding in checked.findings]
 
 
 def quick_fixes(checked: Checked, asked: types.Range, uri: str) -> Iterator[types.CodeAction]:
-    """The proved fixes of what is found in a range. One that has edits in other files is not offered here."""
+    """Yield the proved fixes of the findings in a range. A fix that has edits in other files is not offered here."""
     for finding in checked.findings:
         fix = finding.fix
         if fix is None or not fix.edits or not _touch(range_of(finding.span, checked.text), asked):

@@ -12,7 +12,8 @@ from mfsdp_lint.engine.run import run
 from mfsdp_lint.inputs.configuration import read_configuration
 from mfsdp_lint.inputs.options import Options, UsageError, merge
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.versions.target import Target
+from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.reports.cells import in_files, recipes_in_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was found in one state of a document; `problem` says why nothing could be."""
+    """Findings in one state of a document; `problem` says why there could be none."""
 
     path: str
     text: str
@@ -37,23 +38,25 @@ class Checked:
 
 
 def check(document: Document) -> Checked:
-    """Checks a document, with what it imports as that is on disk. What is silenced is left out."""
+    """Check a document, with its imports as they are on disk. Silenced findings are left out."""
     try:
         outcome = run(replace(_options(document), show_fixes=True))
     except UsageError as error:
         return Checked(document.path, document.text, document.version, (), lambda _: None, str(error))
-    mine = (each for each in outcome.findings if each.span.path == document.path and each.suppressed is None)
-    return Checked(document.path, document.text, document.version, tuple(mine), outcome.written)
+    mine = [each for each in outcome.findings if each.span.path == document.path and each.suppressed is None]
+    found = in_files(mine, outcome.sources)
+    return Checked(document.path, document.text, document.version, found, outcome.written)
 
 
 def recipes(document: Document) -> tuple[tuple[Recipe, ...], Target, Sources]:
-    """The recipes of a document, told with the calls that led to each value. Raises UsageError."""
+    """Read the recipes of a document, with the calls that led to each value. Raises UsageError."""
     asked, _ = question(_options(document))
     sources = Sources({**asked.command_line.texts, document.path: document.text})
-    return read(asked, sources, tracing=True).recipes, asked.target, sources
+    found = read(asked, sources, tracing=True).recipes
+    return tuple(recipes_in_files(found, sources)), asked.target, sources
 
 
 def _options(document: Document) -> Options:
-    """As the command line has them, for one text. Raises UsageError."""
+    """Build the command line's options for one text. Raises UsageError."""
     quiet = {"fix": False, "fix_only": False, "diff": False, "cache": False, "update_baseline": False}
     return merge({"paths": (document.path,), "stdin": document.text, **quiet}, read_configuration())

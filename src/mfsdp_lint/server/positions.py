@@ -9,14 +9,14 @@ from mfsdp_lint.core.recipe import Span
 
 
 def range_of(span: Span, text: str) -> types.Range:
-    """The range of a piece of a text."""
+    """Return the range of a piece of a text."""
     lines = split_lines(text)
     start, end = _position(lines, span.line, span.column), _position(lines, span.end_line, span.end_column)
     return types.Range(start, end)
 
 
 def column_of(text: str, position: types.Position) -> int:
-    """The column of a position, in characters from 1."""
+    """Return the column of a position, in characters from 1."""
     lines = split_lines(text)
     if position.line >= len(lines):
         return 1

@@ -33,9 +33,10 @@ class Server(LanguageServer):
         self.checked: dict[str, Checked] = {}
         self.due: dict[str, asyncio.Task[None]] = {}
         self.turn = asyncio.Lock()
+        self.was_shut_down = False
 
     def document(self, uri: str) -> Document | None:
-        """The document as the editor has it; None for one that is no file."""
+        """Return the document as the editor has it; None if it is no file."""
         path = uris.to_fs_path(uri)
         if path is None:
             return None
@@ -43,7 +44,7 @@ class Server(LanguageServer):
         return Document(_relative(path), open_one.source, open_one.version)
 
     async def alone(self, work: Callable[[], Answer]) -> Answer:
-        """Does something that takes a while; nothing else at the same time, also where nobody waits for it any more."""
+        """Run slow work, one piece at a time, to its end, even if its request is cancelled."""
 
         async def held() -> Answer:
             async with self.turn:
@@ -52,13 +53,13 @@ class Server(LanguageServer):
         return await asyncio.shield(held())
 
     def check_soon(self, uri: str, pause: float) -> None:
-        """Checks a document after a pause, unless it changes before."""
+        """Check a document after a pause, unless it changes before."""
         if uri in self.due:
             self.due[uri].cancel()
         self.due[uri] = asyncio.ensure_future(self._check(uri, pause))
 
     def complain(self, problem: str) -> None:
-        """Says what is wrong, not with the document."""
+        """Show an error that does not concern the document."""
         self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"{SOURCE}: {problem}"))
 
     async def _check(self, uri: str, pause: float) -> None:
@@ -80,7 +81,7 @@ class Server(LanguageServer):
 
 
 def server() -> Server:
-    """A server that nobody talks to yet."""
+    """Make a server without a client."""
     made = Server()
 
     @made.feature(types.INITIALIZED)
@@ -88,6 +89,10 @@ def server() -> Server:
         root = server.workspace.root_path
         if root and os.path.isdir(root):
             os.chdir(root)  # paths and the configuration are relative to it
+
+    @made.feature(types.SHUTDOWN)
+    def shut_down(server: Server, *_: object) -> None:
+        server.was_shut_down = True
 
     @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def opened(server: Server, asked: types.DidOpenTextDocumentParams) -> None:
@@ -146,7 +151,7 @@ def server() -> Server:
         return [
             types.Location(_uri(origin.point.path), range_of(origin.point, text))
             for origin in settings_at.origins(path, found)
-            if (text := sources.text_or_none(origin.point.path)) is not None
+            if (text := sources.as_it_is_or_none(origin.point.path)) is not None
         ]
 
     @made.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[":", " "]))
@@ -170,7 +175,7 @@ def _setting_at(server: Server, asked: types.HoverParams | types.DefinitionParam
 
 
 def _relative(path: str) -> str:
-    """A path as the command line would be given it in the root of the workspace."""
+    """Return a path as the command line would get it in the root of the workspace."""
     relative = os.path.relpath(path)
     return path if relative.startswith(os.pardir) else relative
 

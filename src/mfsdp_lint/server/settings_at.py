@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from mfsdp_lint.core.lines import split_lines
 from mfsdp_lint.core.recipe import Origin, Recipe, Variant
 from mfsdp_lint.core.values import describe
+from mfsdp_lint.megatron.startup.resolve import resolve
+from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.find import find
 from mfsdp_lint.reports.entry import render as render_entry
-from mfsdp_lint.results.story import stories
+from mfsdp_lint.reports.story import stories
 from mfsdp_lint.rules.subjects import rules_about
-from mfsdp_lint.startup.resolve import resolve
-from mfsdp_lint.versions.target import Target
-from mfsdp_lint.vocabulary import table
-from mfsdp_lint.vocabulary.find import find
 
 _WORD = re.compile(r"-{0,2}[A-Za-z_][\w.-]*")
 _KEY = re.compile(r"(?P<indent>[ ]*)(?P<key>[A-Za-z_][\w.]*):(?P<rest>.*)")
@@ -23,7 +23,7 @@ _MOST_RECIPES = 5
 
 
 def setting_at(text: str, line: int, column: int) -> str | None:
-    """The path of the setting that is named at a line and column (from 1); None where there is none, or several.
+    """Find the path of the setting that is named at a line and column (from 1); None if there is none, or several.
 
     In YAML the keys above count, in Python the names before the last dot.
     """
@@ -43,7 +43,7 @@ def setting_at(text: str, line: int, column: int) -> str | None:
 
 
 def told(path: str, recipes: Sequence[Recipe], target: Target) -> str:
-    """What is written and will run in each recipe, with the way there, and what the setting is; Markdown."""
+    """Describe a setting in Markdown, with its written and final value in each recipe and the way there."""
     lines = [line for recipe in recipes[:_MOST_RECIPES] for line in _in_recipe(path, recipe, target)]
     if len(recipes) > _MOST_RECIPES:
         lines.append(f"- and {len(recipes) - _MOST_RECIPES} more recipes")
@@ -52,13 +52,13 @@ def told(path: str, recipes: Sequence[Recipe], target: Target) -> str:
 
 
 def origins(path: str, recipes: Sequence[Recipe]) -> list[Origin]:
-    """Where the recipes set it, each place once."""
+    """Return the places where the recipes set it, each once."""
     found = (variant.origin(path) for recipe in recipes for variant in recipe.variants)
     return list({origin.point: origin for origin in found if origin is not None}.values())
 
 
 def choices(text: str, line: int) -> list[tuple[str, str]]:
-    """What may be written in YAML at a line, and what each is: values of the key there, else keys of its section."""
+    """List possible texts in YAML at a line, with their meanings: values of its key, else keys of its section."""
     lines = split_lines(text)
     here = lines[line - 1] if line <= len(lines) else ""
     sections = _sections(lines, line, here)
@@ -88,7 +88,7 @@ def _will_run(variant: Variant, path: str, recipe: Recipe, target: Target) -> st
 
 
 def _sections(lines: Sequence[str], line: int, here: str | None = None) -> list[str]:
-    """The keys that a line of YAML lies in; none in a text that is no YAML."""
+    """Return the keys that a line of YAML lies in; none in a text that is no YAML."""
     text = lines[line - 1] if here is None else here
     indent = len(text) - len(text.lstrip(" ")) if text.strip() else len(text.rstrip("\r\n"))
     above: list[str] = []

@@ -1,1 +1,1 @@
-"""What is known of an upstream release without its source."""
+"""Knowledge of an upstream release without its source."""

@@ -31,7 +31,7 @@ class Archive:
         return len(self._places)
 
     def text(self, number: int) -> str:
-        """One of the texts, counted from 0."""
+        """Read one of the texts, counted from 0."""
         block, start, end = self._places[number]
         if block not in self._blocks:
             import lzma
@@ -42,7 +42,7 @@ class Archive:
 
 
 def pack(texts: Sequence[str]) -> bytes:
-    """The texts as the bytes of an archive; the same for the same texts."""
+    """Pack the texts into the bytes of an archive; equal texts give equal bytes."""
     import lzma
 
     blocks = []

@@ -76,7 +76,7 @@ class Builder:
         self.repeated: dict[int, Object] = {}
 
     def build(self, node: Node) -> Object:
-        """The value of a node; MISSING where it is "what it is anyway"."""
+        """Build the value of a node; MISSING if the node says "what it is anyway"."""
         if not isinstance(node, list):
             constant: Object = node
             return constant
@@ -205,7 +205,7 @@ class Builder:
                 owner.writes.pop(name, None)
 
     def origin(self, number: int | None) -> Any:
-        """Where a write of the module stands."""
+        """Find the place of a write of the module."""
         return None if number is None else self.knowledge.origin(number)
 
     def _write(self, number: int | None, value: Object) -> Write | None:
@@ -235,7 +235,7 @@ def apply(
     node: Any,
     frame: Frame,
 ) -> Object:
-    """A call of a function by its summary. Raises Raised where the arguments do not fit its parameters."""
+    """Call a function by its summary. Raises Raised if the arguments do not fit its parameters."""
     inner = Frame(function.module, function.name, None, frame, node, machine.tick())
     bind(machine, function, arguments, keywords, inner)
     found = _arguments(described, function, inner) if "outcome" in described else None
@@ -249,7 +249,7 @@ def apply(
 
 
 def _at_most(builder: Builder, bound: Any, passed: Sequence[Object]) -> Object:
-    """A call that may change what its bound says; MISSING where the arguments may bring code of their own."""
+    """Call a function that changes at most its bound; MISSING if the arguments may bring code of their own."""
     names, contents, result = bound
     machine = builder.machine
     if not forget_names(machine, passed, names, contents):
@@ -259,7 +259,7 @@ def _at_most(builder: Builder, bound: Any, passed: Sequence[Object]) -> Object:
 
 
 def _case(described: Any, arguments: Arguments) -> Any:
-    """The outcome that was worked out for just these arguments, if it was."""
+    """Find the outcome that was computed for just these arguments; None if there is none."""
     for name, cases in described.get("cases", {}).items():
         if name in arguments.values and not arguments.given - {name}:
             value = arguments.values[name]
@@ -270,7 +270,7 @@ def _case(described: Any, arguments: Arguments) -> Any:
 
 
 def _arguments(described: Any, function: Function, frame: Frame) -> Arguments | None:
-    """The arguments of a call; None where some are none of the function's own."""
+    """Read the arguments of a call; None if the summary does not cover all of them."""
     values: dict[str, Object] = {}
     given = set()
     for name, kind, node in described["parameters"]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ClassData:
-    """What a snapshot knows of a class, in the terms of the evaluator's classes."""
+    """Knowledge of a class from a snapshot, in the terms of the evaluator's classes."""
 
     __slots__ = ("described", "forwarding", "is_dataclass", "is_frozen", "knowledge", "opaque")
 
@@ -44,7 +44,7 @@ class ClassData:
         self.forwarding = Forwarding(*described["forwards"]) if "forwards" in described else None
 
     def fill(self, machine: Machine, cls: ClassObject) -> None:
-        """The attributes that the class itself has."""
+        """Add the attributes that the class itself has."""
         described, knowledge = self.described, self.knowledge
         builder = Builder(knowledge, machine, cls.module)
         for name, node, *_ in described.get("fields", ()):
@@ -67,7 +67,7 @@ class ClassData:
             cls.fields["__setattr__"] = self._hook(cls, "__setattr__", self._set_forwarded)
 
     def field_specs(self, machine: Machine, cls: ClassObject) -> list[FieldSpec]:
-        """The fields that the class itself declares."""
+        """Return the fields that the class itself declares."""
         return [self._spec(machine, cls, *field) for field in self.described.get("fields", ())]
 
     def provider(self, machine: Machine, method: str, architecture: str | None) -> Object:
@@ -106,7 +106,7 @@ class ClassData:
         return self._hook(cls, name, lambda machine, arguments, *_: machine.unknown(f"{cls.name}.{name}"))
 
     def _setter(self, machine: Machine, cls: ClassObject, name: str) -> Function | None:
-        """What assigning to a property does; None where that is an error."""
+        """Make the setter of a property; None if assigning to it is an error."""
         setters = self.described.get("setters", {})
         if name not in setters:
             return None
@@ -120,7 +120,7 @@ class ClassData:
         return function
 
     def _made(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
-        """What constructing an instance leaves in its fields, beyond what was passed or declared."""
+        """Write the fields that constructing an instance changes, beyond passed and declared values."""
         instance = arguments[0]
         made = self.described["made"]
         if made is None or not isinstance(instance, Instance) or not isinstance(instance.cls, ClassObject):
@@ -143,7 +143,7 @@ class ClassData:
 
     @staticmethod
     def _orders(machine: Machine, instance: Instance) -> list[Object]:
-        """The classes of an instance and their bases; of several that it may be of, those of all."""
+        """Return the classes of an instance and their bases; if it may be of several classes, those of all."""
         classes = instance.cls.options if isinstance(instance.cls, Choice) else (instance.cls,)
         return [base for cls in classes if isinstance(cls, ClassObject) for base in mro(machine, cls)]
 
@@ -174,7 +174,7 @@ class ClassData:
 
 
 def _is_given(instance: Instance, spec: FieldSpec) -> bool:
-    """Whether a field that may be left out has another value than when it is."""
+    """Tell whether an optional field has another value than its default."""
     if spec.default is MISSING:
         return spec.factory is not MISSING and spec.name in instance.writes
     return not identical(instance.fields.get(spec.name, MISSING), spec.default)

@@ -79,12 +79,12 @@ def _reachable(machine: Machine, values: Iterable[Object]) -> Iterator[Object]:
 
 
 def only_upstream(machine: Machine, values: Iterable[Object]) -> bool:
-    """Whether all code that comes with these values is upstream's."""
+    """Tell whether all code that these values bring along is upstream's."""
     return all(_is_known(machine, value) for value in _reachable(machine, values))
 
 
 def _is_known(machine: Machine, value: Object) -> bool:
-    """Whether the code that an object brings along is upstream's, which the bounds have seen."""
+    """Tell whether the code that an object brings along is upstream's, which the bounds cover."""
     if isinstance(value, Function):
         return value.module.upstream is not None
     if not isinstance(value, Instance):
@@ -103,7 +103,7 @@ def _has_known_code(machine: Machine, cls: ClassObject) -> bool:
 
 
 def _written(value: Instance | Unknown, names: Sequence[str]) -> list[str]:
-    """Those of the names that the object has, and what its class's own `__setattr__` writes with them."""
+    """Return those of the names that the object has, and the names that its `__setattr__` writes for them."""
     also: list[str] = []
     if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
         sets = getattr(value.cls.data, "described", {}).get("sets") or {}
@@ -119,7 +119,7 @@ def _forget(machine: Machine, value: Instance | Unknown | DictObject, name: obje
 
 
 def _add(machine: Machine, value: Object, names: Sequence[str]) -> None:
-    """What was passed itself may have attributes afterwards that it did not have."""
+    """Add attributes of these names that may exist: the passed object may have gained them."""
     if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
         for name in names:
             if name not in value.fields and lookup(machine, value.cls, name)[0] is MISSING:

@@ -37,11 +37,11 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Forwarding:
-    """What a class does with attributes that it does not have itself.
+    """Handling of attributes that a class does not have itself.
 
-    `field` is the part. `reads` says that what is not there is read from the part. Writing goes to the "part", the
-    object's "own" attributes, or is "refused": `declared` for a name that the part's class declares, `added` for one
-    that the part has all the same, `both` for one that both classes declare, `absent` for any other.
+    `field` is the part. `reads` says that a missing attribute is read from the part. Writing goes to the "part", the
+    object's "own" attributes, or is "refused": `declared` for a name that the part's class declares, `added` for a
+    name that the part has without declaring it, `both` for a name that both classes declare, `absent` for any other.
     """
 
     field: str
@@ -52,14 +52,14 @@ class Forwarding:
     absent: str
 
     def get(self, machine: Machine, instance: Instance, name: str, node: Any, frame: Frame) -> Object:
-        """`instance.name`, where the instance itself does not have it. Raises Raised where Python would."""
+        """Read `instance.name` if the instance itself does not have it. Raises Raised where Python would."""
         part = machine.settle(instance.fields.get(self.field, MISSING))
         if not self.reads or part is MISSING or name == self.field:
             raise Raised("AttributeError", name)
         return get_attribute(machine, part, name, node, frame)
 
     def set(self, machine: Machine, instance: Instance, name: str, value: Object, node: Any, frame: Frame) -> None:
-        """`instance.name = value`. Raises Raised where Python would."""
+        """Assign `instance.name = value`. Raises Raised where Python would."""
         part = machine.settle(instance.fields.get(self.field, MISSING))
         match self._goes_to(machine, instance, part, name, frame):
             case "part":
@@ -92,7 +92,7 @@ class Forwarding:
 
 
 def _declares(machine: Machine, instance: Object, name: str) -> bool | None:
-    """Whether the class of an object declares a field; None when that cannot be known."""
+    """Tell whether the class of an object declares a field; None if that is not known."""
     if not isinstance(instance, Instance):
         return None
     classes = classes_of(instance)
@@ -104,7 +104,7 @@ def _declares(machine: Machine, instance: Object, name: str) -> bool | None:
 
 
 def forwarding(machine: Machine, cls: ClassObject) -> Forwarding | None:
-    """What a dataclass's own `__getattr__` and `__setattr__` hand on, and to which field; None where they do not."""
+    """Find the field to which a dataclass's own `__getattr__` and `__setattr__` forward, and how; None if to none."""
     hooks = [lookup(machine, cls, name)[0] for name in ("__getattr__", "__setattr__")]
     if not any(isinstance(hook, Function) for hook in hooks):
         return None
@@ -119,7 +119,7 @@ def forwarding(machine: Machine, cls: ClassObject) -> Forwarding | None:
 
 
 def _made(machine: Machine, cls: ClassObject, field: str, other: str) -> tuple[Instance, Instance]:
-    """An instance, and its part in `field`, whose class declares `other` as well."""
+    """Make an instance, and its part in `field`, whose class declares `other` as well."""
     machine.begin(())
     module = Module("<probe>", "<probe>", ast.parse(PROBE % other))
     probe = resolve_global(machine, module, "Probe")
@@ -142,7 +142,7 @@ def _reads(machine: Machine, cls: ClassObject, field: str, other: str) -> bool:
 
 
 def _set(machine: Machine, cls: ClassObject, field: str, other: str, name: str) -> str | None:
-    """Where an attribute arrives; None where that cannot be told."""
+    """Find where an attribute arrives; None if that is not certain."""
     whole, part = _made(machine, cls, field, other)
     try:
         set_attribute(machine, whole, name, "written", None, Frame(cls.module))

@@ -5,40 +5,52 @@ from __future__ import annotations
 import ast
 import functools
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import Any
 
+from mfsdp_lint.core.files import read
 from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.megatron.public_names import having, in_none, releases
+from mfsdp_lint.megatron.versions.target import Target, resolve_target
 from mfsdp_lint.readers.python.eval.blocks import isolated
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.names import Deferred, StarOut
-from mfsdp_lint.readers.python.values.objects import External, Object
+from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Object
 from mfsdp_lint.snapshots.build import Builder
 from mfsdp_lint.snapshots.class_data import ClassData
 from mfsdp_lint.snapshots.functions import upstream_function
-from mfsdp_lint.snapshots.public_names import having, releases
 from mfsdp_lint.snapshots.snapshot import PROVIDERS, Snapshot
-from mfsdp_lint.versions.target import Target, resolve_target
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 PACKAGE = "megatron"
+VERSIONED = {
+    "megatron.bridge": "megatron-bridge",
+    "megatron.bridge.package_info": "megatron-bridge",
+    "megatron.core": "megatron-core",
+    "megatron.core.package_info": "megatron-core",
+}
+"""The modules that say which version of a package they belong to."""
+VERSION, SHORT_VERSION, PARTS = "__version__", "__shortversion__", ("MAJOR", "MINOR", "PATCH", "PRE_RELEASE")
 
 
-def load_knowledge(target: Target) -> Knowledge:
-    """What is known of the target's release, or of its neighbour. The snapshot is opened when something is asked."""
-    return Knowledge(lambda: shipped(target.data), target)
+def load_knowledge(target: Target, *also: Target) -> Knowledge:
+    """Load the knowledge of the target's release, or of its neighbour. The snapshot is opened on first use.
+
+    `also` are other releases that share the reading.
+    """
+    return Knowledge(lambda: shipped(target.data), target, also)
 
 
 @lru_cache(maxsize=8)
 def shipped(bridge: str) -> Snapshot | None:
-    """The snapshot of a Megatron-Bridge release that comes with the tool."""
+    """Open the snapshot of a Megatron-Bridge release that comes with the tool; None if there is none."""
     try:
-        with open(os.path.join(DATA, f"bridge-{bridge}.snapshot"), "rb") as stream:
-            return Snapshot(stream.read())
+        return Snapshot(read(os.path.join(DATA, f"bridge-{bridge}.snapshot")))
     except FileNotFoundError:
         return None
 
@@ -47,21 +59,34 @@ class Knowledge:
     """The modules of a snapshot, for one evaluation.
 
     `load` gives the snapshot, when something of Megatron is first imported; a module is looked into when it is needed.
-    `target` are the releases that it is to stand for, if these may be others than its own.
+    `target` are the releases that it is to stand for, if these may be others than its own; `also` those that it stands
+    for as well.
     """
 
-    def __init__(self, load: Callable[[], Snapshot | None], target: Target | None = None) -> None:
+    def __init__(
+        self, load: Callable[[], Snapshot | None], target: Target | None = None, also: Sequence[Target] = ()
+    ) -> None:
         self._load = load
         self._wanted = target
+        self._also = also
         self._modules: dict[str, Module] = {}
         self._origins: dict[int, Origin] = {}
         self._packages: dict[str, list[str]] | None = None
+        self._reach: dict[str, Set[str]] = {}
 
     # -- what the evaluator asks --------------------------------------------------------------------------------------
 
+    def covers(self, name: str) -> bool:
+        """Tell whether a module belongs to the packages that releases are known of."""
+        return name.partition(".")[0] == PACKAGE
+
+    def anew(self) -> Knowledge:
+        """Copy it for another evaluation, in which nothing has been changed yet."""
+        return Knowledge(lambda: self.snapshot, self._wanted, self._also)
+
     def module(self, machine: Machine, name: str) -> Module | None:
-        """An upstream module or package by its dotted name; None where the snapshot has none."""
-        if name.partition(".")[0] != PACKAGE:
+        """Return an upstream module or package by its dotted name; None if the snapshot has none."""
+        if not self.covers(name):
             return None
         if name not in self._modules:
             parts = self._submodules(name)
@@ -72,15 +97,49 @@ class Knowledge:
         return self._modules[name]
 
     def member(self, machine: Machine, module_name: str, name: str) -> Object | None:
-        """A name of an upstream module, a submodule included; None where nothing is known of it."""
+        """Return a name of an upstream module, a submodule included; None if the snapshot lacks it."""
         module = self.module(machine, module_name)
         return None if module is None or name not in module.fields else resolve_global(machine, module, name)
 
+    def version_of(self, package: str) -> Object | None:
+        """Return the version of an installed package: a text, or a choice of several; None if it is not known."""
+        if self._wanted is None:
+            return None
+        targets = (self._wanted, *self._also)
+        found = tuple(dict.fromkeys(target.version_of(package) for target in targets))
+        return None if None in found else found[0] if len(found) == 1 else Choice(found)
+
     def lacks(self, module_name: str, name: str | None = None) -> bool:
-        """Whether the release surely has no module of this name, or the module no such name."""
-        if self.snapshot is None or module_name.partition(".")[0] != PACKAGE:
+        """Tell whether the release surely has no module of this name, or the module no such name."""
+        if self.snapshot is None or not self.covers(module_name):
             return False
-        return self.snapshot.bridge not in releases(having(module_name, name))
+        if self.snapshot.bridge not in releases(having(module_name, name)):
+            return True
+        return in_none(module_name) or (name is not None and in_none(module_name, name))
+
+    def is_replaced_below(self, machine: Machine, module_name: str) -> bool:
+        """Tell whether the program has replaced an object that a module's functions may use."""
+        for (_, name), (owner, before) in machine.replaced.items():
+            now = owner.fields.get(name, MISSING)
+            if now is before or isinstance(now, Deferred):
+                continue
+            replaced = owner.module.name if isinstance(owner, ClassObject) else owner.name
+            if replaced in self._reached(module_name):
+                return True
+        return False
+
+    def _reached(self, module_name: str) -> Set[str]:
+        """Collect a module of the snapshot and all modules that it has names of, directly or through others."""
+        if module_name not in self._reach:
+            found, pending = {module_name}, [module_name]
+            while pending and self.snapshot is not None:
+                here = pending.pop()
+                entries = (self.snapshot.entry(here, name) for name in self.snapshot.names(here) or ())
+                further = {entry[1] for entry in entries if entry[0] in ("from", "module")} - found
+                found |= further
+                pending += further
+            self._reach[module_name] = found
+        return self._reach[module_name]
 
     @cached_property
     def snapshot(self) -> Snapshot | None:
@@ -94,7 +153,7 @@ class Knowledge:
         return self._wanted or resolve_target(self.snapshot.bridge)  # type: ignore[union-attr]
 
     def remarks(self) -> tuple[str, ...]:
-        """What is worth saying about the answers that were given so far."""
+        """Return remarks about the answers that were given so far."""
         opened = self.__dict__.get("snapshot")
         if opened is None or self._wanted is None or self._wanted.bridge == opened.bridge:
             return ()
@@ -102,7 +161,7 @@ class Knowledge:
         return (f"megatron-bridge {mine}: nothing is known of its own recipes, those of {theirs} were used",)
 
     def _release(self, path: str) -> str:
-        """The release that a module (or its file) belongs to."""
+        """Name the release that a module (or its file) belongs to."""
         assert self.snapshot is not None
         core = path.replace("/", ".").startswith("megatron.core.")
         return f"megatron-core {self.snapshot.core}" if core else f"megatron-bridge {self.snapshot.bridge}"
@@ -134,7 +193,25 @@ class Knowledge:
             module.fields[part] = Deferred(functools.partial(self.module, machine, f"{name}.{part}"))
         for key in names:
             module.fields[key] = Deferred(functools.partial(self._entry, machine, module, key))
+        if name in VERSIONED:
+            self._tell_version(module, VERSIONED[name])
         return module
+
+    def _tell_version(self, module: Module, package: str) -> None:
+        """Give a module that says a version that of the target, of which the snapshot may be a neighbour."""
+        version = self.version_of(package)
+        if version is None:
+            for key in (VERSION, SHORT_VERSION, *PARTS, "VERSION"):
+                module.fields.pop(key, None)
+            return
+        said = {VERSION: version}
+        if module.name.endswith(".package_info"):
+            parts = [_parts(text) for text in (version.options if isinstance(version, Choice) else (version,))]
+            columns = {name: tuple(dict.fromkeys(each[place] for each in parts)) for place, name in enumerate(PARTS)}
+            said |= {name: column[0] if len(column) == 1 else Choice(column) for name, column in columns.items()}
+            said["VERSION"] = tuple(said[name] for name in PARTS)
+            said[SHORT_VERSION] = version
+        module.fields.update(said)
 
     def _entry(self, machine: Machine, module: Module, name: str) -> Object:
         assert self.snapshot is not None
@@ -152,12 +229,12 @@ class Knowledge:
         return External(f"{module.name}.{name}")
 
     def reference(self, machine: Machine, module: str, name: str) -> Object:
-        """A class or function by the module that defines it."""
+        """Return a class or function by the module that defines it."""
         found = self.member(machine, module, name)
         return External(f"{module}.{name}") if found is None else found
 
     def origin(self, number: int) -> Origin:
-        """Where an upstream write stands."""
+        """Return the origin of an upstream write."""
         if number not in self._origins:
             assert self.snapshot is not None
             self._origins[number] = self._origin(*self.snapshot.place(number))
@@ -177,7 +254,7 @@ class Knowledge:
         return cls
 
     def provider(self, machine: Machine, method: str, architecture: str | None) -> Object:
-        """The model provider that AutoBridge makes for an architecture (None: for any)."""
+        """Build the model provider that AutoBridge makes for an architecture (None: for any)."""
         if self.snapshot is None:
             return None
         known = self.snapshot.names(PROVIDERS) or ()
@@ -187,3 +264,10 @@ class Knowledge:
         module = Module(PROVIDERS, PROVIDERS, ast.Module([], []))
         node = self.snapshot.entry(PROVIDERS, name)[1]
         return isolated(machine, lambda: Builder(self, machine, module).build(node))
+
+
+def _parts(version: object) -> tuple[int | str, ...]:
+    """Split a version into its numbers and the rest behind them."""
+    text = str(version)
+    found = re.match(r"(\d+)\.(\d+)\.(\d+)", text)
+    return (0, 0, 0, text) if found is None else (*map(int, found.groups()), text[found.end() :])

@@ -57,6 +57,11 @@ attribute...]...}), `broken`, the parameters without whose default nothing is kn
 outcome]...}), outcomes for a known value of one parameter. `bound` ([[name...], contents?, result]) is what a call may
 change at most in all that its arguments lead to: the attributes of these names, and with `contents` the items of lists
 and dictionaries; it is all that is known where there is no `outcome` (and no `parameters`, where any may be given).
+
+JSON values written so that what occurs in several places is written once.
+
+Recipes of one family differ in a few settings, and most of what upstream's helpers leave behind is the same everywhere.
+A part that occurs again is written as `{"": number}`, which no other value looks like.
 """
 
 from __future__ import annotations
@@ -64,12 +69,92 @@ from __future__ import annotations
 import json
 import zlib
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.snapshots.archive import Archive, pack
-from mfsdp_lint.snapshots.sharing import Sharing, read
+
+REFERENCE = ""
+"""The only key of a dictionary that stands for a shared part."""
+
+SHORTEST = 48
+"""Characters. A shorter part is written again, which the compression likes better than a number."""
+
+
+class Sharing:
+    """The writer. `count` has to hear of every value before the first one is written.
+
+    `parts` are the texts of the shared parts by number; one may refer to those before it.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self._ids: dict[Any, int] = {}
+        self._values: list[Any] = []
+        self._occurrences: Counter[int] = Counter()
+        self._texts: dict[int, str] = {}
+
+    def count(self, value: Any) -> int:
+        """Count a value and all its parts; return the number under which `write` knows it."""
+        found = self._intern(value)
+        self._occurrences[found] += 1
+        return found
+
+    def _intern(self, value: Any) -> int:
+        if isinstance(value, (list, tuple)):
+            children = [self._intern(item) for item in value]
+            key: Any = ("list", *children)
+        elif isinstance(value, dict):
+            children = [self._intern(item) for item in value.values()]
+            key = ("dict", tuple(value), *children)
+        else:
+            children = []
+            key = (type(value).__name__, repr(value))
+        known = self._ids.get(key)
+        if known is None:
+            known = self._ids[key] = len(self._values)
+            self._values.append(value if not children else key)
+            # A part counts once for every different whole that has it.
+            self._occurrences.update(children)
+        return known
+
+    def write(self, number: int) -> str:
+        """Write the text of a value that was counted."""
+        known = self._texts.get(number)
+        if known is not None:
+            return known
+        text = self._text(number)
+        if len(text) > SHORTEST and self._occurrences[number] > 1:
+            self.parts.append(text)
+            text = f'{{"{REFERENCE}":{len(self.parts) - 1}}}'
+        self._texts[number] = text
+        return text
+
+    def _text(self, number: int) -> str:
+        match self._values[number]:
+            case ("list", *children):
+                return f"[{','.join(map(self.write, children))}]"
+            case ("dict", names, *children):
+                pairs = zip(names, children, strict=True)
+                return f"{{{','.join(f'{_plain(name)}:{self.write(child)}' for name, child in pairs)}}}"
+            case value:
+                return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def read(text: str, part: Callable[[int], Any]) -> Any:
+    """Read the value of a text. `part` returns the shared parts by number; its results must not be changed."""
+
+    def resolved(found: dict[str, Any]) -> Any:
+        return part(found[REFERENCE]) if REFERENCE in found else found
+
+    return json.loads(text, object_hook=resolved)
+
 
 MAGIC = b"mfsdp-lint snapshot 3\n"
 
@@ -97,7 +182,7 @@ class NotASnapshot(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a snapshot is made of: entries by module and name, and the places that their writes are numbers of."""
+    """Contents of a snapshot: entries by module and name, and the places to which the numbers of writes refer."""
 
     bridge: str
     core: str
@@ -129,15 +214,15 @@ class Snapshot:
         self._places: dict[int, list[Place]] = {}
 
     def modules(self) -> list[str]:
-        """The names of all modules, in order."""
+        """Return the names of all modules, in order."""
         return [name for name in self._numbers if name != PROVIDERS]
 
     def names(self, module: str) -> list[str] | None:
-        """The names that a module has; None where nothing is known of the module."""
+        """Return the names that a module has; None if nothing is known of the module."""
         return list(self._module(module)[0]) if module in self._numbers else None
 
     def entry(self, module: str, name: str) -> Any:
-        """What is known of a name of a module. Nobody may change it. Raises KeyError."""
+        """Return the entry of a name of a module. It must not be changed. Raises KeyError."""
         key = module, name
         if key not in self._entries:
             entries, lines = self._module(module)
@@ -146,7 +231,7 @@ class Snapshot:
         return self._entries[key]
 
     def place(self, number: int) -> Place:
-        """The place that a write is the number of."""
+        """Return the place with the number of a write."""
         row, column = divmod(number, PLACES_TOGETHER)
         if row not in self._places:
             record = json.loads(self._archive.text(len(self._numbers) + len(self._first_parts) + row))
@@ -174,7 +259,7 @@ class Snapshot:
 
 
 def dump(contents: Contents) -> bytes:
-    """A snapshot as the bytes of its file; the same for the same content."""
+    """Write a snapshot as the bytes of its file; equal contents give equal bytes."""
     sharing = Sharing()
     counted = {
         module: {name: sharing.count(entry) for name, entry in names.items()}
@@ -190,7 +275,7 @@ def dump(contents: Contents) -> bytes:
 
 
 def _lines(entries: Mapping[str, str]) -> str:
-    """A module: the short entries, and the numbers of the lines that the others have; then these lines."""
+    """Write a module: the short entries, and the line numbers of the others; then these lines."""
     long = list(dict.fromkeys(text for text in entries.values() if len(text) > INLINE))
     numbers = {text: str(number) for number, text in enumerate(long)}
     first = ",".join(f"{json.dumps(name)}:{numbers.get(text, text)}" for name, text in entries.items())
@@ -198,7 +283,7 @@ def _lines(entries: Mapping[str, str]) -> str:
 
 
 def _together(parts: Sequence[str]) -> tuple[list[int], list[str]]:
-    """The parts in groups: the number of the first of each, and the groups."""
+    """Group the parts: return the number of the first of each group, and the groups."""
     first: list[int] = []
     groups: list[list[str]] = []
     size = PARTS_TOGETHER
@@ -213,7 +298,7 @@ def _together(parts: Sequence[str]) -> tuple[list[int], list[str]]:
 
 
 def _folded(places: Sequence[Place]) -> str:
-    """Places as JSON: their texts once each, and the rest as columns of numbers."""
+    """Write places as JSON: their texts once each, and the rest as columns of numbers."""
     texts: dict[str, int] = {}
     rows = [
         (texts.setdefault(file, len(texts)), line, last - line, texts.setdefault(function, len(texts)),

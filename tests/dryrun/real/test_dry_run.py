@@ -23,6 +23,18 @@ def by_name(document: Any) -> dict[str, Any]:
     return {Path(recipe["name"]).stem: recipe for recipe in document["recipes"]}
 
 
+def test_a_correct_installation_can_run() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mfsdp_lint", "dry-run", "--check-setup", "--python", PYTHON, "--timeout", "300"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "introspect  can run\ncpu         can run\ngpu         cannot run: this machine has none" in done.stdout
+    assert "megatron-bridge     0.3.1" in done.stdout
+
+
 def test_the_examples_do_what_the_linter_says_of_them(tmp_path: Path) -> None:
     code, document, _ = mfsdp_lint("dry-run", "examples", "--timeout", "300", folder=tmp_path)
     recipes = by_name(document)

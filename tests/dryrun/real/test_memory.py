@@ -11,11 +11,11 @@ import pytest
 from benchmarks import memory as benchmark
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known
+from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.memory.counting import counted
 from mfsdp_lint.memory.facts import Facts
 from mfsdp_lint.memory.layout import layout_of
 from mfsdp_lint.memory.wrappings import wrappings
-from mfsdp_lint.versions.target import resolve_target
 from tests.dryrun.real.running import PYTHON, ROOT
 
 pytestmark = pytest.mark.xdist_group("dry-run")

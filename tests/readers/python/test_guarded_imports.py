@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from mfsdp_lint.cli import main
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots.knowledge import load_knowledge
-from mfsdp_lint.versions.target import resolve_target
 
 RECIPE = """
 import os
@@ -62,6 +63,20 @@ CERTAIN = {
     "a module of a later release": ("import megatron.bridge.training.callbacks", "0.2.0", 2),
     "a helper that the release has": (OVERRIDES, "0.3.1", 1),
     "a helper of a later release": (OVERRIDES, "0.2.0", 2),
+    "a module that no release has": (f"{RECIPES}.llama3_8b import pretrain_config", "0.6.0", 2),
+    "a module that no release has, by import": ("import megatron.bridge.recipes.llama.llama3_8b as m", "0.6.0", 2),
+    "a name that no release has": (f"{RECIPES} import nobody_config", "0.6.0", 2),
+    "all names of a module that no release has": (f"{RECIPES}.llama3_8b import *", "head", 2),
+    "a name that the module imports itself": (
+        "from megatron.bridge.training.config import CheckpointConfig",
+        "0.6.0",
+        1,
+    ),
+    "by importlib": (
+        "import importlib; importlib.import_module('megatron.bridge.recipes.llama.llama3_8b')",
+        "0.6.0",
+        2,
+    ),
 }
 
 
@@ -111,8 +126,49 @@ def test_hasattr_of_an_upstream_module_answers_as_the_release(name: str, version
     )
 
 
-def test_whether_an_upstream_module_has_what_nothing_is_known_of_is_not_known() -> None:
-    top = "from megatron.bridge.recipes import llama\nN = 1 if hasattr(llama, 'llama99') else 2"
+NOT_KNOWN = {
+    "a private name": ("from megatron.bridge.recipes import llama", "llama._nobody"),
+    "a name of megatron-core": ("from megatron.core import distributed", "distributed.nobody"),
+}
+
+
+@pytest.mark.parametrize(("module", "name"), NOT_KNOWN.values(), ids=NOT_KNOWN.keys())
+def test_whether_an_upstream_module_has_what_nothing_is_known_of_is_not_known(module: str, name: str) -> None:
+    owner, _, attribute = name.partition(".")
+    top = f"{module}\nN = 1 if hasattr({owner}, '{attribute}') else 2"
     assert read(top).setting("train.train_iters").value not in (Known(1), Known(2))
-    top = "from megatron.bridge.recipes import llama\ntry:\n    llama.llama99\n    N = 1\nexcept AttributeError:\n    N = 2"
+    top = f"{module}\ntry:\n    {name}\n    N = 1\nexcept AttributeError:\n    N = 2"
     assert read(top).setting("train.train_iters").value not in (Known(1), Known(2))
+
+
+ANSWERED = {
+    "no name that no release has": "hasattr(__import__('megatron.bridge.recipes.llama', fromlist=['x']), 'nobody_config')",
+    "no module that no release has": "importlib.util.find_spec('megatron.bridge.recipes.llama.llama3_8b') is not None",
+    "a module that the release has": "importlib.util.find_spec('megatron.bridge.recipes.llama') is None",
+}
+
+
+@pytest.mark.parametrize("question", ANSWERED.values(), ids=ANSWERED.keys())
+def test_questions_about_modules_are_answered_as_imports_are(question: str) -> None:
+    top = f"import importlib.util\nN = 1 if {question} else 2"
+    assert read(top, version="0.6.0").setting("train.train_iters").value == Known(2)
+
+
+def test_the_fallback_of_a_module_that_no_release_has_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("b.py").write_text(FALLBACK, encoding="utf-8")
+    assert main(["check", "b.py", "--target-bridge", "0.6.0", "--output-format", "concise"]) == 1
+    assert "b.py:9:33: error MFSDP101" in capsys.readouterr().out
+
+
+FALLBACK = """\
+try:
+    from megatron.bridge.recipes.llama.llama3_8b import pretrain_config as base
+except ModuleNotFoundError:
+    from megatron.bridge.recipes.llama import llama3_8b_pretrain_config as base
+
+
+def recipe():
+    cfg = base()
+    cfg.ddp.use_megatron_fsdp = True
+    return cfg
+"""

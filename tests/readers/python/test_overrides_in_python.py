@@ -13,9 +13,9 @@ import pytest
 from mfsdp_lint.core.recipe import Recipe, Setting
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots.knowledge import load_knowledge
-from mfsdp_lint.versions.target import resolve_target
 
 SCRIPT = """
 import ast

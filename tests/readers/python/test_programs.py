@@ -12,7 +12,7 @@ from tests.readers.python.agreement import evaluate, examine, snapshot
 from tests.readers.python.programs import Program, programs, write
 from tests.readers.python.samples import counted
 
-CI = settings(max_examples=300, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+CI = settings(max_examples=120, suppress_health_check=list(HealthCheck))
 
 
 @CI
@@ -25,7 +25,7 @@ def test_what_is_said_of_a_program_holds_when_python_runs_it(program: Program) -
     assert not verdict.disagreements, "\n".join([*verdict.disagreements, program.text])
 
 
-@settings(CI, max_examples=60)
+@settings(CI, max_examples=25)
 @given(programs())
 def test_a_second_reading_says_the_same_in_as_many_steps(program: Program) -> None:
     readings = []
@@ -38,7 +38,7 @@ def test_a_second_reading_says_the_same_in_as_many_steps(program: Program) -> No
 
 def test_nearly_all_of_a_program_without_unknowns_is_decided() -> None:
     compared = decided = 0
-    for seed in range(400):
+    for seed in range(160):
         program = write(random.Random(seed).randrange)
         if program.decided:
             verdict = examine(program)
@@ -53,14 +53,14 @@ def test_nearly_all_of_a_program_without_unknowns_is_decided() -> None:
 def test_most_of_a_program_with_unknowns_is_decided() -> None:
     compared: Counter[bool] = Counter()
     decided: Counter[bool] = Counter()
-    for seed in range(260):
+    for seed in range(120):
         program = write(random.Random(seed).randrange)
         if not program.decided:
             verdict = examine(program)
             compared[program.handed] += verdict.compared
             decided[program.handed] += verdict.decided
-    assert compared[False] > 5_000
+    assert compared[False] > 2_000
     assert decided[False] > 0.75 * compared[False]
     # Of a configuration that somebody hands in, only what is written to it is known.
-    assert compared[True] > 5_000
+    assert compared[True] > 2_000
     assert decided[True] > 0.25 * compared[True]

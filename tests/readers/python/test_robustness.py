@@ -60,7 +60,7 @@ def _tokens(text: str) -> list[str]:
     return parts
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, suppress_health_check=list(HealthCheck))
 @given(
     st.integers(0, 10_000),
     st.sampled_from(["lines", "tokens"]),
@@ -74,7 +74,7 @@ def test_a_file_with_pieces_dropped_doubled_or_swapped_is_read_or_listed(
     assert all(problem.path == PATH for problem in found.unreadable)
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=80)
 @given(st.text(max_size=200))
 def test_any_text_is_read_or_listed(text: str) -> None:
     read(f"# megatron\n{text}")

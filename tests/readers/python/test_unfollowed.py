@@ -9,9 +9,9 @@ from pathlib import Path
 
 from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions.target import resolve_target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.snapshots.knowledge import load_knowledge
-from mfsdp_lint.versions.target import resolve_target
 
 IMPORTS = """\
 from megatron.bridge.recipes.llama import llama3_8b_pretrain_config

@@ -1,5 +1,6 @@
-"""What runs in processes of its own, with a Python that has torch; start.py starts it, as the package `mfsdp_dry_run`.
+"""Modules that run in processes of their own, with a Python that has torch; start.py starts them, as the package
+`mfsdp_dry_run`.
 
-Nothing here imports anything of mfsdp_lint: only the standard library, what is installed with that Python, and each
-other.
+Nothing here imports anything of mfsdp_lint: only the standard library, the packages that are installed with that
+Python, and each other.
 """

@@ -6,9 +6,10 @@ from typing import Any
 
 
 def prepare(config: Any, base: str | None, at: Callable[[str], None]) -> None:
-    """Has the provider put them in, after the model's weights were read from `base`; `at` is told when they are.
+    """Make the provider put the adapters in, after the model's weights were read from `base`; `at` is told when they
+    are.
 
-    Without one, nothing is read: validation insists on a place for the weights, which are the proxy's own.
+    Without a base, nothing is read: validation insists on a place for the weights, which are the proxy's own.
     """
     from megatron.bridge.training.setup import _apply_peft_transformation
 
@@ -21,7 +22,7 @@ def prepare(config: Any, base: str | None, at: Callable[[str], None]) -> None:
 
 
 def _read_first(config: Any, base: str, at: Callable[[str], None]) -> None:
-    """Has the launcher's own hook read the base, and put the adapters in."""
+    """Make the launcher's own hook read the base, and put the adapters in."""
     from megatron.bridge.training.setup import _create_peft_pre_wrap_hook
     from megatron.bridge.training.state import GlobalState
 

@@ -16,7 +16,7 @@ Answer = dict[str, Any]
 
 
 def serve(prepare: Callable[[], Answer], validate: Callable[[Mapping[str, Any]], Answer]) -> None:
-    """Says what `prepare` came to, then answers until standard input closes.
+    """Send the result of `prepare`, then answer until standard input closes.
 
     Whatever upstream prints goes to standard error.
     """
@@ -35,7 +35,7 @@ def _say(stream: Any, answer: Answer) -> None:
 
 @contextmanager
 def environment(settings: Mapping[str, Any], world_size: int) -> Iterator[None]:
-    """The environment variables that the settings speak of, and the number of ranks."""
+    """Set the environment variables of the settings, and the number of ranks, for a block."""
     before = dict(os.environ)
     variables.apply(settings, os.environ)
     os.environ |= {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": str(world_size)}
@@ -47,5 +47,5 @@ def environment(settings: Mapping[str, Any], world_size: int) -> Iterator[None]:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """What is another value after than before, each with both."""
+    """Return the values that differ after from before, each with both."""
     return {name: [before[name], value] for name, value in after.items() if name in before and before[name] != value}

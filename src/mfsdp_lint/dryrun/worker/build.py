@@ -67,7 +67,7 @@ class CannotBuild(Exception):
 
 
 def build(settings: Settings, base: Settings = _BASE) -> Built:
-    """The configuration that settings describe; what they do not say is as the classes have it. Raises CannotBuild."""
+    """Build the configuration that settings describe; everything else is as the classes have it. Raises CannotBuild."""
     settings = dict(settings)
     _agree_on_sequence_length(settings, base)
     sections: dict[str, dict[str, Any]] = {}
@@ -99,7 +99,7 @@ def build(settings: Settings, base: Settings = _BASE) -> Built:
 
 
 def _agree_on_sequence_length(settings: MutableMapping[str, Any], base: Settings) -> None:
-    """Where only one of model and data says its sequence length, the other is as long."""
+    """Make model and data agree on the sequence length where only one of them sets it."""
     said = (settings.get(path) for path in ("model.seq_length", "dataset.sequence_length", "dataset.seq_length"))
     length = next((length for length in said if length), base["model.seq_length"])
     settings.setdefault("model.seq_length", length)
@@ -142,7 +142,7 @@ def _section(name: str, hint: Any, values: Mapping[str, Any], built: Built) -> A
 
 
 def _chosen(name: str, kind: type | None, built: Built) -> Any:
-    """A section of the class that the settings name, None where they name none or it takes what nobody knows."""
+    """Make a section of the class that the settings name; None where they name none or its arguments are not known."""
     if kind is None:
         return None
     try:
@@ -153,7 +153,7 @@ def _chosen(name: str, kind: type | None, built: Built) -> Any:
 
 
 def _made(name: str, kind: type) -> Any:
-    """A section with its defaults. Raises CannotBuild."""
+    """Make a section with its defaults. Raises CannotBuild."""
     why = ""
     for arguments in _NEEDED.get(kind.__name__, ({},)):
         try:
@@ -171,16 +171,16 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _class_in(hint: Any) -> type | None:
-    """The class of a declaration that may be optional."""
+    """Return the class of a declaration that may be optional."""
     if isinstance(hint, type):
         return hint
     return next((kind for kind in typing.get_args(hint) if isinstance(kind, type) and kind is not type(None)), None)
 
 
 def decode(value: Any, hint: Any, present: Any) -> Any:
-    """A plain value as the class wants it: dtypes, members of enumerations and functions are known by name.
+    """Decode a plain value as the class wants it: dtypes, members of enumerations and functions are known by name.
 
-    Raises ValueError or LookupError for a name that stands for nothing here.
+    Raises ValueError or LookupError for a name that is not known here.
     """
     if isinstance(value, list):
         kind = _enumeration(hint, None)
@@ -219,7 +219,7 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 def named(name: Any) -> Any:
-    """What a dotted name of Megatron or torch stands for; None for any other."""
+    """Import the object of a dotted name of Megatron or torch; return None for any other name."""
     if not isinstance(name, str) or name.partition(".")[0] not in _TRUSTED:
         return None
     parts: Sequence[str] = name.split(".")

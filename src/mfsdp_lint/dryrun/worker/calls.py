@@ -6,6 +6,6 @@ from typing import Any
 
 
 def call(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Calls with those keywords that this version of the function takes."""
+    """Call a function with those keywords that this version of it takes."""
     takes = inspect.signature(function).parameters
     return function(*arguments, **{name: value for name, value in keywords.items() if name in takes})

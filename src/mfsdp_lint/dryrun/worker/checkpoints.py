@@ -12,7 +12,9 @@ _SKIPS = "skip_load_to_model_and_opt"
 
 
 def save(trainer: Trainer, directory: str, step: int, *, short_lived: bool = False) -> None:
-    """Saves what was trained so many steps; `short_lived`: as one that is thrown away when the next one is there."""
+    """Save a model trained for so many steps; `short_lived`: as a checkpoint that is thrown away when the next one is
+    there.
+    """
     from megatron.bridge.training.checkpointing import save_checkpoint
 
     measure.fill_moments(trainer.optimizer)
@@ -31,7 +33,7 @@ def save(trainer: Trainer, directory: str, step: int, *, short_lived: bool = Fal
 
 
 def load(trainer: Trainer, directory: str) -> None:
-    """Loads into a model that was just built, as the launcher does."""
+    """Load a checkpoint into a model that was just built, as the launcher does."""
     from megatron.bridge.training.checkpointing import load_checkpoint
 
     measure.fill_moments(trainer.optimizer)
@@ -48,12 +50,13 @@ def load(trainer: Trainer, directory: str) -> None:
 
 
 def loads_optimizer(config: Any) -> bool:
-    """Whether a load gives the optimizer its state back."""
+    """Tell whether a load gives the optimizer its state back."""
     return bool(config.checkpoint.load_optim and not config.checkpoint.finetune)
 
 
 def _skips(config: Any) -> bool:
-    """Whether the launcher takes what it has read for loaded already, which versions do not agree on: as it says.
+    """Tell whether the launcher counts the state that it has read as loaded already, as it says: versions do not agree
+    on it.
 
     It is an expression of the configuration in the launcher's own call. Raises ImportError where there is none.
     """

@@ -27,16 +27,17 @@ _NETWORK = ("socket.connect", "socket.sendto", "socket.sendmsg")
 
 
 def begin() -> None:
-    """Takes all limits on. Raises SystemExit where the parent is already gone."""
+    """Set all limits. Raises SystemExit where the parent is already gone."""
     die_with_parent()
     _limit_memory()
     sys.addaudithook(_refuse_network)
 
 
 def die_with_parent() -> None:
-    """SIGKILL when the parent ends, however it ends (Linux); a child does not inherit that. Raises SystemExit.
+    """Ask for SIGKILL when the parent ends, however it ends (Linux); a child does not inherit that. Raises SystemExit.
 
-    Not where the parent is a cluster's: of a daemon, the signal comes when the thread ends that started this process.
+    Not where the parent is a cluster's: from a daemon, the signal arrives when the thread ends that started this
+    process.
     """
     parent = os.environ.get(PARENT, ANY)
     if sys.platform != "linux" or parent == ANY:
@@ -55,7 +56,7 @@ def die_with_parent() -> None:
 
 
 def shorten_sockets() -> None:
-    """Lets `multiprocessing` name its sockets by a short way into the temporary folder, whose own path may be long.
+    """Let `multiprocessing` name its sockets by a short way into the temporary folder, whose own path may be long.
 
     The path of a socket has at most 107 characters (Linux), and saving a checkpoint opens some.
     """

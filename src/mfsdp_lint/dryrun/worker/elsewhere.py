@@ -1,4 +1,4 @@
-"""One rank on a cluster, where Slurm or a launcher of the cluster's own has started it: nothing here is its parent.
+"""Rank on a cluster, where Slurm or a launcher of the cluster's own has started it: nothing here is its parent.
 
 Every rank so ends by itself once the launch has taken as long as it may.
 """
@@ -16,7 +16,9 @@ _OF_SLURM = {"RANK": "SLURM_PROCID", "WORLD_SIZE": "SLURM_NTASKS", "LOCAL_RANK":
 
 
 def main(arguments: Sequence[str]) -> None:
-    """`arguments`: the folder with the job, which every rank has to see. Raises SystemExit for who has no rank."""
+    """Run one rank. `arguments`: the folder with the job, which every rank has to see. Raises SystemExit for a process
+    that has no rank.
+    """
     folder = os.path.abspath(arguments[0])
     with open(os.path.join(folder, "job.json"), encoding="utf-8") as stream:
         job = json.load(stream)

@@ -22,7 +22,7 @@ from .pretend import pretend
 
 
 def main(arguments: Sequence[str]) -> None:
-    """`arguments`: a file with the question, and one for the answers.
+    """Execute recipe functions. `arguments`: a file with the question, and one for the answers.
 
     The question has `path`, `search_path`, `environment`, `transformer_engine` and `calls`, each a `function` with its
     `arguments`.
@@ -72,7 +72,7 @@ def _function(module: ModuleType, name: str) -> Any:
 
 
 def _module(path: str, search_path: Sequence[str]) -> ModuleType:
-    """The file as a module, with the name that it has in its package, so that its relative imports work."""
+    """Import the file as a module, with the name that it has in its package, so that its relative imports work."""
     file = Path(path)
     parts, folder = [file.stem], file.parent
     while (folder / "__init__.py").exists():
@@ -92,7 +92,7 @@ def _module(path: str, search_path: Sequence[str]) -> ModuleType:
 
 @contextmanager
 def _environment() -> Iterator[Any]:
-    """Gives a function that says what of the environment has changed since; at the end it is as it was."""
+    """Give a function that returns the changes of the environment since; at the end the environment is as it was."""
     before = dict(os.environ)
 
     def changed() -> dict[str, str | None]:

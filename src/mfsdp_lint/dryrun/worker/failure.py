@@ -9,9 +9,9 @@ _LONGEST = 4000
 
 
 def failure(error: BaseException) -> dict[str, Any]:
-    """Its type, its text, and the places it came through, the last one last.
+    """Describe an error: its type, its text, and the places on its way, the last one last.
 
-    An assertion without a text is known by its source line, which stands for the text.
+    An assertion without a text is known by its source line, which replaces the text.
     """
     frames = traceback.extract_tb(error.__traceback__)
     text = str(error).strip()
@@ -25,6 +25,6 @@ def failure(error: BaseException) -> dict[str, Any]:
 
 
 def _short(path: str) -> str:
-    """A path as it is below the folder that packages are installed in."""
+    """Shorten a path to the part below the folder that packages are installed in."""
     _, found, rest = path.rpartition(f"site-packages{os.sep}")
     return rest if found else path

@@ -12,7 +12,7 @@ _STACKS = ("megatron.core.ssm.mamba_block", "megatron.core.models.hybrid.hybrid_
 
 
 def mend() -> None:
-    """Mends all of it, as far as this version has it."""
+    """Apply all mends below, as far as this version has the code."""
     _router()
     _splits()
     _mask()
@@ -23,7 +23,9 @@ def mend() -> None:
 
 
 def _router() -> None:
-    """The router of experts asks for a kernel by a name that is only there with Transformer Engine (0.15 and later)."""
+    """Define the kernel's name that the router of experts asks for, and that only Transformer Engine defines (0.15 and
+    later).
+    """
     from megatron.core.transformer.moe import moe_utils
 
     module: Any = moe_utils
@@ -32,7 +34,9 @@ def _router() -> None:
 
 
 def _splits() -> None:
-    """How many tokens go to which rank is made an array only where it comes from a GPU, and sending takes no tensor."""
+    """Make an array of the number of tokens for each rank on a CPU too: upstream does so only on a GPU, and sending
+    takes no tensor.
+    """
     import torch
     from megatron.core.transformer.moe import token_dispatcher
 
@@ -48,7 +52,9 @@ def _splits() -> None:
 
 
 def _mask() -> None:
-    """Attention scores are masked in place, which torch forbids on the views that FSDP makes of them up to 0.15."""
+    """Replace the mask of attention scores: upstream masks in place, which torch forbids on the views that FSDP makes
+    of them up to 0.15.
+    """
     from megatron.core.transformer import dot_product_attention
 
     module: Any = dot_product_attention
@@ -56,7 +62,9 @@ def _mask() -> None:
 
 
 def _scan() -> None:
-    """The kernels of Mamba's layers are a package for GPUs; its own formulas do, one token after the other."""
+    """Replace the kernels of Mamba's layers, which are a package for GPUs, by their own formulas, one token after the
+    other.
+    """
     from megatron.core.ssm import mamba_mixer
 
     from . import scan
@@ -70,7 +78,9 @@ def _scan() -> None:
 
 
 def _adapters() -> None:
-    """Adapters look for layers of Transformer Engine by classes that are None without it."""
+    """Tell adapters that Transformer Engine is missing: they look for its layers by classes that are None
+    without it.
+    """
     try:
         module: Any = importlib.import_module("megatron.bridge.peft.utils")
     except ImportError:
@@ -80,7 +90,9 @@ def _adapters() -> None:
 
 
 def _last_norm() -> None:
-    """The norm behind a stack of Mamba's layers is Transformer Engine's, whatever the layers are made of."""
+    """Replace the norm behind a stack of Mamba's layers: it is Transformer Engine's, whatever the layers
+    are made of.
+    """
     from megatron.core.transformer.torch_norm import WrappedTorchNorm
 
     if _has_transformer_engine():
@@ -92,7 +104,9 @@ def _last_norm() -> None:
 
 
 def _latent_attention() -> None:
-    """Latent attention asks whether its projection is Transformer Engine's, by a class that is None without it."""
+    """Tell latent attention that Transformer Engine is missing: it checks its projection by a class that is None
+    without it.
+    """
     from megatron.core.transformer import multi_latent_attention
 
     module: Any = multi_latent_attention

@@ -1,6 +1,6 @@
-"""Which kind of model the small one is: the recipe's own, as far as megatron-core has it without a GPU.
+"""Kinds of the small model: the recipe's own, as far as megatron-core has it without a GPU.
 
-A plain GPT stands for what is left, and for every such thing there are words that say so.
+A plain GPT replaces the rest, and words name each replacement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,13 +34,15 @@ _ADAPTERS = {"peft.dim": 4, "peft.alpha": 4, "peft.dropout": 0.0}
 
 
 def prepare() -> None:
-    """Imports what they need, so that no question pays for it."""
+    """Import the modules that the models need, so that no question pays for it."""
     for name in (_GPT, _LATENT):
         named(name)
 
 
 def small(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The settings with a small model of the recipe's kind, and what is something else than the recipe has."""
+    """Return the settings with a small model of the recipe's kind, and the parts of the recipe's model that are
+    replaced.
+    """
     kind = named(settings.get("model.__class__"))
     bases = {base.__name__: f"{base.__module__}.{base.__qualname__}" for base in getattr(kind, "__mro__", ())}
     if _MAMBA in bases and hasattr(kind, "mamba_stack_spec"):
@@ -60,12 +62,12 @@ def small(settings: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def has_adapters(settings: Mapping[str, Any]) -> bool:
-    """Whether adapters are trained, and not the model."""
+    """Tell whether adapters are trained, and not the model."""
     return any(path.startswith("peft.") for path in settings) and settings.get("peft", ...) is not None
 
 
 def _not_a_gpt(kind: Any, settings: Mapping[str, Any]) -> Iterator[str]:
-    """What of a model is not there in a plain GPT of megatron-core's own layers."""
+    """Yield the parts of a model that a plain GPT of megatron-core's own layers lacks."""
     plain = named(_GPT)
     if isinstance(kind, type):
         own = kind.provide is not plain.provide if hasattr(kind, "provide") else True

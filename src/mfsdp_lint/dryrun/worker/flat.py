@@ -1,7 +1,7 @@
 """The settings of a live `ConfigContainer`, as JSON has them: dotted paths and plain values.
 
-As `mfsdp_lint.judging.configuration` spells them, which cannot be imported here: members of enumerations and dtypes
-are their names, functions `<function module.name>`, tuples lists, and `ddp.__class__` is the class of `ddp`.
+As `mfsdp_lint.rules.judging.configuration` spells them, which cannot be imported here: members of enumerations and
+dtypes are their names, functions `<function module.name>`, tuples lists, and `ddp.__class__` is the class of `ddp`.
 """
 
 import dataclasses
@@ -20,9 +20,9 @@ class NoSpelling(Exception):
 
 
 def flat(config: Any) -> dict[str, Any]:
-    """`known`, the settings with their values, and `set`, those of which it is only known that they are.
+    """Return `known`, the settings with their values, and `set`, those that are only known to be set.
 
-    Raises TypeError for what is no configuration.
+    Raises TypeError for an object that is no configuration.
     """
     fields = fields_of(config)
     if fields is None or not {"model", "train"} <= set(fields):
@@ -38,14 +38,15 @@ def flat(config: Any) -> dict[str, Any]:
 
 
 def _below(path: str, value: Any, depth: int, above: tuple[int, ...]) -> Iterator[tuple[str, Any]]:
-    """Every setting; `...` for one that is only there."""
-    if not isinstance(value, Mapping) or path == _VARIABLES:
-        try:
-            yield path, _plain(value, depth)
-            return
-        except NoSpelling:
-            pass
-    yield path, ...
+    """Yield every setting; `...` for one that is only known to be set."""
+    try:
+        plain = _plain(value, depth)
+    except NoSpelling:
+        plain = ...
+    if plain is not ... and (not isinstance(value, Mapping) or path == _VARIABLES):
+        yield path, plain
+        return
+    yield path, plain if "." in path else ...
     if path == _VARIABLES or depth == _DEEPEST or id(value) in above:
         return
     inner = value if isinstance(value, Mapping) else fields_of(value)
@@ -59,7 +60,9 @@ def _below(path: str, value: Any, depth: int, above: tuple[int, ...]) -> Iterato
 
 
 def fields_of(value: Any) -> Mapping[str, Any] | None:
-    """What an object consists of: its dataclass fields, and what else was written into it; None where it has none."""
+    """Return the parts of an object: its dataclass fields, and other attributes written into it; None where it has
+    none.
+    """
     if isinstance(value, type):
         return None
     own = getattr(value, "__dict__", None)
@@ -71,7 +74,7 @@ def fields_of(value: Any) -> Mapping[str, Any] | None:
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """A value that stands for itself. Raises NoSpelling."""
+    """Convert a value to a plain one. Raises NoSpelling."""
     if isinstance(value, enum.Enum):
         return value.name
     if value is None or isinstance(value, bool | int | str):

@@ -12,12 +12,12 @@ from .pretend import pretend
 
 
 def main(arguments: Sequence[str]) -> None:
-    """`arguments`: the version of Transformer Engine to pretend where there is none."""
+    """Serve validation. `arguments`: the version of Transformer Engine to pretend where there is none."""
     serve(lambda: _prepare(arguments[0]), validate)
 
 
 def _prepare(transformer_engine: str) -> dict[str, Any]:
-    """Imports everything, and says what is stood in for and pretended, or why nothing can be asked."""
+    """Import everything; return the packages with stand-ins and the pretended parts, or why nothing can be asked."""
     try:
         stood_in = stubs.import_upstream()
         import megatron.bridge.training.config  # noqa: F401
@@ -29,7 +29,7 @@ def _prepare(transformer_engine: str) -> dict[str, Any]:
 
 
 def validate(question: Mapping[str, Any]) -> dict[str, Any]:
-    """One question: `settings`, and `world_size` for how many ranks."""
+    """Answer one question: `settings`, and `world_size` for the number of ranks."""
     settings = question["settings"]
     answer: dict[str, Any] = {"id": question["id"], "stage": "build", "error": None}
     with environment(settings, question["world_size"]):

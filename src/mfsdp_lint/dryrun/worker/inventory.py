@@ -4,8 +4,11 @@ sees. Imports none of them, but torch where there seems to be a GPU: only torch 
 
 import glob
 import importlib.metadata
+import importlib.util
 import json
+import os
 import platform
+import runpy
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -15,18 +18,41 @@ DEVICES = "/dev/nvidia[0-9]*", "/dev/dxg"
 
 
 def main(names: Sequence[str]) -> None:
-    versions: dict[str, str | None] = {}
-    for name in names:
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            versions[name] = None
+    versions = {name: version(name) for name in names}
     found = {"python": platform.python_version(), "versions": versions, **gpus()}
     json.dump(found, sys.stdout)
 
 
+def version(name: str) -> str | None:
+    """Return the version of a package from its installation; that of a Megatron on the path, of which none is
+    installed, from its source. None where there is no package, or no version in it.
+    """
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return _of_a_checkout(name) if name.startswith("megatron-") else None
+    except KeyError:  # an installation without a version
+        return None
+
+
+def _of_a_checkout(name: str) -> str | None:
+    try:
+        spec = importlib.util.find_spec(name.replace("-", "."))
+    except (ImportError, ValueError):
+        return None
+    for folder in (spec and spec.submodule_search_locations) or ():
+        said = os.path.join(folder, "package_info.py")
+        if os.path.isfile(said):
+            os.environ["NO_VCS_VERSION"] = "1"  # else it asks git for the commit
+            found: str | None = runpy.run_path(said).get("__version__")
+            return found
+    return None
+
+
 def gpus(devices: Sequence[str] = DEVICES) -> dict[str, Any]:
-    """The `gpus` that torch can use, each with its name and compute capability, or `no_gpu`: why there are none."""
+    """Return the `gpus` that torch can use, each with its name and compute capability, or `no_gpu`: why there are
+    none.
+    """
     if not any(glob.glob(pattern) for pattern in devices):
         return {"gpus": [], "no_gpu": "this machine has none"}
     try:

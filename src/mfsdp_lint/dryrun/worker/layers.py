@@ -6,7 +6,7 @@ from .calls import call
 
 
 def be_local(model: Any) -> None:
-    """Has a provider build its model of them."""
+    """Make a provider build its model of these layers."""
     if hasattr(model, "mamba_stack_spec"):
         model.mamba_stack_spec = _stack
     else:
@@ -30,7 +30,7 @@ def _transformer(config: Any) -> Any:
 
 
 def _latent_attention() -> type:
-    """The plain attention, which does without being told how wide its heads are."""
+    """Return the class of the plain attention, without the parameters for the width of its heads."""
     from megatron.core.transformer.dot_product_attention import DotProductAttention
 
     class Attention(DotProductAttention):  # type: ignore[misc]  # megatron is not installed where types are checked
@@ -41,7 +41,7 @@ def _latent_attention() -> type:
 
 
 def _stack(config: Any) -> Any:
-    """Layers of Mamba, of attention, and of an MLP or experts, each as its own layer."""
+    """Return the specification of layers of Mamba, of attention, and of an MLP or experts, each as its own layer."""
     from megatron.core.fusions.fused_bias_dropout import get_bias_dropout_add
     from megatron.core.models.backends import LocalSpecProvider
     from megatron.core.models.gpt.moe_module_specs import get_moe_module_spec_for_backend
@@ -82,7 +82,7 @@ def _stack(config: Any) -> Any:
 
 
 def _transformer_parts(config: Any) -> Any:
-    """The modules of a dense transformer layer."""
+    """Return the modules of a dense transformer layer."""
     from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec
 
     return call(get_gpt_layer_local_spec, normalization=config.normalization).submodules

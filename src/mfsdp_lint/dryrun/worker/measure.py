@@ -1,4 +1,6 @@
-"""What a rank holds: bytes, sums and digests, for plain tensors, DTensors and the buffers of Megatron-FSDP."""
+"""Memory and content of a rank: bytes, sums and digests, for plain tensors, DTensors and the buffers of
+Megatron-FSDP.
+"""
 
 import hashlib
 from collections.abc import Iterator
@@ -6,12 +8,12 @@ from typing import Any
 
 
 def local(tensor: Any) -> Any:
-    """The part of a tensor that this rank has."""
+    """Return the part of a tensor that this rank has."""
     return getattr(tensor, "_local_tensor", tensor)
 
 
 def sizes(model: Any, optimizer: Any) -> dict[str, int]:
-    """Bytes for weights to compute with, main weights, and the optimizer's moments.
+    """Count the bytes of weights to compute with, main weights, and the optimizer's moments.
 
     Buffers are counted where there are any, for parameters are swapped between whole and sharded.
     """
@@ -23,7 +25,7 @@ def sizes(model: Any, optimizer: Any) -> dict[str, int]:
 
 
 def gradients(model: Any) -> int:
-    """Bytes of the gradients, after they were added up and before the optimizer takes them."""
+    """Count the bytes of the gradients, after they were added up and before the optimizer takes them."""
     found = 0
     for chunk in model:
         if buffers := _fsdp(chunk):
@@ -43,7 +45,9 @@ def _weights(chunk: Any) -> int:
 
 
 def _weights_of(group: Any) -> int:
-    """Those of a group of Megatron-FSDP: its buffer, where it shards; with HSDP that of the instance has it in it."""
+    """Count the weights of a group of Megatron-FSDP: its buffer, where it shards; with HSDP the instance's buffer
+    contains it.
+    """
     buffer = _first(group, "hsdp_wbuf", "hfsdp_helper_wbuf", "model_weight_buffer")
     return buffer or sum(_size(local(parameter)) for parameter in group.params)
 
@@ -53,26 +57,28 @@ def _main_in_buffers(chunk: Any) -> int:
 
 
 def _main(part: Any) -> int:
-    """The copies that a mixed-precision optimizer of Megatron's keeps: of whole weights, or of this rank's part."""
+    """Count the copies that a mixed-precision optimizer of Megatron's keeps: of whole weights, or of this
+    rank's part.
+    """
     names = ("fp32_from_float16_groups", "shard_fp32_from_float16_groups")
     groups = (group for name in names for group in getattr(part, name, None) or ())
     return sum(_size(local(parameter)) for group in groups for parameter in group if parameter is not None)
 
 
 def _fsdp(chunk: Any) -> list[Any]:
-    """The groups of parameters that Megatron-FSDP keeps in buffers; none with anything else."""
+    """Return the groups of parameters that Megatron-FSDP keeps in buffers; none with anything else."""
     buffers = getattr(chunk, "param_and_grad_buffer", None)
     return [] if buffers is None else list(buffers.parameter_groups)
 
 
 def _ddp(chunk: Any) -> list[Any]:
-    """The buffers of Megatron's DDP; none with anything else."""
+    """Return the buffers of Megatron's DDP; none with anything else."""
     buffers = getattr(chunk, "buffers", None)
     return [*buffers, *chunk.expert_parallel_buffers] if isinstance(buffers, list) else []
 
 
 def _first(group: Any, *names: str) -> int:
-    """Bytes of the first of these buffers that there is."""
+    """Count the bytes of the first of these buffers that there is."""
     data = (getattr(getattr(group, name, None), "data", None) for name in names)
     return next((_size(each) for each in data if each is not None), 0)
 
@@ -82,12 +88,12 @@ def _size(tensor: Any) -> int:
 
 
 def total(optimizer: Any) -> float:
-    """The sum of the absolute values of all weights that this rank steps."""
+    """Sum the absolute values of all weights that this rank steps."""
     return float(sum(local(parameter).detach().double().abs().sum().item() for parameter, _ in _states(optimizer)))
 
 
 def digest(model: Any, optimizer: Any) -> dict[str, str]:
-    """What the weights, and the optimizer's own, are to the bit. Its count of steps is left out."""
+    """Digest the weights, and the optimizer's own, to the bit. Its count of steps is left out."""
     weights, moments = hashlib.sha256(), hashlib.sha256()
     for chunk in model:
         for name, parameter in sorted(chunk.named_parameters()):
@@ -106,7 +112,7 @@ def _put(into: Any, name: str, tensor: Any) -> None:
 
 
 def fill_moments(optimizer: Any) -> None:
-    """Zero moments for what has none, in the order of the parameters.
+    """Fill in zero moments for parameters that have none, in the order of the parameters.
 
     torch's Adam keeps none for a parameter of which a rank has an empty part, unlike the fused Adam of a GPU; then the
     ranks would list different keys while saving, and wait for each other for ever.

@@ -1,11 +1,12 @@
-"""What a run shows beside its numbers: what became of its settings, which of them were read, what was built.
+"""Observations of a run beside its numbers: the fate of its settings, those of them that were read, the objects that
+were built.
 
-    after.PATH   what another value was put in the place of, in the configuration or in the environment (env.NAME)
+    after.PATH   a value that replaced another one, in the configuration or in the environment (env.NAME)
     read.PATH    whether Megatron's code asked for a setting that is watched
-    buffers      the class of what FSDP has its buffers from
+    buffers      the class that FSDP has its buffers from
     scaled       whether FSDP scales gradients in front of every reduction
 
-What is asked of upstream's own objects is left out where a version does not have it.
+A question to upstream's own objects is left out where a version does not have them.
 """
 
 import copy
@@ -19,7 +20,7 @@ _UPSTREAM = "megatron"
 
 
 def plain(config: Any) -> dict[str, Any]:
-    """The settings of a configuration that are plain values."""
+    """Return the settings of a configuration that are plain values."""
     found = {}
     for section, part in vars(config).items():
         for name, value in getattr(part, "__dict__", {}).items():
@@ -38,14 +39,14 @@ class Observer:
         self._more: dict[str, Any] = {}
 
     def wrapped(self, model: Sequence[Any]) -> None:
-        """Takes down what the wrapper made."""
+        """Record the buffers that the wrapper made."""
         buffer = getattr(model[0], "param_and_grad_buffer", None)
         if buffer is not None:
             self._more["buffers"] = type(getattr(buffer, "weight_alloc", None)).__name__
             self._more["scaled"] = getattr(buffer, "gradient_scaling_factor", None) is not None
 
     def report(self) -> dict[str, Any]:
-        """All that was seen."""
+        """Return all observations."""
         after = _settings(self._config)
         changed = {path: value for path, value in after.items() if self._before.get(path, ...) != value}
         changed |= {path: None for path in self._before if path.startswith("env.") and path not in after}
@@ -58,7 +59,7 @@ def _settings(config: Any) -> dict[str, Any]:
 
 
 def _watch(config: Any, path: str, settings: dict[str, Any]) -> set[str] | None:
-    """The modules of upstream that ask for a setting, from now on. None where there is no such setting.
+    """Return the modules of upstream that ask for a setting, from now on. None where there is no such setting.
 
     A name that is no field is put there, as an assignment does.
     """

@@ -1,6 +1,6 @@
-"""What a machine for training has, as far as start-up validation asks for it: a recent GPU, Transformer Engine.
+"""Parts of a machine for training that start-up validation asks for: a recent GPU, Transformer Engine.
 
-Without this, validation would refuse settings for want of a package, and say nothing of whether they are right.
+Without these, validation would refuse settings for want of a package, and not say whether they are right.
 """
 
 import importlib
@@ -24,7 +24,9 @@ _FUSED = {
 
 
 def pretend(transformer_engine: str) -> list[str]:
-    """Says what is pretended: `transformer_engine` is the version that the release at hand is for."""
+    """Set up the pretended parts and return their names; `transformer_engine` is the version that the release at hand
+    is for.
+    """
     pretended = []
     if _pretend_a_gpu():
         pretended.append("a GPU of compute capability 9.0")
@@ -65,7 +67,7 @@ def _pretend_transformer_engine(version: str) -> bool:
 
 
 def _pretend_optimizer() -> None:
-    """The fused optimizer, of which Megatron-Bridge's validation looks at the arguments."""
+    """Define the fused optimizer, whose arguments Megatron-Bridge's validation looks at."""
     try:
         import transformer_engine.pytorch.optimizers as optimizers
     except ImportError:  # nobody stands in for it

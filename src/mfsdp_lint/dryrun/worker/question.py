@@ -1,4 +1,4 @@
-"""One question to a rank, in a process that begins anew: what has used a GPU cannot fork."""
+"""Process for one question to a rank, which begins anew: a process that has used a GPU cannot fork."""
 
 import json
 import os
@@ -8,7 +8,9 @@ from . import rank
 
 
 def main(arguments: Sequence[str]) -> None:
-    """`arguments`: the file with the job, the folder for the answers, the number of the question."""
+    """Answer one question. `arguments`: the file with the job, the folder for the answers, the number of
+    the question.
+    """
     with open(arguments[0], encoding="utf-8") as stream:
         job = json.load(stream)
     mine, number = int(os.environ["RANK"]), int(arguments[2])

@@ -1,7 +1,7 @@
-"""One rank: imports everything once, then answers each question of a job in a process forked for it.
+"""Process of one rank: it imports everything once, then answers each question of a job in a process forked for it.
 
-Every question so begins in a process that has never wrapped a model or opened a group, and costs no imports. Whatever a
-question leaves behind (helpers of a save, a hanging collective) ends with its process group.
+Every question so begins in a process that has never wrapped a model or opened a group, and costs no imports. Whatever
+a question leaves behind (helpers of a save, a hanging collective) ends with its process group.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _PAUSE = 0.02
 
 
 def main(arguments: Sequence[str]) -> None:
-    """`arguments`: the file with the job, and the folder for the answers."""
+    """Run one rank. `arguments`: the file with the job, and the folder for the answers."""
     with open(arguments[0], encoding="utf-8") as stream:
         job = json.load(stream)
     answers, rank = arguments[1], int(os.environ["RANK"])
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def ready(device: str, answers: str, rank: int) -> bool:
-    """Imports everything, and writes down how that went."""
+    """Import everything, and write down how that went."""
     try:
         stood_in = _prepare(device)
     except Exception as error:
@@ -75,7 +75,7 @@ def _prepare(device: str) -> tuple[str, ...]:
 
 
 def _spawned(arguments: Sequence[str], number: int, question: Mapping[str, Any]) -> int:
-    """A process for one question that imports everything anew, with the environment that its settings speak of."""
+    """Start a process for one question; it imports everything anew, with the environment variables of its settings."""
     environment = dict(os.environ)
     variables.apply(question["settings"], environment)
     start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
@@ -110,7 +110,7 @@ def _await(child: int, question: Mapping[str, Any], rank: int, answers: str, lim
 
 
 def be(question: Mapping[str, Any], rank: int, answers: str, number: int) -> None:
-    """The process for one question. It never returns."""
+    """Run the process for one question. It never returns."""
     os.setpgid(0, 0)
     faulthandler.enable()
     contained.die_with_parent()
@@ -146,7 +146,7 @@ def be(question: Mapping[str, Any], rank: int, answers: str, number: int) -> Non
 
 
 def _end(child: int, *, reap: bool) -> None:
-    """Ends the process group of a question, which outlives its leader where a save left helpers behind."""
+    """End the process group of a question, which outlives its leader where a save left helpers behind."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
     if reap:
@@ -176,7 +176,7 @@ def _read_stage(answers: str, name: str, rank: int) -> str:
 
 
 def _write(answers: str, name: str, rank: int, answer: Mapping[str, Any]) -> None:
-    """At once and whole: others look for it while it is made."""
+    """Write an answer at once and whole: others look for it while it is made."""
     path = _path(answers, name, rank)
     with open(f"{path}.part", "w", encoding="utf-8") as stream:
         json.dump(answer, stream, default=str)

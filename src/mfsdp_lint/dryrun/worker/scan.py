@@ -1,4 +1,4 @@
-"""What a layer of Mamba computes, by its formulas (Mamba 2: `mamba_ssm`'s references), for a few tokens on a CPU."""
+"""Formulas of a layer of Mamba (Mamba 2: `mamba_ssm`'s references), for a few tokens on a CPU."""
 
 from typing import Any
 
@@ -15,7 +15,9 @@ def convolved_scan(
     ngroups: int,
     **_: Any,
 ) -> Any:
-    """A gate, a causal convolution and a scan, of what the projection gives: batch, length, gate + x + B + C + step."""
+    """Compute a gate, a causal convolution and a scan of the projection's output: batch, length, gate + x + B + C +
+    step.
+    """
     import torch
     import torch.nn.functional as functional
 
@@ -51,7 +53,7 @@ def convolved_scan(
 
 
 def norm(module: Any) -> type:
-    """The norm behind it, with a sharded state as megatron-core gives it."""
+    """Make the norm behind the scan, with a sharded state as megatron-core gives it."""
     import torch
 
     theirs = module.ExtendedRMSNorm

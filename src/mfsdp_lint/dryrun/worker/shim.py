@@ -14,7 +14,7 @@ Torch = Any
 
 
 def install() -> None:
-    """Replaces everything that the tiers without a GPU need replaced."""
+    """Replace everything that the tiers without a GPU need replaced."""
     import torch
     import torch.distributed.device_mesh
 
@@ -34,7 +34,9 @@ def install() -> None:
 
 
 def _giving(value: Any) -> Callable[..., Any]:
-    """A function that takes anything and gives this; a new one each time, for torch keeps a list of its functions."""
+    """Make a function that takes anything and returns `value`; a new one each time, for torch keeps a list of its
+    functions.
+    """
     return lambda *arguments, **keywords: value
 
 
@@ -71,7 +73,7 @@ class _Stream:
 
 
 def null_streams(torch: Torch) -> None:
-    """Streams and events: everything is done in its order."""
+    """Replace streams and events: everything is done in its order."""
     stream = _Stream()
     torch.cuda.Stream = _Stream
     torch.cuda.Event = _Event
@@ -82,19 +84,19 @@ def null_streams(torch: Torch) -> None:
 
 
 def current_device(torch: Torch) -> None:
-    """There is one device, the first."""
+    """Replace the choice of a device: there is one, the first."""
     torch.cuda.current_device = _giving(0)
     torch.cuda.device_count = _giving(1)
     torch.cuda.set_device = _giving(None)
 
 
 def synchronize(torch: Torch) -> None:
-    """Nothing to wait for; saving compares what this returns."""
+    """Replace `synchronize`: there is nothing to wait for; saving compares the result of this."""
     torch.cuda.synchronize = _giving(None)
 
 
 def device_properties(torch: Torch) -> None:
-    """A recent GPU, for checks that ask which there is."""
+    """Replace the properties of the device by those of a recent GPU, for checks that ask for them."""
     properties = types.SimpleNamespace(major=9, minor=0, total_memory=1 << 36, multi_processor_count=132, name="none")
     torch.cuda.get_device_properties = _giving(properties)
     torch.cuda.get_device_capability = _giving((properties.major, properties.minor))
@@ -102,7 +104,7 @@ def device_properties(torch: Torch) -> None:
 
 
 def memory_statistics(torch: Torch) -> None:
-    """No device memory is in use."""
+    """Replace the statistics of memory: no device memory is in use."""
     for name in ("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved"):
         setattr(torch.cuda, name, _giving(0))
     torch.cuda.memory_stats = _giving({})
@@ -112,7 +114,7 @@ def memory_statistics(torch: Torch) -> None:
 
 
 def random_state(torch: Torch) -> None:
-    """The device's random numbers are the CPU's."""
+    """Replace the device's random numbers by the CPU's."""
     torch.cuda.get_rng_state = torch.cuda.random.get_rng_state = lambda device=None: torch.get_rng_state()
     torch.cuda.set_rng_state = torch.cuda.random.set_rng_state = lambda state, device=None: torch.set_rng_state(state)
     torch.cuda.manual_seed = torch.cuda.random.manual_seed = torch.cuda.manual_seed_all = (
@@ -122,13 +124,13 @@ def random_state(torch: Torch) -> None:
 
 
 def lazy_calls(torch: Torch) -> None:
-    """What waits for CUDA to start is done at once. Without this the ranks silently start from other weights."""
+    """Run at once the calls that wait for CUDA to start. Without this the ranks silently start from other weights."""
     torch.cuda._lazy_call = lambda call, **keywords: call()
     torch.cuda._lazy_init = _giving(None)
 
 
 def devices(torch: Torch) -> None:
-    """Tensors that are asked for on, or moved to, a CUDA device are on the CPU."""
+    """Put tensors on the CPU that are asked for on, or moved to, a CUDA device."""
     from torch.overrides import TorchFunctionMode
     from torch.utils._device import _device_constructors
 
@@ -168,7 +170,7 @@ def _is_cuda(torch: Torch, device: Any) -> bool:
 
 
 def device_mesh(torch: Torch) -> None:
-    """Meshes of CUDA devices are meshes of CPUs."""
+    """Make meshes of CPUs in place of meshes of CUDA devices."""
     mesh = torch.distributed.device_mesh
     from_group, initialise = mesh.DeviceMesh.from_group, mesh.init_device_mesh
 
@@ -203,13 +205,13 @@ class _Scaled:
 
 
 def reductions(torch: Torch) -> None:
-    """Gloo has no "multiply, then sum": it is done in two steps, at once, and so is the average."""
+    """Replace "multiply, then sum", which gloo lacks: it is done in two steps, at once, and so is the average."""
     distributed = torch.distributed
     add = distributed.ReduceOp.SUM
     all_reduce, reduce_scatter = distributed.all_reduce, distributed.reduce_scatter_tensor
 
     def factor_of(op: Any, group: Any) -> Any:
-        """What to multiply with before a sum that is as good as the operation; None where gloo has the operation."""
+        """Return the factor that makes a sum as good as the operation; None where gloo has the operation."""
         if isinstance(op, _Scaled):
             return op.factor
         return 1 / distributed.get_world_size(group) if op == distributed.ReduceOp.AVG else None
@@ -234,9 +236,9 @@ def reductions(torch: Torch) -> None:
 
 
 def single_threaded_groups(torch: Torch) -> None:
-    """A gloo group has one thread instead of two.
+    """Give a gloo group one thread instead of two.
 
-    Both write the name of what they have just done to the same string, without a lock (torch 2.13,
+    Both write the name of their last operation to the same string, without a lock (torch 2.13,
     `ProcessGroupGloo::runLoop`); where that name is long enough to be allocated the process dies of it now and then.
     """
     module = torch.distributed.distributed_c10d

@@ -22,7 +22,8 @@ class NoSpelling(ValueError):
 
 
 def spelled(parser: Parser, attribute: str, value: Any) -> list[str]:
-    """The words; none where it is the default anyway. A text that its flag does not take is spelled all the same.
+    """Return the words that set an attribute; none where its value is the default anyway. A text that its flag does
+    not take is spelled all the same.
 
     Raises NoFlag and NoSpelling.
     """
@@ -38,12 +39,12 @@ def spelled(parser: Parser, attribute: str, value: Any) -> list[str]:
 
 
 def actions_of(parser: Parser, attribute: str) -> list[argparse.Action]:
-    """The options of a parser that set an attribute."""
+    """Return the options of a parser that set an attribute."""
     return [action for action in parser._actions if action.dest == attribute and action.option_strings]
 
 
 def same(real: Any, value: Any) -> bool:
-    """Whether a real value is what a plain one stands for: members of enumerations and dtypes are known by name."""
+    """Tell whether a real value equals a plain one: members of enumerations and dtypes are known by name."""
     if isinstance(real, (list, tuple)) and isinstance(value, list):
         return len(real) == len(value) and all(map(same, real, value))
     if isinstance(real, enum.Enum):
@@ -54,7 +55,7 @@ def same(real: Any, value: Any) -> bool:
 
 
 def _words(action: argparse.Action, value: Any) -> list[str] | None:
-    """The words with one of the options; None where it cannot be that value."""
+    """Return the words with one of the options; None where it cannot have that value."""
     name = next((name for name in action.option_strings if name.startswith("--")), action.option_strings[0])
     match action:
         case argparse.BooleanOptionalAction() if isinstance(value, bool):
@@ -81,7 +82,7 @@ def _several(action: argparse.Action, name: str, values: list[Any]) -> list[str]
 
 
 def _text(action: argparse.Action, value: Any) -> str | None:
-    """The text that is converted to the value; None where there is none."""
+    """Return the text that is converted to the value; None where there is none."""
     if isinstance(value, str):
         known = value not in _DTYPES or value in (action.choices or ())
         return value if known else _DTYPES[value]

@@ -11,7 +11,7 @@ PACKAGE = "mfsdp_dry_run"
 
 
 def load_package() -> None:
-    """Makes this folder importable as the package, and by no other name."""
+    """Make this folder importable as the package, and by no other name."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != here]
     spec = importlib.util.spec_from_file_location(

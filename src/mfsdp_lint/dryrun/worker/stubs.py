@@ -40,7 +40,7 @@ _TENSORBOARD = ("torch.utils.tensorboard", "torch.utils.tensorboard.writer")
 
 
 def import_upstream() -> tuple[str, ...]:
-    """Imports torch and megatron-core, then makes Megatron-Bridge importable; returns what is stood in for."""
+    """Import torch and megatron-core, then make Megatron-Bridge importable; return the packages with stand-ins."""
     warnings.simplefilter("ignore")
     finder = _Finder()
     sys.meta_path.append(finder)
@@ -57,7 +57,9 @@ def import_upstream() -> tuple[str, ...]:
 
 
 def _import(names: Sequence[str], finder: "_Finder") -> None:
-    """Modules, with a stand-in for what they have no fallback for: megatron-core from 0.18 on needs triton."""
+    """Import modules, with a stand-in for packages that they have no fallback for: megatron-core from 0.18 on needs
+    triton.
+    """
     while True:
         try:
             for name in names:
@@ -76,9 +78,9 @@ def _is_in(name: str, root: str) -> bool:
 
 
 def import_with_stand_ins(name: str) -> tuple[str, ...]:
-    """Imports a module; returns what is stood in for: what it cannot be imported without, and nothing else.
+    """Import a module; return the packages with stand-ins: those that it cannot be imported without, and no others.
 
-    Raises what the import raises.
+    Raises the errors of the import.
     """
     warnings.simplefilter("ignore")
     finder = _Finder()
@@ -124,7 +126,7 @@ class _Stub(metaclass=_Meta):
 
 
 def _added(owner: Any, name: str, module: str) -> Any:
-    """A stand-in class as another attribute. Raises AttributeError for what Python itself looks for."""
+    """Add a stand-in class as another attribute. Raises AttributeError for names that Python itself looks for."""
     if name.startswith("__"):
         raise AttributeError(name)
     value = _class(name, module)

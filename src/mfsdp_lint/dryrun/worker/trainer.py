@@ -53,7 +53,7 @@ class Trainer:
         )
 
     def begin(self) -> None:
-        """Has the schedule use what the wrapper offers: the launcher does so last, after a load."""
+        """Make the schedule use the functions that the wrapper offers: the launcher does so last, after a load."""
         from megatron.bridge.training.setup import _update_model_config_funcs
         from megatron.core.utils import get_model_config
 
@@ -68,7 +68,9 @@ class Trainer:
         )
 
     def train(self, first: int, count: int, answer: Answer) -> None:
-        """Some steps; loss and norm of the gradients of each go into `answer`, and the bytes held before the last."""
+        """Train some steps; loss and norm of the gradients of each go into `answer`, and the bytes held before the
+        last.
+        """
         import torch
         from megatron.core import parallel_state
         from megatron.core.num_microbatches_calculator import get_num_microbatches
@@ -135,12 +137,12 @@ class Trainer:
         return output, loss_of
 
     def settle(self) -> None:
-        """Before anybody looks at the parameters."""
+        """Gather the parameters before anybody looks at them."""
         for chunk in self.model if self.gathers_late else ():
             chunk.disable_forward_pre_hook(param_sync=True)
 
     def resume(self) -> None:
-        """After that."""
+        """Enable the forward hooks again after `settle`."""
         for chunk in self.model if self.gathers_late else ():
             chunk.enable_forward_pre_hook()
 

@@ -1,4 +1,4 @@
-"""One question to a rank: build, wrap, train, save and load the proxy model, in the order of the launcher."""
+"""Answer of a rank to one question: build, wrap, train, save and load the proxy model, in the order of the launcher."""
 
 import contextlib
 import datetime
@@ -17,7 +17,7 @@ At = Callable[[str], None]
 
 
 def import_bridge() -> None:
-    """Everything that is imported from Megatron-Bridge, so that no question pays for it."""
+    """Import everything that is used of Megatron-Bridge, so that no question pays for it."""
     import megatron.bridge.training.checkpointing
     import megatron.bridge.training.config
     import megatron.bridge.training.optim
@@ -31,7 +31,9 @@ def import_bridge() -> None:
 
 
 def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: At) -> None:
-    """Fills in `answer` as it gets on; `at` is told each stage. Raises whatever upstream raises."""
+    """Run a question; `answer` is filled in on the way, and `at` is told each stage. Raises whatever
+    upstream raises.
+    """
     import torch
 
     at("build")
@@ -77,7 +79,7 @@ def run(question: Mapping[str, Any], rank: int, store: str, answer: Answer, at: 
 
 
 def _train(trainer: Trainer, save: str | None, steps: int, answer: Answer, at: At) -> None:
-    """Trains some steps, with a save before the last one."""
+    """Train some steps, with a save before the last one."""
     trainer.begin()
     at("first-step")
     trainer.train(0, 1, answer)
@@ -96,7 +98,7 @@ def _train(trainer: Trainer, save: str | None, steps: int, answer: Answer, at: A
 
 
 def _load_and_go_on(trainer: Trainer, load: str, steps: int, answer: Answer, at: At) -> None:
-    """Begins with what was saved, as the launcher does, and trains the last step."""
+    """Load the saved checkpoint, as the launcher does, and train the last step."""
     at("load")
     checkpoints.load(trainer, load)
     kept = measure.digest(trainer.model, trainer.optimizer)
@@ -107,14 +109,14 @@ def _load_and_go_on(trainer: Trainer, load: str, steps: int, answer: Answer, at:
 
 
 def core_has_transformer_engine() -> bool:
-    """Whether megatron-core could import it, for real."""
+    """Tell whether megatron-core could import Transformer Engine, for real."""
     from megatron.core.models.gpt import gpt_layer_specs
 
     return bool(getattr(gpt_layer_specs, "HAVE_TE", False))
 
 
 def wait_for_all() -> None:
-    """Until every rank is done, or one is gone."""
+    """Wait until every rank is done, or one is gone."""
     import torch
 
     with contextlib.suppress(Exception):

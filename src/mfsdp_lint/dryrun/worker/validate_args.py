@@ -54,7 +54,9 @@ class Words:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """`arguments`: the version of Transformer Engine to pretend where there is none, and the source tree."""
+    """Serve validation. `arguments`: the version of Transformer Engine to pretend where there is none, and the source
+    tree.
+    """
     transformer_engine, tree = arguments
     sys.path.insert(0, tree)
     serve(lambda: _prepare(transformer_engine), validate)
@@ -72,8 +74,8 @@ def _prepare(transformer_engine: str) -> Answer:
 
 
 def validate(question: Mapping[str, Any]) -> Answer:
-    """One question: `settings` with the `attributes` that each one may be called, the one that is looked for first
-    first; `foreign`, the flags that only other versions have; and `world_size` for how many ranks.
+    """Answer one question: `settings` with the `attributes` that each may have, in the order of the search; `foreign`,
+    the flags that only other versions have; and `world_size` for the number of ranks.
     """
     answer: Answer = {"id": question["id"], "stage": "startup", "error": None}
     settings = question["settings"]
@@ -96,11 +98,11 @@ def validate(question: Mapping[str, Any]) -> Answer:
 def _parsed(
     settings: Mapping[str, Any], attributes: Mapping[str, Sequence[str]], foreign: Mapping[str, str], answer: Answer
 ) -> argparse.Namespace:
-    """What upstream's parser makes of the settings. Raises Refused."""
+    """Parse the settings with upstream's parser. Raises Refused."""
     from megatron.training.arguments import parse_args
 
     def provide(parser: Parser) -> Parser:
-        """The parser is complete now, and knows how to spell what it is about to read."""
+        """Complete the parser, and put the words that it is about to read into `sys.argv`."""
         parser = _with_modelopt(parser)
         parser.error = _refuse  # type: ignore[method-assign]  # this parser's only
         found = words_of(parser, settings, attributes, foreign)
@@ -131,7 +133,7 @@ def words_of(
     attributes: Mapping[str, Sequence[str]],
     foreign: Mapping[str, str],
 ) -> Words:
-    """The command line that settings amount to, and what of them it cannot say."""
+    """Return the command line of the settings, and the settings that it cannot express."""
     found = Words()
     given: dict[str, Any] = {}
     for path, names in attributes.items():
@@ -156,7 +158,7 @@ def words_of(
 
 
 def _flag(parser: Parser, name: str, value: Any, foreign: str | None) -> list[str]:
-    """Raises NoFlag and NoSpelling."""
+    """Spell one flag. Raises NoFlag and NoSpelling."""
     if name or foreign is None:
         return spelled(parser, name, value)
     if value in (None, False):
@@ -178,7 +180,7 @@ _SCALARS = (bool, int, float, str, type(None))
 
 
 def plain(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that are plain values, or lists of them; members of enumerations are their names."""
+    """Return the arguments that are plain values, or lists of them; members of enumerations are their names."""
     found = {}
     for name, value in arguments.items():
         items = [item.name if isinstance(item, enum.Enum) else item for item in _items(value)]

@@ -7,7 +7,7 @@ _PREFIX = "env."
 
 
 def apply(settings: Mapping[str, Any], environment: MutableMapping[str, str]) -> None:
-    """Sets and unsets (None) them in an environment."""
+    """Set and unset (None) the variables of the settings in an environment."""
     for path, value in settings.items():
         if not path.startswith(_PREFIX):
             continue

@@ -30,7 +30,9 @@ def main(mark: str, directory: str, keep: bool) -> None:
 
 
 def _kill_all(mark: str) -> None:
-    """A process may start another while it is looked for: twice in a row nothing has to be found."""
+    """Look for marked processes and kill them until two searches in a row find none: a process may start another
+    meanwhile.
+    """
     quiet = 0
     for _ in range(_ROUNDS):
         found = list(marked(mark))
@@ -44,7 +46,7 @@ def _kill_all(mark: str) -> None:
 
 
 def marked(mark: str):  # type: ignore[no-untyped-def]  # `typing` is left out: this has to start at once
-    """The processes that were started with the mark in their environment."""
+    """Find the processes that were started with the mark in their environment."""
     wanted = f"MFSDP_LINT_DRY_RUN={mark}".encode()
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if not name.isdigit() or int(name) == os.getpid():

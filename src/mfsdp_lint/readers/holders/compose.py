@@ -18,13 +18,16 @@ from mfsdp_lint.readers.yaml.nodes import Mapping, Node
 
 
 def is_one(document: Document, root: Mapping) -> bool:
-    """Whether a document has services."""
+    """Tell whether a document has services."""
     services = entries(document, entries(document, root).get("services"))
     return any({"image", "build", "command"} & entries(document, each).keys() for each in services.values())
 
 
 def scripts(document: Document, root: Mapping, sources: Sources) -> Iterator[Held]:
-    """What the services run: the entry point with the command behind it. Files of variables are beside the file."""
+    """Yield the scripts of the services: the entry point with the command behind it.
+
+    Files of variables are beside the file.
+    """
     for service in entries(document, entries(document, root).get("services")).values():
         own = entries(document, service)
         variables = {
@@ -39,7 +42,7 @@ def scripts(document: Document, root: Mapping, sources: Sources) -> Iterator[Hel
 
 
 def _of_files(document: Document, node: Node | None, sources: Sources) -> Variables:
-    """`env_file: name`, or several; one may be a mapping with a `path`."""
+    """Read the variables of `env_file: name`, or of several files; an item may be a mapping with a `path`."""
     found: dict[str, Variable] = {}
     for item in items(document, node):
         name = said(document, entries(document, item).get("path", item))
@@ -58,7 +61,7 @@ def _is_list(document: Document, node: Node | None) -> bool:
 
 
 def _dollars(text: Text) -> Text:
-    """`$$` is how the file writes `$`."""
+    """Replace `$$`, which is how the file writes `$`."""
     return tuple(
         replace(piece, text=piece.text.replace("$$", "$")) if "$$" in plain((piece,)) else piece for piece in text
     )

@@ -1,4 +1,4 @@
-"""Dockerfiles: what an image runs, in the environment that it is built with."""
+"""Dockerfiles: the command that an image runs, in the environment that it is built with."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OLD = re.compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n]*\S)")
 
 
 def scripts(path: str, text: str) -> Iterator[Held]:
-    """What the last stage runs: the entry point with the command behind it."""
+    """Yield the script of the last stage: the entry point with the command behind it."""
     lines = Lines(text)
     variables: dict[str, Variable] = {}
     last: dict[str, Text] = {}
@@ -45,7 +45,7 @@ def scripts(path: str, text: str) -> Iterator[Held]:
 
 
 def _run(entry: Text | None, command: Text | None) -> Text:
-    """What is run: words of both, or what a shell is given. A shell does not see a command behind its entry point."""
+    """Return the script: words of both, or a shell's text. A shell does not see a command behind its entry point."""
     if entry is None or command is None:
         only = entry or command or ()
         return script_of(_words(only)) if _is_list(only) else only
@@ -67,7 +67,7 @@ def _environment(piece: Piece) -> Iterator[tuple[str, Variable]]:
 
 
 def _words(text: Text) -> list[Text]:
-    """The words of a list in JSON, each where it stands."""
+    """Return the words of a list in JSON, each with its place."""
     (piece,) = text
     try:
         words = json.loads(plain(text).replace("\\\n", "\n"))

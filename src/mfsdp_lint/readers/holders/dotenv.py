@@ -18,7 +18,7 @@ _LINE = re.compile(
 
 
 def variables(path: str, text: str) -> dict[str, Variable]:
-    """What a file sets. A line that is not understood sets nothing that is known."""
+    """Return the variables that a file sets. A line that is not understood sets no known variable."""
     lines = Lines(text)
     found: dict[str, Variable] = {}
     for each in _LINE.finditer(text):

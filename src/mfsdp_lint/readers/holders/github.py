@@ -13,13 +13,13 @@ _SHELLS = (None, "bash", "sh")
 
 
 def is_one(document: Document, root: Mapping) -> bool:
-    """Whether a document is a workflow or an action."""
+    """Tell whether a document is a workflow or an action."""
     whole = entries(document, root)
     return ("jobs" in whole and "on" in whole) or "steps" in entries(document, whole.get("runs"))
 
 
 def scripts(document: Document, root: Mapping) -> Iterator[Held]:
-    """The script of every step."""
+    """Yield the script of every step."""
     whole = entries(document, root)
     outer = environment(document, whole.get("env"))
     for job in (*entries(document, whole.get("jobs")).values(), whole.get("runs")):

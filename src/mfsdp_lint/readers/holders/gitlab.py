@@ -25,14 +25,17 @@ _OF_A_JOB = {
 
 
 def is_one(document: Document, root: Mapping) -> bool:
-    """Whether a document has jobs: sections with a script. Others have such sections as well, and nothing beside."""
+    """Tell whether a document has jobs: sections with a script, beside other keys of a pipeline or a job.
+
+    Other kinds of files have sections with a script as well, but none of these keys.
+    """
     whole = entries(document, root)
     jobs = [own.keys() for each in whole.values() if "script" in (own := entries(document, each))]
     return bool(jobs) and (not whole.keys().isdisjoint(_OF_A_PIPELINE) or any(_OF_A_JOB & own for own in jobs))
 
 
 def scripts(document: Document, root: Mapping) -> Iterator[Held]:
-    """The script of every job, behind what comes before it."""
+    """Yield the script of every job, with the `before_script` in front."""
     whole = entries(document, root)
     default = entries(document, whole.get("default"))
     outer = _variables(document, whole.get("variables"))
@@ -45,7 +48,7 @@ def scripts(document: Document, root: Mapping) -> Iterator[Held]:
 
 
 def _variables(document: Document, node: Node | None) -> Variables:
-    """`NAME: value`, or with the value below `value`."""
+    """Read variables: `NAME: value`, or with the value below `value`."""
     return {
         name: variable(text_of(document, entries(document, each).get("value", each)))
         for name, each in entries(document, node).items()

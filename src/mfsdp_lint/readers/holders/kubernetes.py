@@ -12,12 +12,12 @@ from mfsdp_lint.readers.yaml.nodes import Mapping
 
 
 def is_one(document: Document, root: Mapping) -> bool:
-    """Whether a document is a manifest."""
+    """Tell whether a document is a manifest."""
     return {"apiVersion", "kind"} <= entries(document, root).keys()
 
 
 def scripts(document: Document, root: Mapping) -> Iterator[Held]:
-    """What its containers run, wherever in it they are, and the scripts that it makes files of."""
+    """Yield the scripts of its containers, wherever in it they are, and the scripts that it makes files of."""
     whole = entries(document, root)
     if said(document, whole.get("kind")) == "ConfigMap":
         for name, value in entries(document, whole.get("data")).items():

@@ -1,4 +1,4 @@
-"""What the holders in YAML are made of: texts, command lines and environments, each with its place in the file."""
+"""Parts of the holders in YAML: texts, command lines and environments, each with its place in the file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FILLED_IN = re.compile(r"\$\{\{.*?\}\}|\$\[\[.*?\]\]", re.DOTALL)
 
 
 def entries(document: Document, node: Node | None) -> dict[str, Node]:
-    """The values of a mapping by key; nothing where it is none."""
+    """Return the values of a mapping by key; none where the node is no mapping."""
     target = document.follow(node) if node is not None else None
     if not isinstance(target, nodes.Mapping):
         return {}
@@ -34,7 +34,7 @@ def entries(document: Document, node: Node | None) -> dict[str, Node]:
 
 
 def items(document: Document, node: Node | None) -> Sequence[Node]:
-    """The items of a list; one thing by itself is a list of one."""
+    """Return the items of a list; any other node is a list of one."""
     target = document.follow(node) if node is not None else None
     if isinstance(target, nodes.Sequence):
         return target.items
@@ -42,7 +42,7 @@ def items(document: Document, node: Node | None) -> Sequence[Node]:
 
 
 def mappings(document: Document, node: Node | None) -> Iterator[Node]:
-    """Every mapping at and below a node."""
+    """Yield every mapping at and below a node."""
     pending = [node]
     while pending:
         here = pending.pop()
@@ -55,13 +55,13 @@ def mappings(document: Document, node: Node | None) -> Iterator[Node]:
 
 
 def said(document: Document, node: Node | None) -> str | None:
-    """The text of a scalar."""
+    """Return the text of a scalar."""
     target = document.follow(node) if node is not None else None
     return target.text if isinstance(target, Scalar) and target.tag != "null" else None
 
 
 def text_of(document: Document, node: Node | None) -> Text:
-    """A scalar as a text that knows where it is written; nothing for what is none."""
+    """Return a scalar as a text that knows where it is written; empty for a node that is no scalar."""
     target = document.follow(node) if node is not None else None
     if not isinstance(target, Scalar) or target.tag == "null":
         return ()
@@ -70,7 +70,7 @@ def text_of(document: Document, node: Node | None) -> Text:
 
 
 def _line_of(document: Document, scalar: Scalar) -> Piece:
-    """A scalar of one line stands in the file as it is, or is somewhere within its own place."""
+    """Return a scalar's line at its place in the file, or somewhere within the scalar's own place."""
     at = document.lines.text.find(scalar.text, scalar.start, scalar.end) if scalar.text else scalar.start
     if at >= 0:
         return Piece(scalar.text, document.path, document.lines, at, at + len(scalar.text))
@@ -80,7 +80,7 @@ def _line_of(document: Document, scalar: Scalar) -> Piece:
 
 
 def _lines_of(document: Document, scalar: Scalar) -> Iterator[Piece]:
-    """Every line of a block stands in the file, behind blanks."""
+    """Yield the lines of a block; each is in the file, behind blanks."""
     source = document.lines.text
     at = source.find("\n", scalar.start) + 1 or scalar.end
     for line in scalar.text.splitlines(keepends=True):
@@ -103,14 +103,14 @@ def _with_holes(piece: Piece) -> Iterator[Piece]:
 
 
 def variable(text: Text) -> Variable:
-    """A variable of the environment. Of one that stands for another variable nothing is known but that it is there."""
+    """Return a variable of the environment. If its value refers to another variable, only its presence is known."""
     if not text or "$" in plain(text) or HOLE in plain(text):
         return Variable(None, exported=True)
     return Variable((text,), exported=True, written=text[0])
 
 
 def environment(document: Document, node: Node | None) -> dict[str, Variable]:
-    """`{NAME: value}`, `[{name: NAME, value: value}]` or `[NAME=value]`."""
+    """Read an environment: `{NAME: value}`, `[{name: NAME, value: value}]` or `[NAME=value]`."""
     target = document.follow(node) if node is not None else None
     if isinstance(target, nodes.Mapping):
         return {name: variable(text_of(document, value)) for name, value in entries(document, target).items()}
@@ -131,13 +131,13 @@ def _behind(text: Text, start: int) -> Text:
 
 
 def command(document: Document, *parts: Node | None) -> Text:
-    """What a command of words comes to as a script: what is given to a shell, or the words themselves."""
+    """Return a command of words as a script: the text given to a shell, or the words themselves."""
     words = [text_of(document, item) for part in parts for item in items(document, part)]
     return script_of(words)
 
 
 def script_of(words: Sequence[Text]) -> Text:
-    """The script that words start; they are no script themselves, so that a shell would not look into them."""
+    """Return the script that words start. Single words are quoted, so that a shell would not look into them."""
     if not words or not all(words):
         return ()
     texts = [plain(word) for word in words]
@@ -157,16 +157,16 @@ def _quoted(word: Text) -> Text:
 
 
 def _mark(piece: Piece, text: str) -> Piece:
-    """Something that a shell has to see behind a piece, and nobody wrote."""
+    """Return a text that a shell has to see behind a piece, though the file does not contain it."""
     return replace(piece, text=text, start=piece.end, end=piece.end)
 
 
 def joined(texts: Sequence[Text]) -> Text:
-    """Lines of a script that are written one by one."""
+    """Join lines of a script that are written one by one."""
     return tuple(piece for text in texts if text for piece in (*text, _mark(text[-1], "\n")))
 
 
 def held(text: Text, *variables: Variables) -> Iterator[Held]:
-    """A script with what is said of its environment, the widest first; nothing for none."""
+    """Yield a script with its environment, the widest first; nothing for an empty script."""
     if text:
         yield Held(text, {name: each for of in variables for name, each in of.items()})

@@ -1,6 +1,6 @@
-"""Python scripts that start other programs: what the evaluator has seen them start, as commands and scripts of a shell.
+"""Python scripts that start other programs: the starts that the evaluator saw, as commands and shell scripts.
 
-A word keeps the place of the expression that says it; where that is not seen, that of the call.
+A word keeps the place of its expression; where that is not seen, the place of the call.
 """
 
 from __future__ import annotations
@@ -36,12 +36,14 @@ _SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")
 
 
 def commands(path: str, asked: ToRead, nemo: Any = None) -> Sequence[Held | HeldCommand]:
-    """What a script starts, on every path through it; nothing where the file is no script. `nemo` is as for
-    `read_python`."""
-    finder = ModuleFinder(asked.sources, asked.search_path)
+    """Return the commands that a script starts, on every path; none where the file is no script.
+
+    `nemo` is as for `read_python`.
+    """
+    finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
     finder.spell(asked.every)
     finder.ask_for([path])
-    machine = _Watching(finder, asked.knowledge(), nemo=nemo)
+    machine = _Watching(finder, asked.knowledge(), nemo=nemo, outside=asked.environment)
     machine.patience = LONG_PATIENCE
     with without_collection():
         return with_room(lambda: _commands(machine, path))
@@ -88,7 +90,7 @@ class _Places:
         self.place = self._piece("", here[0], here[1])
 
     def held(self) -> Held | HeldCommand | None:
-        """The command; None where it is not known what program it starts."""
+        """Return the command; None where it is not known what program it starts."""
         command = self.command
         variables = dict(self._variables())
         known, folder = self._folder()
@@ -102,14 +104,14 @@ class _Places:
         return HeldCommand(words, self.place.span, variables, folder, command.when)
 
     def _folder(self) -> tuple[bool, str | None]:
-        """Whether the folder is known that a program is started in, and which one that is."""
+        """Tell whether the folder that a program is started in is known, and return that folder."""
         if self.command.folder is None:
             return True, None
         said = "".join(piece.stands or piece.text for piece in self._text(Said(self.command.folder, None)))
         return HOLE not in said, said
 
     def _variables(self) -> Iterator[tuple[str, Variable]]:
-        """The environment: what is not known of it may be anything."""
+        """Yield the variables of the environment; an unknown value may be anything."""
         environment = self.command.environment
         for name, value in environment.fields.items():
             if not isinstance(name, str) or not name.isidentifier():
@@ -125,7 +127,7 @@ class _Places:
             yield name, Variable((text,) if known else None, exported=True if known else None, written=written)
 
     def _written(self, write: object) -> Piece | None:
-        """Where a variable was set."""
+        """Return the place where a variable was set."""
         if not isinstance(write, Write) or write.module is None or not hasattr(write.node, "lineno"):
             return None
         return self._piece("", write.module, write.node)
@@ -136,14 +138,14 @@ class _Places:
         return self._piece("", write.module, write.focus)
 
     def _text(self, said: Said) -> Text:
-        """A word as a text that knows where it is written."""
+        """Return a word as a text that knows where it is written."""
         if said.text is None:
             return self._parts(said.value, self.place)
         place = self._piece("", said.text.frame.module, said.text.node)
         return (_at(HOLE, place).splitting(),) if said.several else self._parts(said.value, place)
 
     def _parts(self, value: Object, place: Piece) -> Text:
-        """What is known of a value, all of it at one place; the folders in it are known from here alone."""
+        """Return the known parts of a value, all at one place; the folders in it are known from here alone."""
         text, option = _said(value)
         parts = [part for part in _SYMBOL.split(text) if part] or [""]
         if len(parts) == 1 and not _SYMBOL.fullmatch(text):
@@ -159,12 +161,12 @@ class _Places:
         return replace(_at(HOLE, place), stands=stands.replace(os.sep, "/"))
 
     def _within(self, text: str, place: Piece) -> Piece:
-        """A text at its own place in a literal, where it stands there as it is."""
+        """Return a text at its own place in a literal, where it is written there as it is."""
         at = place.lines.text.find(text, place.start, place.end) if text else -1
         return _at(text, place) if at < 0 else Piece(text, place.path, place.lines, at, at + len(text))
 
     def _piece(self, text: str, module: Module, node: Any) -> Piece:
-        """A text at the place of an expression."""
+        """Return a text at the place of an expression."""
         path = module.path
         if path not in self.lines:
             self.lines[path] = Lines(self.machine.finder.sources.text_or_none(path) or "")
@@ -182,13 +184,13 @@ def _offsets(lines: Lines, span: Span) -> tuple[int, int]:
 
 
 def _at(text: str, place: Piece) -> Piece:
-    """A text that is not the one at its place."""
+    """Return a text that differs from the text at its place."""
     end = place.end + (place.end - place.start == len(text))
     return Piece(text, place.path, place.lines, place.start, end)
 
 
 def _said(value: Object) -> tuple[str, str]:
-    """What is known of a text, and the option or variable that it is the default of."""
+    """Return the known text of a value, and the option or variable that it is the default of."""
     if isinstance(value, Option) and isinstance(value.default, str):
         return value.default, value.text
     if isinstance(value, PathObject):

@@ -18,12 +18,12 @@ _RUNTIME = ("runtime_env", "runtimeEnvYAML")
 
 
 def is_one(document: Document, root: Mapping) -> bool:
-    """Whether a document has a job."""
+    """Tell whether a document has a job."""
     return any("entrypoint" in own and not own.keys().isdisjoint(_RUNTIME) for own in _sections(document, root))
 
 
 def scripts(document: Document, root: Mapping) -> Iterator[Held]:
-    """The command line of every job."""
+    """Yield the command line of every job."""
     for own in _sections(document, root):
         if "entrypoint" not in own:
             continue
@@ -39,7 +39,7 @@ def _sections(document: Document, root: Mapping) -> Iterator[dict[str, Node]]:
 
 
 def _in_text(document: Document, node: Node) -> Variables:
-    """The variables of an environment that is YAML in a text."""
+    """Return the variables of an environment that is YAML in a text."""
     text = text_of(document, node)
     try:
         roots = compose_documents(document.path, plain(text))
@@ -51,7 +51,7 @@ def _in_text(document: Document, node: Node) -> Variables:
 
 
 def _placed(variable: Variable, text: Text) -> Variable:
-    """A variable of a text within the file, told of the file."""
+    """Convert a variable's places in a text to places in the file that holds the text."""
     words = tuple(tuple(_outside(piece, text) for piece in word) for word in variable.words or ())
     return replace(variable, words=words, written=words[0][0]) if words else variable
 

@@ -36,7 +36,7 @@ class _Token:
 
 
 def python_comments(text: str) -> list[CommentPlace]:
-    """Every comment, as far as the text can be tokenized."""
+    """Return every comment, as far as the text can be tokenized."""
     statements, tokens = _logical_lines(text)
     ends = _covered_until(statements)
     starts = [statement.first for statement in statements]
@@ -55,7 +55,10 @@ def python_comments(text: str) -> list[CommentPlace]:
 
 
 def _covered_until(statements: Sequence[_Statement]) -> list[int]:
-    """For every statement the last line that a comment on it covers: for a definition and its decorators, its last."""
+    """Return the last line that a comment on each statement covers.
+
+    For a definition and its decorators, it is the definition's last line.
+    """
     ends = [statement.last for statement in statements]
     unfinished: list[int] = []
     for index, statement in enumerate(statements):
@@ -72,7 +75,7 @@ def _covered_until(statements: Sequence[_Statement]) -> list[int]:
 
 
 def _logical_lines(text: str) -> tuple[list[_Statement], list[_Token]]:
-    """The statements and the comments of a Python file, as far as it can be tokenized."""
+    """Return the statements and the comments of a Python file, as far as it can be tokenized."""
     import tokenize  # only files with a suppression comment need it
 
     skipped = {tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}

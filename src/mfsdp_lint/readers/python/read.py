@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from mfsdp_lint.core.recipe import Recipe, Unfollowed
+from mfsdp_lint.core.recipe import Recipe, Setting, Unfollowed
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.inputs.faults import Faults
@@ -22,7 +22,9 @@ from mfsdp_lint.readers.python.entries.entries import Entry
 from mfsdp_lint.readers.python.entries.evidence import leads_to_configuration
 from mfsdp_lint.readers.python.entries.exposed import with_exposed
 from mfsdp_lint.readers.python.entries.incremental import Before, Different, Tried, key_of, keys_within, together
+from mfsdp_lint.readers.python.entries.interpreters import Interpreters
 from mfsdp_lint.readers.python.entries.lost import lost, not_reached
+from mfsdp_lint.readers.python.entries.switching_variables import with_variables
 from mfsdp_lint.readers.python.entries.touched import Key
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -31,7 +33,7 @@ from mfsdp_lint.readers.python.state.outcomes import OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE, PATIENCE
 from mfsdp_lint.readers.python.state.room import with_room
 from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python_relevance import RECIPE, is_relevant
+from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 NOT_KNOWN = "yields no configuration that can be known"
 """What is said of a function that is there, and of which nothing else can be told without running it."""
@@ -39,10 +41,11 @@ NOT_KNOWN = "yields no configuration that can be known"
 
 @dataclass(frozen=True, slots=True)
 class PythonRead:
-    """What was read: the recipes in the order of the files, the files that could not be read, and what was addressed
-    but is not there; `again` is for a later reading of the same files. `unfollowed` is all code of the files that
-    makes, changes or launches a configuration without being, or being called by, one of the recipes: only a reading
-    that takes nothing over from another one looks for it.
+    """Results of a reading: the recipes in the order of the files, the unreadable files, and missing addresses.
+
+    `again` is for a later reading of the same files. `unfollowed` is all code of the files that makes, changes or
+    launches a configuration without being, or being called by, one of the recipes: only a reading that takes nothing
+    over from another one looks for it.
     """
 
     recipes: list[Recipe]
@@ -64,66 +67,75 @@ def read_python(
     tracing: bool = False,
     before: Before | None = None,
     nemo: Any = None,
+    relevance: Relevance | None = None,
+    environment: Sequence[Setting] = (),
 ) -> PythonRead:
-    """The recipes of Python files, and those that addresses name.
+    """Read the recipes of Python files, and those that addresses name.
 
     `beside` are files of another reading of the same project: where they are imported they appear under these paths.
 
-    `knowledge` is what is known of upstream packages whose source is not at hand; `search_path` are folders with such
-    source. A file that cannot be read or parsed is listed and does not stop the others. With `tracing`, origins know
-    the calls that led to them. `before` is an earlier reading of the same files, with the same knowledge: recipes that
-    no change of texts since then can reach are taken over. `nemo` gives what makes settings of
-    runs of NeMo (readers/nemo.py).
+    `knowledge` describes upstream packages whose source is not at hand; `search_path` are folders with such source. A
+    file that cannot be read or parsed is listed and does not stop the others. With `tracing`, origins know the calls
+    that led to them. `before` is an earlier reading of the same files, with the same knowledge: recipes that no change
+    of texts since then can reach are taken over. `nemo` gives the reader of settings of NeMo's runs (readers/nemo.py).
+    `relevance` is that of the same texts, where it is at hand; `environment` are the variables that every program is
+    started with.
     """
 
     def machine() -> Machine:
-        finder = ModuleFinder(sources, search_path)
+        finder = ModuleFinder(sources, search_path, relevance)
         finder.spell(beside)
         finder.ask_for([*paths, *(address.path for address in addresses)])
-        return Machine(finder, knowledge, tracing, nemo)
+        return Machine(finder, None if knowledge is None else knowledge.anew(), tracing, nemo, environment)
 
     with without_collection():
         if before is not None and not addresses:
             with suppress(Different):
-                return with_room(lambda: _read(machine(), paths, (), before))
-        return with_room(lambda: _read(machine(), paths, addresses, None))
+                return with_room(lambda: _read(machine, paths, (), before))
+        return with_room(lambda: _read(machine, paths, addresses, None))
 
 
 def _read(
-    machine: Machine,
+    make: Callable[[], Machine],
     paths: Sequence[str],
     addresses: Sequence[Address],
     before: Before | None,
 ) -> PythonRead:
-    sources = machine.finder.sources
+    shared = make()
+    sources = shared.finder.sources
     kept, single = ({}, {}) if before is None else before.unchanged(sources)
     faults = Faults()
-    modules, unreadable = _load(machine.finder, paths, faults)
-    reading = _Reading(machine, modules, kept, single, faults)
+    modules, unreadable = _load(shared.finder, paths, faults)
+    named = [module for address in addresses if (module := shared.finder.load(address.path)) is not None]
+    interpreters = Interpreters(make, [*modules, *named], shared, faults)
+    reading = _Reading(interpreters, modules, kept, single, faults)
     recipes = reading.recipes()
-    # Whatever a file says itself, it matters once it is imported.
-    told = {each.path for each in unreadable}
-    unreadable += [each for each in machine.finder.unreadable if each.path not in told]
-    users = machine.finder.users if before is None else together(before.users, machine.finder.users)
+    users = together(*(machine.finder.users for machine in interpreters.all))
+    aside = frozenset(key_of(each) for machine in interpreters.all for each in machine.called_aside)
+    if before is not None:
+        users, aside = together(before.users, users), aside | before.called_aside
+    for machine in interpreters.all:
+        unreadable += _imported(machine.finder, users, {each.path for each in unreadable})
     unfollowed = tuple(reading.unfollowed()) if before is None else ()
-    aside = frozenset(map(key_of, machine.called_aside)) | (before.called_aside if before is not None else frozenset())
-    again = Before(sources, reading.tried, users, aside)
+    again = Before(sources, reading.tried, together(users, interpreters.users), aside)
     read = PythonRead(recipes, unreadable, faults=faults.problems, again=again, unfollowed=unfollowed)
     if addresses:
-        _add_addressed(machine, addresses, read, faults)
+        _add_addressed(interpreters, addresses, read, faults)
     return read
 
 
-def _add_addressed(machine: Machine, addresses: Sequence[Address], read: PythonRead, faults: Faults) -> None:
-    spans = Spans(machine)
+def _add_addressed(interpreters: Interpreters, addresses: Sequence[Address], read: PythonRead, faults: Faults) -> None:
     known = {(recipe.path, recipe.name) for recipe in read.recipes}
     for address in addresses:
         with faults.contained(address.path):
             try:
+                machine = interpreters.of(address.path)
+                spans = Spans(machine)
                 entry = addressed(machine, address)
                 if not entry.arguments and (address.path, entry.name) in known:
                     continue
                 found = _in_other_calls(machine, entry, running.run(machine, entry, spans), spans)
+                found = with_variables(machine, entry, found, [each.module for each in machine.called])
                 if not found:
                     raise NotThere(f"{address.function} {NOT_KNOWN}")
                 read.recipes.extend(each.recipe for each in found)
@@ -140,7 +152,7 @@ def _load(finder: ModuleFinder, paths: Sequence[str], faults: Faults) -> tuple[l
         text = None
         with faults.contained(path):
             try:
-                if not is_relevant(path, finder.sources):
+                if not finder.relevance.is_parsed(path):
                     continue
                 text = finder.sources.text(path)
                 module = finder.load(path)
@@ -151,13 +163,21 @@ def _load(finder: ModuleFinder, paths: Sequence[str], faults: Faults) -> tuple[l
             except Unreadable as error:
                 said = error.about if text is None else text
                 # Templates, and code for other versions of Python, are nobody's mistake.
-                error.foreign = said is not None and not RECIPE.search(said)
-                unreadable.append(error)
+                error.foreign = said is not None and not finder.relevance.reaches(path, speaks_of_recipes)
+                if said is None or error.cut_off or finder.relevance.reaches(path):
+                    unreadable.append(error)
     return modules, unreadable
 
 
+def _imported(finder: ModuleFinder, users: Mapping[str, set[str]], told: Collection[str]) -> Iterator[Unreadable]:
+    """Yield the files that cannot be read and matter, whatever their text, because of the files that import them."""
+    for error in finder.unreadable:
+        if error.path not in told and any(map(finder.relevance.reaches, users.get(error.path, ()))):
+            yield error
+
+
 def _in_other_calls(machine: Machine, entry: Entry, found: list[running.Found], spans: Spans) -> list[running.Found]:
-    """The recipes of an entry point with what can be told of calls that give it other arguments."""
+    """Add to an entry point's recipes their variants in calls with other arguments."""
     found = with_exposed(machine, entry, found, spans)
     if entry.function is None:
         return found
@@ -173,47 +193,54 @@ class _Reading:
 
     def __init__(
         self,
-        machine: Machine,
+        interpreters: Interpreters,
         modules: Sequence[Module],
         kept: Mapping[str, list[Tried]],
         single: Mapping[Key, Tried],
         faults: Faults,
     ) -> None:
-        self.machine = machine
-        self.spans = Spans(machine)
+        self.interpreters = interpreters
+        self.spans = {machine: Spans(machine) for machine in interpreters.all}
         self.kept = kept
         self.single = single
         self.faults = faults
-        self.modules = {each.path: each for each in modules}
-        self.tried = {each.path: kept.get(each.path) or self._entry_points(each) for each in modules}
+        loaded = [interpreters.of(each.path).finder.load(each.path) for each in modules]
+        self.modules = {each.path: each for each in loaded if each is not None}
+        self.tried = {path: kept.get(path) or self._entry_points(each) for path, each in self.modules.items()}
         self.called: set[Key] = set()
 
     def _entry_points(self, module: Module) -> list[Tried]:
         with self.faults.contained(module.path):
-            return [self.single.get(each.key, each) for each in _entry_points(self.machine, module)]
+            self.interpreters.begin(module)
+            found = _entry_points(self.interpreters.of(module.path), module)
+            return [self.single.get(each.key, each) for each in found]
         return []
 
     def recipes(self) -> list[Recipe]:
-        """Raises Different where a kept entry point has to run that did not run before."""
+        """Run the entry points and return their recipes.
+
+        Raises Different where a kept entry point has to run that did not run before.
+        """
         early = [each for tried in self.tried.values() for each in tried if not each.late]
         late = [each for tried in self.tried.values() for each in tried if each.late]
         ran = [each for each in _told(early) if self._ran(each)]
-        # Helpers are judged with the recipes that call them; by themselves only where none does.
-        ran += [
-            each
-            for each in _told(late)
-            if not self._is_called(each) and self._may_configure(each.entry) and self._ran(each)
-        ]
+        ran += [each for each in _told(late) if self._stands_alone(each) and self._ran(each)]
         found = {(each.path, each.line, each.name): each for each in distinct(ran)}
         order = {path: position for position, path in enumerate(self.tried)}
         return sorted(found.values(), key=lambda recipe: (order[recipe.path], recipe.line, recipe.name))
 
-    def _may_configure(self, entry: entries.Entry) -> bool:
-        assert entry.function is not None
-        return entries.may_configure(self.machine, entry) or leads_to_configuration(self.machine, entry.function)
+    def _stands_alone(self, tried: Tried) -> bool:
+        """Tell whether a helper may be a recipe: it is judged with its callers, by itself only where it has none."""
+        machine, entry = self.interpreters.of(tried.path), tried.entry
+        with self.faults.contained(tried.path, entry.line):
+            assert entry.function is not None
+            return not self._is_called(tried) and (
+                entries.may_configure(machine, entry) or leads_to_configuration(machine, entry.function, named=True)
+            )
+        return False
 
     def _is_called(self, tried: Tried) -> bool:
-        """Whether a recipe calls a function, or one inside of it, which only that function can have made."""
+        """Tell whether a recipe calls a function, or one inside of it, which only that function can have made."""
         return tried.entry.function is not None and not self.called.isdisjoint(keys_within(tried.entry.function))
 
     def _ran(self, tried: Tried) -> bool:
@@ -221,14 +248,14 @@ class _Reading:
             if tried.path in self.kept:
                 raise Different
             tried.ran = True
-            with self.faults.contained(tried.path):
+            with self.faults.contained(tried.path, tried.entry.line):
                 self._run(tried)
         if tried.found:
             self.called |= tried.called
         return bool(tried.found)
 
     def unfollowed(self) -> Iterator[Unfollowed]:
-        """What configures something and is no part of a recipe, in the order of the files."""
+        """Yield the code that configures something and is no part of a recipe, in the order of the files."""
         for path, tried in self.tried.items():
             with self.faults.contained(path):
                 yield from self._unfollowed(path, tried)
@@ -240,33 +267,39 @@ class _Reading:
         told |= {(where, line) for where, line, _ in self.called}
         if any((each.found or each.lost) and each.entry.kind != "function" for each in tried):
             told.add((path, 1))
-        found += not_reached(self.machine, self.modules[path], told)
+        found += not_reached(self.interpreters.of(path), self.modules[path], told)
         return sorted(found, key=lambda each: (each.line, each.name))
 
     def _run(self, tried: Tried) -> None:
-        machine, entry = self.machine, tried.entry
+        machine, entry = self.interpreters.of(tried.path), tried.entry
+        spans = self.spans[machine]
         machine.called, machine.patience, machine.needed = set(), PATIENCE, False
         endings: list[running.Ending] = []
         out_of_sight, asked = machine.unfollowed, machine.asked_environment
-        found = running.run(machine, entry, self.spans, endings)
+        found = running.run(machine, entry, spans, endings)
         if not found and any(isinstance(each, OutOfSteps) for each in endings) and _may_come_to_one(machine, entry):
             # Its text says that there is something to come to.
             machine.patience = LONG_PATIENCE
             endings.clear()
-            found = running.run(machine, entry, self.spans, endings)
+            found = running.run(machine, entry, spans, endings)
             machine.patience = PATIENCE
         asks = machine.asked_environment > asked or entries.option_files(machine, entry)
         if not found and asks and all(isinstance(each, Raised) for each in endings):
             # A program that cannot run without an option or a variable that has no default is started with it.
             machine.needed = True
             endings.clear()
-            found = running.run(machine, entry, self.spans, endings)
+            found = running.run(machine, entry, spans, endings)
             machine.needed = False
-        if not found:
-            tried.lost = lost(machine, entry, endings, machine.unfollowed > out_of_sight, self.spans)
+        if not machine.finder.relevance.reaches(tried.path):
+            # Any program changes settings of what it is given: `cfg.model.depth = 4`.
+            found = [each for each in found if not each.recipe.partial]
+        elif not found:
+            tried.lost = lost(machine, entry, endings, machine.unfollowed > out_of_sight, spans)
         tried.called = frozenset(key_of(each) for each in machine.called if each is not entry.function)
         if found:
-            tried.found = tuple(_in_other_calls(machine, entry, found, self.spans))
+            modules = [each.module for each in machine.called]
+            others = _in_other_calls(machine, entry, found, spans)
+            tried.found = tuple(with_variables(machine, entry, others, modules))
         elif machine.path.steps > PATIENCE:
             gc.collect(0)  # much was made, for nothing; only what is new is looked at
 
@@ -278,7 +311,7 @@ def _told(tried: Sequence[Tried]) -> Iterator[Tried]:
 
 
 def _may_come_to_one(machine: Machine, entry: Entry) -> bool:
-    """Whether an entry point makes, changes or launches a configuration by its text, and none was met when it ran."""
+    """Tell whether an entry point makes, changes or launches a configuration by its text, but met none when it ran."""
     if machine.path.limit > PATIENCE or entry.function is None:
         return False
     return leads_to_configuration(machine, entry.function)

@@ -26,7 +26,9 @@ _COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
 
 
 def number_of(source: str, value: Callable[[str], str | None]) -> int | None:
-    """What an expression comes to, None where that is not known, or not modelled; `value` gives a variable's text."""
+    """Return the value of an arithmetic expression, None where it is not known or not modelled; `value` gives a
+    variable's text.
+    """
     text = re.sub(r"\$\{?(\w+)\}?", r"\1", source.strip())
     if len(text) > _LONGEST or re.search(r"[^\w\s+\-*/%()<>=!]|\*\*|<<|>>|(?<![<>=!])=(?!=)|//|\b0\d", text):
         return None

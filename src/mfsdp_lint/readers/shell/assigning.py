@@ -20,7 +20,7 @@ _ASSIGNED = re.compile(
 
 
 def names_assigned(script: Script, node: Node) -> list[str]:
-    """The variables that a piece of a script may write, and more that its text may look like."""
+    """Find the variables that a piece of a script may write, and more names whose text looks like an assignment."""
     found = _ASSIGNED.findall(script.source(node))
     return list(
         dict.fromkeys(name for one, several in found for name in (one, *several.split()) if name.isidentifier())
@@ -30,7 +30,7 @@ def names_assigned(script: Script, node: Node) -> list[str]:
 def assign(
     expander: Expander, script: Script, node: Node, state: State, *, exported: bool = False, local: bool = False
 ) -> None:
-    """One assignment."""
+    """Follow one assignment."""
     target = node.children[0]
     if target.type == "subscript":
         _assign_element(expander, script, node, state)
@@ -67,7 +67,7 @@ def assign(
 
 
 def _assign_element(expander: Expander, script: Script, node: Node, state: State) -> None:
-    """`NAME[2]=…`: known where the index is a number, and no element before it is missing."""
+    """Follow `NAME[2]=…`: the result is known where the index is a number and no element before it is missing."""
     name, index = (script.source(child) for child in node.children[0].named_children[:2])
     old = state.variables.get(name)
     words: Sequence[Text] | None = [] if old is not None and old.unset else None if old is None else old.words
@@ -85,7 +85,7 @@ def _assign_element(expander: Expander, script: Script, node: Node, state: State
 
 
 def _before(old: Variable | None, script: Script, node: Node, state: State, name: str) -> Text | None:
-    """What a text is added to: a variable that nobody set is empty, as far as anybody knows."""
+    """Return the text that `+=` adds to: a variable that nobody sets is empty, as far as anybody knows."""
     if old is not None or state.lost:
         return None
     return (replace(script.made(node, HOLE), option=f"${name}"),)
@@ -96,7 +96,7 @@ def _elements(expander: Expander, script: Script, array: Node, state: State) -> 
 
 
 def declare(expander: Expander, script: Script, node: Node, state: State) -> None:
-    """`export`, `declare`, `local`, `typeset`, `readonly`."""
+    """Follow `export`, `declare`, `local`, `typeset`, `readonly`."""
     word = script.source(node.children[0])
     flags = "".join(script.source(child)[1:] for child in node.named_children if script.source(child).startswith("-"))
     exports = word == "export" or "x" in flags
@@ -125,7 +125,7 @@ def declare(expander: Expander, script: Script, node: Node, state: State) -> Non
 
 
 def _make_local(script: Script, node: Node, state: State) -> None:
-    """A variable of the function's own, which begins as none."""
+    """Make a variable local to the function; it begins without a value."""
     name = script.source(node if node.type == "variable_name" else node.children[0])
     if state.hidden is None or not name.isidentifier() or name in state.hidden:
         return
@@ -142,7 +142,7 @@ def _declare_name(script: Script, node: Node, state: State, *, exports: bool, ta
 
 
 def _declare_words(expander: Expander, script: Script, node: Node, state: State, *, exports: bool) -> None:
-    """`export "$NAME=$VALUE"`"""
+    """Follow `export "$NAME=$VALUE"`."""
     for text in expander.words(script, [node], state):
         found = re.match(r"([A-Za-z_]\w*)=", plain(text))
         if found is None:
@@ -161,7 +161,7 @@ def _declare_words(expander: Expander, script: Script, node: Node, state: State,
 
 
 def unset(script: Script, node: Node, state: State) -> None:
-    """`unset NAME …`"""
+    """Follow `unset NAME …`."""
     for child in node.named_children:
         name = script.source(child)
         if name.isidentifier() and child.type in ("variable_name", "word"):

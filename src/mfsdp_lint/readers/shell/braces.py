@@ -10,7 +10,9 @@ _MOST = 64
 
 
 def words_of(text: str) -> list[str] | None:
-    """What a word without quotes stands for; None where that is not modelled (groups within groups, letters)."""
+    """Expand the braces of a word without quotes; return None where that is not modelled (groups within groups,
+    letters).
+    """
     found = next((each for each in _GROUP.finditer(text) if "," in each[1] or ".." in each[1]), None)
     if found is None:
         return [text] if "{" not in text or "," not in text else None

@@ -26,7 +26,7 @@ _ABOUT_ARGUMENTS = re.compile(r"\$(?:\{?#\}?|\{?1\b|\{1:)|\bgetopts\b")
 
 
 def decided(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
-    """The ways behind a test: one where it is known, both where it is not."""
+    """Return the ways behind a test: one where its result is known, both where it is not."""
     found = truth(runner.expander, script, node, state)
     return either(runner, shown(script, node), found, state, switches=_switches(script, node))
 
@@ -56,7 +56,7 @@ def _side(runner: Runner, said: str, side: bool, found: Truth, state: State) -> 
 
 
 def if_statement(runner: Runner, script: Script, children: list[Node], state: State) -> list[Ended]:
-    """`if` and each `elif`: condition, `then`, and what else there is."""
+    """Follow `if` and each `elif`: the condition, `then`, and the other branches."""
     then = next((number for number, child in enumerate(children) if child.type == "then"), len(children))
     condition = [child for child in children[1:then] if child.is_named and child.type != "comment"]
     rest = children[then + 1 :]
@@ -77,7 +77,7 @@ def if_statement(runner: Runner, script: Script, children: list[Node], state: St
 
 
 def _condition(runner: Runner, script: Script, nodes: list[Node], state: State) -> Iterator[Ended]:
-    """The ways into both sides: whether a program succeeds is not known."""
+    """Yield the ways into both sides of a condition: whether a program succeeds is not known."""
     said = " ".join(shown(script, node) for node in nodes)
     for way in runner.sequence(script, nodes, state):
         if way.status is not None or way.state.leaving:
@@ -146,7 +146,7 @@ def while_statement(runner: Runner, script: Script, node: Node, state: State) ->
 
 
 def _some_turns(runner: Runner, script: Script, body: Node, names: Sequence[str], state: State) -> list[Ended]:
-    """A loop that runs nobody knows how often."""
+    """Follow a loop whose number of turns is not known."""
     state.lose(names)
     ways = runner.sequence(script, body.children, state)
     for way in ways:
@@ -155,7 +155,9 @@ def _some_turns(runner: Runner, script: Script, body: Node, names: Sequence[str]
 
 
 def _switches(script: Script, node: Node) -> bool:
-    """Whether FSDP is spoken of where a test leads: only then is it looked at from the side of who gives an option."""
+    """Tell whether the statement around a test mentions FSDP; only then is the side of a user who sets an option
+    followed too.
+    """
     above: Node | None = node
     while above is not None and above.type not in ("if_statement", "list", "while_statement", "program"):
         above = above.parent
@@ -163,7 +165,9 @@ def _switches(script: Script, node: Node) -> bool:
 
 
 def _given(state: State, said: str, found: Truth) -> State:
-    """The way of whoever sets the variable that decides a condition by its default, so that it comes out otherwise."""
+    """Return the other way: somebody sets the variable whose default decides a condition, so that it has the other
+    result.
+    """
     state.given = (found.option,)
     state.when += (said if not found.holds else f"not {said}",)
     depends = [
@@ -196,7 +200,9 @@ def _matches(text: str | None, pattern: str | None) -> bool | None:
 
 
 def _turn(old: Variable | None, value: Text) -> Variable:
-    """The variable of a loop in one turn: it is as exported as it was, and of an array the first element."""
+    """Return a loop's variable in one turn: it stays exported if it was, and an array gets the value as its first
+    element.
+    """
     if old is None or old.unset or old.words is None:
         return Variable((value,))
     return Variable((value, *(old.words[1:] if old.array else ())), array=old.array, exported=old.exported)

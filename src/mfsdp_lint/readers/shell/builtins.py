@@ -1,24 +1,66 @@
-"""The commands of the shell itself, and those few programs whose output is known: `dirname`, `echo`, `cat`."""
+"""The commands of the shell itself, and those few programs whose output is known: `dirname`, `echo`, `cat`.
+
+`read NAME … <<< TEXT`: the words of a text that is known become variables.
+"""
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.pieces import Piece, Text, known, located, plain
-from mfsdp_lint.readers.shell.reading import read_words
 from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.readers.shell.state import State, Variable
 from mfsdp_lint.readers.shell.ways import Ended
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.run import Runner
+
+
+_BLANKS = " \t\n"
+
+
+def read_words(expander: Expander, script: Script, node: Node, words: Sequence[Text], state: State) -> bool:
+    """Follow `read`; return True where its words are known and the variables are set."""
+    given = next((child for child in node.children if child.type == "herestring_redirect"), None)
+    line = None if given is None else known(expander.text(script, given.named_children[-1], state))
+    separators = state.variables.get("IFS")
+    parts_at = _BLANKS if separators is None else known(separators.text or ()) if separators.text else None
+    options = [known(word) or "?" for word in words[1:] if (known(word) or "?").startswith(("-", "?"))]
+    names = [known(word) or "" for word in words[1:] if not (known(word) or "-").startswith("-")]
+    into_array = any("a" in each for each in options)
+    if line is None or parts_at is None or "\\" in line or not set("".join(options)) <= set("-ra"):
+        return False
+    if not names or not all(name.isidentifier() for name in names) or (into_array and len(names) > 1):
+        return False
+    texts = list(_split(line.partition("\n")[0], parts_at, 0 if into_array else len(names)))
+    made: list[Text] = [(script.made(node, text),) for text in texts]
+    for number, name in enumerate(names):
+        old = state.variables.get(name)
+        exported = False if old is None or old.unset else old.exported
+        value = tuple(made) if into_array else (made[number] if number < len(made) else (script.made(node, ""),),)
+        state.set(name, Variable(value, array=into_array, exported=exported))
+    return True
+
+
+def _split(line: str, separators: str, most: int) -> Iterator[str]:
+    """Split a line into at most `most` words (0: any number), of which the last has the rest."""
+    if not separators.strip(_BLANKS):
+        yield from line.split(None, most - 1 if most else -1)
+        return
+    mark = separators.strip(_BLANKS)
+    if len(mark) > 1:
+        line = "".join(mark[0] if each in mark else each for each in line)
+    parts = line.split(mark[0], most - 1 if most else -1)
+    yield from parts[:-1] if not most and parts and not parts[-1] else parts
+
 
 Builtin = Callable[["Runner", Script, Node, list[Text], State], Iterable[Ended]]
 
@@ -100,7 +142,7 @@ def _realpath(runner: Runner, script: Script, node: Node, words: list[Text], sta
 
 
 def _path(script: Script, node: Node, path: str) -> Piece:
-    """A path that is another where the script runs."""
+    """Return a path that differs where the script runs."""
     return replace(script.made(node, HOLE), stands=path)
 
 
@@ -150,7 +192,7 @@ def _set(runner: Runner, script: Script, node: Node, words: list[Text], state: S
 
 
 def _through(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
-    """`command NAME …`, `builtin NAME …`"""
+    """Follow `command NAME …` and `builtin NAME …`."""
     rest = words[1:]
     if not rest or (known(rest[0]) or "").startswith("-"):
         return _ended(state, None)

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 
 def edited(text: str, change: str) -> str | None:
-    """A text under `%.*`, `##*/`, `/a/b`, `,,` or `^^`; None for what else there is."""
+    """Edit a text as `%.*`, `##*/`, `/a/b`, `,,` or `^^` does; return None for every other change."""
     if change in (",,", "^^"):
         return text.lower() if change == ",," else text.upper()
     if (found := re.fullmatch(r":(\d+)(?::(\d+))?", change)) is not None:

@@ -13,7 +13,7 @@ _COVERED = (*SIMPLE, "function_definition")
 
 
 def shell_comments(text: str) -> list[CommentPlace]:
-    """Every comment; at the end of a line it covers that line, alone on a line also the command on the next one.
+    """Find every comment; at the end of a line it covers that line, alone on a line also the command on the next one.
 
     At the line that begins a function it covers the function.
     """

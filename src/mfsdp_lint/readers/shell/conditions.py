@@ -16,10 +16,10 @@ from mfsdp_lint.readers.shell.state import State
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What a condition comes to: None where it is not known.
+    """Result of a condition: None where it is not known.
 
-    `option` is the variable of the environment that decides it by its default. `means` is what its being true says: the
-    value of a variable.
+    `option` is the variable of the environment that decides it by its default. `means` is the fact that holds if it is
+    true: the value of a variable.
     """
 
     holds: bool | None
@@ -41,7 +41,7 @@ _DEEPEST = 40
 
 
 def truth(expander: Expander, script: Script, node: Node, state: State, depth: int = 0) -> Truth:
-    """What the inside of a test comes to."""
+    """Evaluate the inside of a test."""
     if depth > _DEEPEST:
         return NOT_KNOWN
     match node.type:
@@ -63,7 +63,7 @@ def truth(expander: Expander, script: Script, node: Node, state: State, depth: i
 
 
 def truth_of_words(words: list[Text]) -> Truth:
-    """The same of `test`, whose words are expanded before it sees them."""
+    """Evaluate the words of `test`, which are expanded before it sees them."""
     texts = [known(word) for word in words]
     if len(words) == 2 and texts[0] in ("-n", "-z"):
         found = _is_text(words[1])

@@ -37,7 +37,7 @@ class Expander:
         self.depth = 0
 
     def words(self, script: Script, nodes: list[Node], state: State) -> list[Text]:
-        """The words that these become."""
+        """Expand these nodes into words."""
         found: list[Text] = []
         for node in nodes:
             braced = _braced(script, node)
@@ -45,12 +45,12 @@ class Expander:
         return found
 
     def text(self, script: Script, node: Node, state: State) -> Text:
-        """What a node becomes where it is not split, as behind `=`."""
+        """Expand a node that is not split, as behind `=`."""
         pieces = _at_home(script, node, self.pieces(script, node, state))
         return tuple(script.made(node, " ") if piece is BREAK else piece.splitting(False) for piece in pieces)
 
     def pieces(self, script: Script, node: Node, state: State) -> list[Piece | None]:
-        """The pieces of one word; BREAK where it becomes several."""
+        """Expand one word into pieces; BREAK stands where it becomes several words."""
         if self.depth > _DEEPEST:
             return [self.hole(script, node)]
         self.depth += 1
@@ -60,7 +60,7 @@ class Expander:
             self.depth -= 1
 
     def hole(self, script: Script, node: Node, *, splits: bool = True, said: str = "") -> Piece:
-        """Something that is not known."""
+        """Make a piece whose text is not known."""
         return script.made(node, HOLE, option=said).splitting(splits)
 
     def _pieces(self, script: Script, node: Node, state: State) -> Iterator[Piece | None]:
@@ -121,7 +121,7 @@ class Expander:
     def mixed(
         self, script: Script, start: int, end: int, inner: list[Node], state: State, escape: re.Pattern[str]
     ) -> Iterator[Piece | None]:
-        """Text with expansions in it, none of which is split."""
+        """Yield the pieces of a text with expansions in it, none of which is split."""
         at = start
         for child in inner:
             begins, ends = _bounds(script, child)
@@ -142,7 +142,7 @@ class Expander:
         yield from _literal(script, at, end, escape)
 
     def _variable(self, script: Script, node: Node, name: str, state: State) -> Iterator[Piece | None]:
-        """`$NAME`, `$1`, `$@`."""
+        """Expand `$NAME`, `$1`, `$@`."""
         in_quotes = _is_quoted(node)
         if name in ("@", "*"):
             # Nobody is known to give the script itself arguments.
@@ -168,7 +168,7 @@ class Expander:
         yield self.hole(script, node, said=f"${name}" if outside else "")
 
     def _look_up(self, name: str, state: State) -> Text | None:
-        """The text of a parameter; None where it is not known."""
+        """Look up the text of a parameter; return None where it is not known."""
         if name.isdigit() and name != "0":
             place = int(name) - 1
             if state.arguments is None:
@@ -180,7 +180,7 @@ class Expander:
         return () if variable.unset else variable.text
 
     def _is_set(self, name: str, state: State, *, to_something: bool) -> bool | None:
-        """Whether `${NAME:-…}` takes the variable; None where that is not known."""
+        """Tell whether `${NAME:-…}` takes the variable; return None where that is not known."""
         if name in ("@", "*"):
             return bool(state.arguments)
         if name.isdigit():
@@ -204,7 +204,7 @@ class Expander:
         return bool(text and plain(text))
 
     def _braces(self, script: Script, node: Node, state: State) -> Iterator[Piece | None]:
-        """`${…}`"""
+        """Expand `${…}`."""
         source = script.source(node).lstrip()
         found = re.match(
             r"\$\{(?P<mark>[#!]?)(?P<name>\w+|[@*])(?:\[(?P<index>[^\]]*)\])?(?P<rest>.*)\}$", source, re.DOTALL
@@ -269,7 +269,7 @@ class Expander:
     def _default(
         self, script: Script, node: Node, name: str, index: str | None, rest: str, state: State
     ) -> Iterator[Piece | None]:
-        """`${X:-d}` and its kin."""
+        """Expand `${X:-d}` and its kin."""
         operator = rest[:2] if rest[0] == ":" else rest[0]
         is_set = self._is_set(name, state, to_something=operator[0] == ":")
         kind = operator[-1]
@@ -303,7 +303,7 @@ class Expander:
         yield from marked
 
     def _word_of(self, script: Script, start: int, end: int, inner: list[Node], state: State) -> Iterator[Piece | None]:
-        """The word of a default: what is not quoted in it is split, as an expansion is."""
+        """Expand the word of a default: its unquoted parts are split, as an expansion is."""
         number = _NUMBER.fullmatch(script.text, start, end)
         if number and not any(child.type == "arithmetic_expansion" for child in inner):
             # The grammar does not know arithmetic here.
@@ -327,7 +327,7 @@ class Expander:
     def _changed(
         self, script: Script, node: Node, name: str, index: str | None, rest: str, state: State
     ) -> Iterator[Piece | None]:
-        """`${X%.*}`, `${X//a/b}`, `${X,,}`: known where the text and the pattern are."""
+        """Expand `${X%.*}`, `${X//a/b}`, `${X,,}`: the result is known where the text and the pattern are known."""
         text = self._look_up(name, state) if index is None else None
         found = None if text is None or HOLE in plain(text) or "$" in rest else edited(plain(text), rest)
         if found is None or text is None:
@@ -336,7 +336,9 @@ class Expander:
             yield script.made(node, found, option=option(text)).splitting()
 
     def number(self, source: str, state: State) -> tuple[int | None, str]:
-        """What arithmetic comes to, None where that is not known; and the variable of the environment behind it."""
+        """Return the value of an arithmetic expression, None where it is not known, and the environment variable
+        behind it.
+        """
         said: list[str] = []
 
         def value(name: str) -> str | None:
@@ -348,7 +350,7 @@ class Expander:
 
 
 def _bounds(script: Script, node: Node) -> tuple[int, int]:
-    """Where an expansion begins and ends: within quotes its node begins with the blanks in front of it."""
+    """Return the start and end of an expansion; within quotes its node begins with the blanks in front of it."""
     start, end = script.bounds(node)
     if node.type in _EXPANSIONS:
         start = end - len(script.text[start:end].lstrip())
@@ -360,7 +362,9 @@ def _is_quoted(node: Node) -> bool:
 
 
 def _listed(texts: list[Text], *, quoted: bool, star: bool, script: Script, node: Node) -> Iterator[Piece | None]:
-    """`"${A[@]}"` is a word for each, `"${A[*]}"` one with blanks between, and without quotes all are split."""
+    """Yield the pieces of a list: `"${A[@]}"` is a word for each element, `"${A[*]}"` one word with blanks between
+    them, and without quotes all are split.
+    """
     for number, text in enumerate(texts):
         if number:
             yield script.made(node, " ") if quoted and star else BREAK
@@ -368,7 +372,9 @@ def _listed(texts: list[Text], *, quoted: bool, star: bool, script: Script, node
 
 
 def _literal(script: Script, start: int, end: int, escape: re.Pattern[str]) -> Iterator[Piece]:
-    """Text that stands there, without the backslashes that quote; a backslash at the end of a line joins it."""
+    """Yield literal text without the backslashes that quote; a backslash at the end of a line joins it with the next
+    one.
+    """
     at = start
     for found in escape.finditer(script.text, start, end):
         yield from script.cut(at, found.start())
@@ -390,7 +396,7 @@ def _ansi(script: Script, node: Node) -> Piece:
 
 
 def _at_home(script: Script, node: Node, pieces: list[Piece | None]) -> list[Piece | None]:
-    """A word with `~` in front is a path in a folder that is not known."""
+    """Replace a leading `~` by a home folder that is not known."""
     first = pieces[0] if pieces else BREAK
     if first is BREAK or not re.match(r"~(?:/|$)", script.source(node)) or not first.text.startswith("~"):
         return pieces
@@ -399,7 +405,7 @@ def _at_home(script: Script, node: Node, pieces: list[Piece | None]) -> list[Pie
 
 
 def _braced(script: Script, node: Node) -> list[Text] | None:
-    """The words that braces make of one; None where there are none."""
+    """Return the words that braces make of one word; None where it has no braces."""
     if node.type not in ("word", "concatenation", "brace_expression"):
         return None
     source = script.source(node)

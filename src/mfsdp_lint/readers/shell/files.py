@@ -11,7 +11,7 @@ from mfsdp_lint.readers.shell.state import State
 
 
 def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Text | None:
-    """The text of a script file; None where it cannot be found, or cannot be told."""
+    """Return the text of a script file; None where the file is not found, or its text is not known."""
     said = plain(name)
     if said in state.files:
         return state.files[said]
@@ -21,7 +21,9 @@ def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Tex
 
 
 def path_of(named: str | None, script: str, sources: Sources, folder: str | None) -> str | None:
-    """The file of the tree that a path in a script names: from where the script changed to, lies, or above."""
+    """Find the file of the tree that a path in a script names: from the folder that the script changed to, lies in, or
+    above.
+    """
     if not named:
         return None
     for place in (*([] if folder is None else [folder]), *above(script)):

@@ -1,4 +1,6 @@
-"""What another file holds: scripts and commands, which know where they are written, and what these begin with."""
+"""Scripts and commands that another file holds; each knows where it is written, and the environment that it begins
+with.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class HeldCommand:
-    """The same of a command that no shell reads: its words, and where it is started."""
+    """Words of a command that no shell reads, the place where it is started, and its environment."""
 
     words: tuple[Text, ...]
     place: Span

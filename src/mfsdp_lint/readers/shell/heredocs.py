@@ -15,7 +15,7 @@ _NOTHING = re.compile(r"(?!)()")
 
 
 def heredoc(expander: Expander, script: Script, node: Node, state: State) -> Text | None:
-    """The text that a redirected command reads from the script; None where it reads none."""
+    """Return the text that a redirected command reads from the script; None where it reads none."""
     for child in node.named_children:
         if child.type == "heredoc_redirect":
             return _body(expander, script, child, state)
@@ -35,7 +35,8 @@ def _body(expander: Expander, script: Script, node: Node, state: State) -> Text:
 
 
 def written_to(expander: Expander, script: Script, node: Node, state: State) -> str | None:
-    """The file that the output of a redirected command replaces; None where there is none, or it has no known name.
+    """Return the file that the output of a redirected command replaces; None where there is none, or its name is not
+    known.
 
     A name with holes is a name all the same: the same holes are the same file.
     """

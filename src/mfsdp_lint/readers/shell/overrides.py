@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from mfsdp_lint.core.recipe import Origin, Setting
+from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Unreadable
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
+from mfsdp_lint.readers.named import is_misspelt, of_bridge
+from mfsdp_lint.readers.shell.pieces import Text, around, known, obstacle_in, option, plain
 from mfsdp_lint.readers.shell.starting import behind
 from mfsdp_lint.readers.yaml.document import read_value
-from mfsdp_lint.vocabulary import table
-from mfsdp_lint.vocabulary.sections import SECTIONS
 
 _OVERRIDE = re.compile(r"(?:\+\+|\+)?(?P<path>[A-Za-z_]\w*(?:\.\w+)+)=")
 
@@ -23,13 +24,25 @@ _TAKEN_AWAY = re.compile(r"~(?P<path>[A-Za-z_]\w*(?:\.\w+)*)(?:=.*)?", re.DOTALL
 
 
 def is_one(arguments: Sequence[Text]) -> bool:
-    """Whether a program is given overrides of a recipe. Others have a section `model` or `optimizer` as well."""
+    """Tell whether a program is given overrides of a recipe. Other programs have a section `model` or `optimizer` as
+    well.
+    """
     known = table()
-    return any(known.entry(path) is not None for path, _, _ in _given(arguments))
+    return any(known.entry(path) is not None or is_misspelt(path) for path, _, _ in _given(arguments))
+
+
+def named(arguments: Sequence[Text]) -> tuple[NamedWrite, ...]:
+    """Return the overrides as writes by name: one without a plus is refused where the recipe does not have the
+    setting.
+    """
+    given = ((path, text) for path, text, _ in _given(arguments))
+    return of_bridge(
+        NamedWrite(path, Origin(around(text), "assigned"), not plain(text).startswith("+")) for path, text in given
+    )
 
 
 def settings_of(arguments: Sequence[Text]) -> dict[str, Setting]:
-    """What the overrides say; of two for one setting the later one counts."""
+    """Return the settings that the overrides write; of two for one setting the later one counts."""
     found: dict[str, Setting] = {}
     for order, (path, text, value) in enumerate(_given(arguments), 1):
         if not value:
@@ -45,6 +58,7 @@ def settings_of(arguments: Sequence[Text]) -> dict[str, Setting]:
             earlier=earlier.origin if earlier else None,
             value=here,
             option=option(value),
+            obstacle=obstacle_in(value),
         )
         section = path.rpartition(".")[0]
         # What is set in a section says that there is one.
@@ -54,7 +68,7 @@ def settings_of(arguments: Sequence[Text]) -> dict[str, Setting]:
 
 
 def value_of(text: Text) -> Value:
-    """The value of an override, read as in a file of overrides."""
+    """Read the value of an override as in a file of overrides."""
     said = known(text)
     if said is None:
         return NOT_NONE if plain(text).strip(HOLE) else UNKNOWN
@@ -67,7 +81,7 @@ def value_of(text: Text) -> Value:
 
 
 def _given(arguments: Sequence[Text]) -> Iterator[tuple[str, Text, Text]]:
-    """The settings that are said something of: the word, and the value in it, which is empty where it is taken away."""
+    """Yield the path, the word and the value of each override; the value is empty where the setting is deleted."""
     for text in arguments:
         taken = _TAKEN_AWAY.fullmatch(plain(text))
         found = taken or _OVERRIDE.match(plain(text))

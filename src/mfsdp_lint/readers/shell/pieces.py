@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.core.recipe import Obstacle, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.readers.given_words import HOLE
 
@@ -37,11 +37,11 @@ class Piece:
 
     @property
     def span(self) -> Span:
-        """Where it is written."""
+        """Return the place where the piece is written."""
         return self.lines.span(self.path, self.start, self.end)
 
     def cut(self, start: int, end: int) -> Piece:
-        """A part of it."""
+        """Return a part of the piece."""
         if start == 0 and end == len(self.text):
             return self
         first, last = self.start, self.end
@@ -50,7 +50,7 @@ class Piece:
         return Piece(self.text[start:end], self.path, self.lines, first, last, self.splits, self.option, self.stands)
 
     def splitting(self, splits: bool = True) -> Piece:
-        """The same, parted at its blanks or not."""
+        """Copy the piece as one that is, or is not, split at its blanks."""
         if self.splits is splits:
             return self
         return Piece(self.text, self.path, self.lines, self.start, self.end, splits, self.option, self.stands)
@@ -60,7 +60,7 @@ Text = tuple[Piece, ...]
 
 
 def of_file(path: str, text: str) -> Text:
-    """The text of a file, whose lines may end with CR LF: a rule says so, and what they are meant to be is followed."""
+    """Return the text of a file. CR LF becomes a newline, as the author means it; a rule reports such line ends."""
     lines = Lines(text)
     pieces: list[Piece] = []
     start = 0
@@ -78,35 +78,53 @@ BREAK = None
 
 
 def plain(text: Iterable[Piece]) -> str:
-    """The text itself, holes included."""
+    """Return the text itself, holes included."""
     return "".join(piece.text for piece in text)
 
 
 def known(text: Iterable[Piece]) -> str | None:
-    """The text itself; None where a part of it is not known."""
+    """Return the text itself; None where a part of it is not known."""
     found = plain(text)
     return None if HOLE in found else found
 
 
 def located(text: Iterable[Piece]) -> str | None:
-    """A text as a path seen from here; None where a part of it is not known."""
+    """Return a text as a path seen from here; None where a part of it is not known."""
     return known(replace(piece, text=piece.stands) if piece.stands else piece for piece in text)
 
 
 def option(text: Iterable[Piece]) -> str:
-    """The variable of the environment that decides a text, if one does."""
+    """Return the environment variable that decides a text; "" if none does."""
     return next((piece.option for piece in text if piece.option), "")
 
 
+_SUBSTITUTION = ("$(", "`", "<(")
+
+
+def obstacle_in(text: Iterable[Piece]) -> Obstacle | None:
+    """Return the reason why a text is not known: a variable that nobody sets, or a command whose output is not known.
+
+    An argument of the script is no obstacle: the caller gives it.
+    """
+    for piece in text:
+        if HOLE in piece.text:
+            if piece.option:
+                return Obstacle(piece.option, piece.span, given=True)
+            said = piece.lines.text[piece.start : piece.end].strip().strip('"')
+            if said.startswith(_SUBSTITUTION):
+                return Obstacle(said.partition("\n")[0], piece.span)
+    return None
+
+
 def around(text: Sequence[Piece]) -> Span:
-    """Where a text is written; the file of its first piece counts."""
+    """Return the place where a text is written; the file of its first piece counts."""
     first = text[0]
     here = [piece for piece in text if piece.path == first.path]
     return first.lines.span(first.path, min(piece.start for piece in here), max(piece.end for piece in here))
 
 
 def words(pieces: Iterable[Piece | None]) -> Iterator[Text]:
-    """The words that expanded pieces come to: blanks in what was not quoted part them."""
+    """Yield the words of expanded pieces: blanks in unquoted parts separate them."""
     word: list[Piece] = []
     for piece in pieces:
         if piece is BREAK:
@@ -128,13 +146,13 @@ def words(pieces: Iterable[Piece | None]) -> Iterator[Text]:
 
 
 def _parts(piece: Piece) -> Iterator[Piece | None]:
-    """What blanks leave of a piece, BREAK where they stand."""
+    """Yield the parts of a piece between blanks, and BREAK in place of the blanks."""
     for found in _RUN.finditer(piece.text):
         yield BREAK if found[0][0] in " \t\n" else piece.cut(*found.span())
 
 
 def sliced(text: Sequence[Piece], start: int, end: int) -> Iterator[Piece]:
-    """The pieces between two offsets of a text."""
+    """Yield the pieces between two offsets of a text."""
     at = 0
     for piece in text:
         here, after = at, at + len(piece.text)
@@ -144,7 +162,7 @@ def sliced(text: Sequence[Piece], start: int, end: int) -> Iterator[Piece]:
 
 
 def output_of(lines: Iterable[Text]) -> Text:
-    """What a program has written line by line, as a substitution gives it: without the newlines at its end."""
+    """Join the lines that a program has written, as a substitution does: without the newlines at the end."""
     text = tuple(piece for number, line in enumerate(lines) for piece in (*_line_end(number, line), *line))
     while text and (kept := text[-1].text.rstrip("\n")) != text[-1].text:
         text = (*text[:-1], text[-1].cut(0, len(kept))) if kept else text[:-1]

@@ -10,28 +10,30 @@ from collections.abc import Mapping, Sequence
 
 from mfsdp_lint.core.recipe import Origin, Setting, Span
 from mfsdp_lint.core.values import UNKNOWN, Known, Value
-from mfsdp_lint.front_ends.load import profiles
-from mfsdp_lint.front_ends.pinned import Pinned
-from mfsdp_lint.front_ends.profile import Profile
+from mfsdp_lint.megatron.front_ends.load import profiles
+from mfsdp_lint.megatron.front_ends.pinned import Pinned
+from mfsdp_lint.megatron.front_ends.profile import Profile
+from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.profiled import settings_at
 from mfsdp_lint.readers.shell.overrides import value_of
 from mfsdp_lint.readers.shell.pieces import Text, around, option, plain
 from mfsdp_lint.readers.shell.starting import behind
 from mfsdp_lint.readers.trees import Leaf, Section
-from mfsdp_lint.vocabulary.entry import Versions
 
 _OPTION = re.compile(rf"--(?P<name>[A-Za-z][^\s={HOLE}]*)(?P<equals>=)?", re.DOTALL)
 _FILE = re.compile(r".*\.(?:ya?ml|json)", re.DOTALL)
 
 
 def profile_of(command: str) -> Profile | None:
-    """The framework that a command is of, as its profile says."""
+    """Return the profile of the framework that a command belongs to, None if it belongs to none."""
     return next((each for each in profiles() if command in each.commands), None)
 
 
 def settings_of(profile: Profile, arguments: Sequence[Text], place: Span, versions: Versions) -> Mapping[str, Setting]:
-    """The settings of a launch of a framework. What a file says that is named in place of options is not known."""
+    """Return the settings of a launch of a framework. The content of a file that is named in place of options is not
+    known.
+    """
     options: dict[str, tuple[Text, list[Text]]] = {}
     is_open = False
     for word in arguments:
@@ -56,7 +58,7 @@ def settings_of(profile: Profile, arguments: Sequence[Text], place: Span, versio
 
 
 def _leaf(word: Text, values: Sequence[Text]) -> Leaf:
-    """An option; alone it is a switch that is turned on."""
+    """Make the leaf of an option; alone it is a switch that is turned on."""
     value: Value = Known(True)
     if len(values) == 1:
         value = value_of(values[0])

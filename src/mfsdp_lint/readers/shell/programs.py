@@ -9,7 +9,7 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
 from mfsdp_lint.readers.shell.files import path_of
-from mfsdp_lint.readers.shell.pieces import Text, around, known, located, option, plain
+from mfsdp_lint.readers.shell.pieces import Text, around, known, located, obstacle_in, option, plain
 from mfsdp_lint.readers.shell.run import Launch
 from mfsdp_lint.readers.shell.starting import behind
 
@@ -18,7 +18,7 @@ _ROOTS = ("", "src")
 
 
 def program_of(launch: Launch, script: str, sources: Sources) -> str | None:
-    """The file of the tree that a launch of this script starts."""
+    """Find the file of the tree that a launch of this script starts."""
     program = launch.started.program
     if not launch.started.is_module:
         return path_of(located(program), script, sources, launch.folder)
@@ -29,7 +29,7 @@ def program_of(launch: Launch, script: str, sources: Sources) -> str | None:
 
 
 def given_by(launch: Launch, environment: tuple[Setting, ...], ranks: Setting | None) -> Given:
-    """What a launch gives its program."""
+    """Return the arguments, the environment and the number of ranks that a launch gives its program."""
     number = ranks.value.value if ranks is not None and isinstance(ranks.value, Known) else None
     words = tuple(map(_word, launch.started.arguments))
     return Given(words, environment, number if isinstance(number, int) else None)
@@ -39,7 +39,7 @@ def _word(text: Text) -> GivenWord:
     said = plain(text)
     name, equals, _ = said.partition("=")
     focus = around(behind(text, len(name) + 1)) if equals else None
-    origin = Origin(around(text), "assigned", focus, option=option(text))
+    origin = Origin(around(text), "assigned", focus, option=option(text), obstacle=obstacle_in(text))
     if said.strip(HOLE) or not said or not any(piece.splits for piece in text):
         return GivenWord(said, origin)
     nobody = all(piece.option for piece in text)

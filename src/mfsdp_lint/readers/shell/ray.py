@@ -13,17 +13,17 @@ from mfsdp_lint.readers.shell.state import State, Variable
 
 
 def starts_cluster(words: Sequence[Text]) -> bool:
-    """Whether a command starts the cluster's first node, where its jobs run."""
+    """Tell whether a command starts the cluster's first node, where its jobs run."""
     return _says(words, "ray", "start") and any(known(word) == "--head" for word in words)
 
 
 def submits_job(words: Sequence[Text]) -> bool:
-    """Whether a command hands a job to a cluster."""
+    """Tell whether a command hands a job to a cluster."""
     return _says(words, "ray", "job", "submit")
 
 
 def late(state: State, environment: Mapping[str, Variable]) -> tuple[tuple[str, Span], ...]:
-    """The variables that a script has exported since it started the cluster, and that a job does not have."""
+    """Return the variables that a script has exported since it started the cluster, and that a job does not have."""
     if state.cluster is None:
         return ()
     return tuple(

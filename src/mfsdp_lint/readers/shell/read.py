@@ -1,4 +1,7 @@
-"""From a shell script to recipes: one for each command of it that starts a training run."""
+"""From a shell script to recipes: one for each command of it that starts a training run.
+
+A launch in words: the program, the recipe and the files that it names, its overrides and its environment.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,20 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM, FrontEnd
-from mfsdp_lint.core.recipe import Kind, Origin, Piece, Recipe, Setting, Span, Unfollowed, Variant
+from mfsdp_lint.core.recipe import Command, Kind, NamedWrite, Origin, Piece, Recipe, Setting, Span, Unfollowed, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.settings import With, WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
-from mfsdp_lint.front_ends.load import profiles
-from mfsdp_lint.front_ends.pinned import Pinned
 from mfsdp_lint.inputs.sources import Problem, Sources
+from mfsdp_lint.megatron.front_ends.load import profiles
+from mfsdp_lint.megatron.front_ends.pinned import Pinned
+from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
+from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
+from mfsdp_lint.megatron.vocabulary import SWITCHES
+from mfsdp_lint.megatron.vocabulary.entry import Versions
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
+from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell import megatron_lm, overrides, profiled
-from mfsdp_lint.readers.shell.command import command_of
 from mfsdp_lint.readers.shell.files import path_of
 from mfsdp_lint.readers.shell.held import Held, HeldCommand
 from mfsdp_lint.readers.shell.noticed.conversions import Conversion, Loading, conversions, loadings_of, told_of
@@ -26,15 +34,44 @@ from mfsdp_lint.readers.shell.noticed.notices import noticed
 from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
 from mfsdp_lint.readers.shell.programs import given_by, program_of
 from mfsdp_lint.readers.shell.run import Launch, Runner, TooMuch
-from mfsdp_lint.startup.resolve import WORLD_SIZE
-from mfsdp_lint.versions.target import DEFAULT_TARGET
-from mfsdp_lint.vocabulary import SWITCHES
-from mfsdp_lint.vocabulary.entry import Versions
-from mfsdp_lint.vocabulary.tables import ENVIRONMENT
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.started import Programs, Started
-    from mfsdp_lint.readers.python.state.outcomes import Raised
+    from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
+
+
+_RECIPE = ("--recipe", "--recipe-name", "--recipe_name", "--model_recipe_name")
+_FILE = re.compile(r"[^\s=]+\.ya?ml")
+_OVERRIDE = re.compile(r"(?:\+\+?)?[A-Za-z_][\w/@]*(?:\.\w+)+=.*|~[A-Za-z_][\w.]*(?:=.*)?", re.DOTALL)
+
+
+def command_of(launch: Launch) -> Command:
+    """Describe the program that a launch starts, with its recipe, files, overrides and environment."""
+    words = [_said(plain(text)) for text in launch.started.arguments]
+    module = "-m " if launch.started.is_module else ""
+    recipes = [value for name, value in _options(words) if name in _RECIPE]
+    files = [each.partition("=")[2] if each.startswith("--") else each for each in words]
+    environment = ((name, each.text) for name, each in launch.environment.items() if not each.unset)
+    return Command(
+        program=module + _said(plain(launch.started.program)),
+        recipe=recipes[-1] if recipes else "",
+        files=tuple(each for each in files if _FILE.fullmatch(each)),
+        overrides=tuple(each for each in words if _OVERRIDE.fullmatch(each)),
+        environment=tuple(f"{name}={_said(plain(text))}" for name, text in environment if text is not None),
+    )
+
+
+def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the options, each with its value: the next word, or the text after `=`."""
+    for number, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if word.startswith("-"):
+            yield name, value if equals else "".join(words[number + 1 : number + 2])
+
+
+def _said(text: str) -> str:
+    return re.sub(f"{HOLE}+", "?", text)
+
 
 _MOST_RUNS = 8
 """Ways to one command on which its program is followed."""
@@ -62,13 +99,14 @@ def read_shell(
     sources: Sources | None = None,
     programs: Programs | None = None,
 ) -> ShellRead:
-    """What a script comes to, or all that a file holds. A launch that does not configure Megatron gives no recipe. With
-    `programs`, those of the tree that it starts are followed.
+    """Read the recipes of a script, or of all scripts and commands that a file holds. A launch that does not configure
+    Megatron gives no recipe. With `programs`, programs of the tree that it starts are followed, in the environment
+    that they are given.
 
     Origins: the span is the flag with its value, or the assignment; the focus is the value.
     """
     sources = sources or Sources({path: text} if isinstance(text, str) else {})
-    runner = Runner(path, sources)
+    runner = Runner(path, sources, () if programs is None else programs.asked.environment)
     problems = []
     try:
         for each in [text] if isinstance(text, (str, Held)) else text:
@@ -78,6 +116,10 @@ def read_shell(
                 runner.run(each)
     except (TooMuch, RecursionError):
         problems.append(Problem(path, 1, 1, "this script has more ways and steps than are followed", "foreign"))
+    # A script that starts itself, or a function that calls itself, was followed before.
+    if at := next((each for each in runner.deep if each not in runner.followed), None):
+        said = "nested too deeply to be followed; what is launched here is missing"
+        problems.append(Problem(at.path, at.line, at.column, said, "foreign"))
     unfollowed: list[Unfollowed] = []
     kinds = _kinds(path, runner.launches, sources, programs, unfollowed)
     recipes = list(_recipes(path, kinds, versions, sources))
@@ -97,15 +139,22 @@ def read_shell(
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One way of configuring a run on a command line: whether the words behind a program do, and what they set."""
+    """A way of configuring a run on a command line: a test that recognises the words behind a program, and their
+    settings.
+
+    `named` are the writes among them to classes that are not known here.
+    """
 
     kind: Kind
     front_end: FrontEnd
     takes: Callable[[Sequence[Text]], bool]
     arguments: Callable[[Sequence[Text], Span, Versions], Mapping[str, Setting]]
+    named: Callable[[Sequence[Text]], Sequence[NamedWrite]] = lambda _: ()
 
     def settings(self, launch: Launch, versions: Versions) -> dict[str, Setting]:
-        """The settings of a run: what its words say, the environment that it is started in, and its number of ranks."""
+        """Return the settings of a run: from its words, the environment that it is started in, and its number of
+        ranks.
+        """
         found = dict(self.arguments(launch.started.arguments, launch.span, versions))
         found |= {each.path: each for each in _environment(launch)}
         ranks = _ranks(launch)
@@ -114,7 +163,9 @@ class Shape:
 
 SHAPES = (
     Shape("arguments", MEGATRON_LM, megatron_lm.is_one, megatron_lm.settings_of),
-    Shape("overrides", BRIDGE, overrides.is_one, lambda words, place, versions: overrides.settings_of(words)),
+    Shape(
+        "overrides", BRIDGE, overrides.is_one, lambda words, _, versions: overrides.settings_of(words), overrides.named
+    ),
 )
 
 
@@ -138,7 +189,9 @@ def _kinds(
     programs: Programs | None,
     unfollowed: list[Unfollowed],
 ) -> Kinds:
-    """How each launch is configured; `unfollowed` is told of programs that surely end without a run."""
+    """Pair each launch with the way it is configured; `unfollowed` receives the programs that surely end without a
+    run.
+    """
     runs = {} if programs is None else _runs(path, launches, sources, programs, unfollowed)
     found: list[tuple[Launch, Shape | Run]] = []
     for number, launch in enumerate(launches):
@@ -151,14 +204,18 @@ def _kinds(
 def _runs(
     path: str, launches: Sequence[Launch], sources: Sources, programs: Programs, unfollowed: list[Unfollowed]
 ) -> dict[int, list[Run]]:
-    """What the programs of the tree come to, by the number of the launch. All ways to one command are followed or none
-    is."""
+    """Follow the programs of the tree; return their runs by the number of the launch. For one command, all ways are
+    followed or none is.
+    """
     found: dict[int, list[Run]] = {}
     by_place: dict[Span, list[int]] = {}
     for number, launch in enumerate(launches):
         by_place.setdefault(launch.span, []).append(number)
     for place, numbers in by_place.items():
         if len(numbers) > _MOST_RUNS:
+            # Nothing is missing where the program is none that would be followed.
+            if _started(path, launches[numbers[0]], sources, programs).recipes:
+                unfollowed.append(_too_many_ways(path, place))
             continue
         here = {number: _started(path, launches[number], sources, programs) for number in numbers}
         if all(started.recipes for started in here.values()):
@@ -170,10 +227,36 @@ def _runs(
     return found
 
 
+def _too_many_ways(path: str, place: Span) -> Unfollowed:
+    """Report a launch that too many ways lead to for its program to be followed on each."""
+    message = f"more than {_MOST_RUNS} ways lead here, and the program is followed on none"
+    return Unfollowed(posixpath.basename(path), path, path, place.line, "launch", "limit", message, place)
+
+
 def _ending(path: str, place: Span, raised: Raised) -> Unfollowed:
-    """A launch whose program surely ends with an exception."""
+    """Report a launch whose program surely ends with an exception."""
     name, message = posixpath.basename(path), f"{raised.name}: {raised.text}"
-    return Unfollowed(name, path, path, place.line, "launch", "raises", message, place, error=raised.name)
+    refused = _refusal(raised)
+    return Unfollowed(
+        name,
+        path,
+        path,
+        place.line,
+        "launch",
+        "raises",
+        message,
+        refused.place.point if refused and refused.place else place,
+        error=raised.name,
+        nearest=raised.nearest,
+        certain=refused is not None,
+    )
+
+
+def _refusal(raised: Raised) -> Refused | None:
+    """Return the exception if a call is refused its arguments, which is certain; else None."""
+    from mfsdp_lint.readers.python.state.outcomes import Refused
+
+    return raised if isinstance(raised, Refused) else None
 
 
 def _started(path: str, launch: Launch, sources: Sources, programs: Programs) -> Started:
@@ -185,7 +268,7 @@ def _started(path: str, launch: Launch, sources: Sources, programs: Programs) ->
 
 
 def _shape(launch: Launch) -> Shape | None:
-    """How a command configures a run; what it was meant to get tells as well."""
+    """Find the way in which a command configures a run; words that were cut off from it count as well."""
     if launch.started.command:
         return _shape_of(launch.started.command)
     words = (*launch.started.arguments, *launch.cut_off)
@@ -194,7 +277,7 @@ def _shape(launch: Launch) -> Shape | None:
 
 @cache
 def _shape_of(command: str) -> Shape | None:
-    """How a framework's own command does."""
+    """Return the shape of a framework's own command."""
     profile = profiled.profile_of(command)
     if profile is None:
         return None
@@ -202,8 +285,9 @@ def _shape_of(command: str) -> Shape | None:
 
 
 def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> Iterator[Recipe]:
-    """One recipe for each command that starts a run, with a variant for each way to it; one for each that a program
-    starts."""
+    """Yield a recipe for each command that starts a run, with a variant for each way to it; or for each run that its
+    program starts.
+    """
     places = list(dict.fromkeys(map(_place, kinds)))
     for number, (place, nth) in enumerate(places, 1):
         here = [each for each in kinds if _place(each) == (place, nth)]
@@ -228,14 +312,14 @@ def _place(started: tuple[Launch, Shape | Run]) -> tuple[Span, int]:
 
 
 def _files(recipe: Recipe, launch: Launch, script: str, sources: Sources) -> frozenset[Piece]:
-    """The files of the tree that a launch names as its configuration."""
+    """Return the files of the tree that a launch names as its configuration."""
     named = recipe.command.files if recipe.command else ()
     found = (path_of(each, script, sources, launch.folder) for each in named)
     return frozenset((path, 0, "") for path in found if path is not None)
 
 
 def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
-    """A recipe with what the ways to its command come to."""
+    """Complete a recipe with the variants of the ways to its command."""
     kind = here[0][1]
     if isinstance(kind, Run):
         runs = [(launch, run) for launch, run in here if isinstance(run, Run)]
@@ -245,6 +329,7 @@ def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
             partial=kind.recipe.partial,
             front_end=kind.recipe.front_end,
             pieces=frozenset().union(*(run.ran for _, run in runs)),
+            variables={name: texts for _, run in runs for name, texts in run.recipe.variables.items()},
         )
     else:
         front_end = _front_end(kind, here[0][0])
@@ -259,7 +344,7 @@ def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
 
 
 def _run_variants(launch: Launch, run: Run) -> Iterator[Variant]:
-    """What the program comes to on each of its own ways, with the number of ranks that the launcher starts."""
+    """Yield the program's variant on each of its own ways, with the number of ranks that the launcher starts."""
     ranks = _ranks(launch)
     for variant in run.recipe.variants:
         settings = With(variant.settings, ranks) if ranks else variant.settings
@@ -267,7 +352,9 @@ def _run_variants(launch: Launch, run: Run) -> Iterator[Variant]:
 
 
 def _front_end(shape: Shape, launch: Launch) -> FrontEnd:
-    """Who reads the words: a framework on top of it, where one of the flags is its own."""
+    """Return the front-end that reads the words: a framework on top of the shape's own, where one of the flags is its
+    own.
+    """
     names = {plain(text).partition("=")[0] for text in launch.started.arguments}
     own = (
         each for each in profiles() if each.front_end.is_a(str(shape.front_end)) and not names.isdisjoint(each.flags)
@@ -276,11 +363,12 @@ def _front_end(shape: Shape, launch: Launch) -> FrontEnd:
 
 
 def _variant(shape: Shape, launch: Launch, versions: Versions) -> Variant:
-    return Variant(WrittenSettings(shape.settings(launch, versions)), launch.when, launch.given)
+    settings = WrittenSettings(shape.settings(launch, versions), shape.named(launch.started.arguments))
+    return Variant(settings, launch.when, launch.given)
 
 
 def _environment(launch: Launch) -> Iterator[Setting]:
-    """The variables that the script has set, or taken away, by the time of the launch."""
+    """Yield the variables that the script has set or unset by the time of the launch."""
     for name, variable in launch.environment.items():
         text = variable.text
         if variable.unset:
@@ -295,7 +383,7 @@ def _environment(launch: Launch) -> Iterator[Setting]:
 
 
 def _ranks(launch: Launch) -> Setting | None:
-    """How many ranks torch's launcher starts, where the script itself says so."""
+    """Return the number of ranks that torch's launcher starts, where the script itself says so."""
     if launch.started.per_node is None:
         return None
     texts = [text for text in (launch.started.per_node, launch.started.nodes) if text is not None]
@@ -308,7 +396,7 @@ def _ranks(launch: Launch) -> Setting | None:
 
 
 def _different(variants: Iterable[Variant]) -> list[Variant]:
-    """Those that are not alike; what is alike in all of two is said of neither way."""
+    """Merge variants that are alike; the merged variant keeps only the conditions that all of them share."""
     found: dict[object, Variant] = {}
     variants = list(variants)
     if len(variants) == 1:
@@ -328,7 +416,7 @@ def _written(origin: Origin | None) -> tuple[Span, ...]:
 
 
 def _turned_on(variant: Variant, others: Sequence[Variant]) -> bool:
-    """Whether somebody who gives a variable turns FSDP on that is off without it."""
+    """Tell whether setting a variable turns on FSDP that is off without it."""
     return any(
         is_known_as(variant.value(path), True) and not any(is_known_as(each.value(path), True) for each in others)
         for path in _SWITCHES

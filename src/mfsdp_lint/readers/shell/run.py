@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 from tree_sitter import Node
 
-from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Setting, Span
 from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell import ray
@@ -27,10 +29,10 @@ from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.held import Held, HeldCommand
 from mfsdp_lint.readers.shell.heredocs import heredoc, written_to
 from mfsdp_lint.readers.shell.noticed.continuations import cut_off
-from mfsdp_lint.readers.shell.pieces import Text, known, output_of, plain
+from mfsdp_lint.readers.shell.pieces import Piece, Text, around, known, output_of, plain
 from mfsdp_lint.readers.shell.script import Script, shown
 from mfsdp_lint.readers.shell.starting import Inner, Started, started
-from mfsdp_lint.readers.shell.state import State, Variable
+from mfsdp_lint.readers.shell.state import LOST, State, Variable
 from mfsdp_lint.readers.shell.ways import FEW_WAYS, MOST_WAYS, Ended, fewer_ways
 
 _MOST_STEPS = 10_000
@@ -67,16 +69,22 @@ class Launch:
 
 
 class Runner:
-    """One reading of one script. `launches` are what it starts, `scripts` the texts that were followed. `lost` is where
-    the syntax could first not be followed, `stopped` that nothing behind such a place could."""
+    """A reading of one script. `launches` are the commands that it starts, `scripts` the texts that were followed.
+    `lost` is the first place whose syntax could not be followed; `stopped` is true if nothing behind such a place
+    could. `deep` are the statements that are nested too deeply, and `followed` the others: a statement that calls
+    itself is in both.
+    """
 
-    def __init__(self, path: str, sources: Sources) -> None:
+    def __init__(self, path: str, sources: Sources, environment: Sequence[Setting] = ()) -> None:
         self.path = path
         self.sources = sources
+        self.environment = {each.path.partition(".")[2]: _from_outside(each) for each in environment}
         self.expander = Expander(self.substitute)
         self.launches: list[Launch] = []
         self.lost: Span | None = None
         self.stopped = False
+        self.deep: list[Span] = []
+        self.followed: set[Span] = set()
         self.kept: dict[Span, set[object]] = {}
         self.steps = 0
         self.depth = 0
@@ -87,24 +95,32 @@ class Runner:
     def run(self, text: str | Held) -> None:
         """Follow the script. Raises TooMuch."""
         script = Script.of_file(self.path, text) if isinstance(text, str) else Script(text.text)
-        state = State() if isinstance(text, str) else _beginning(text)
+        state = self.beginning(None if isinstance(text, str) else text)
         own = (replace(script.made(script.root, HOLE), stands=self.path),)
         state.variables |= {"0": Variable((own,)), "BASH_SOURCE": Variable((own,), array=True)}
         self.script(script, state)
 
     def command(self, held: HeldCommand) -> None:
-        """A command that no script starts. Raises TooMuch."""
+        """Follow a command that no script starts. Raises TooMuch."""
         self.at, self.place = None, held.place
-        self.start(list(held.words), _beginning(held))
+        self.start(list(held.words), self.beginning(held))
+
+    def beginning(self, held: Held | HeldCommand | None) -> State:
+        """Return the state at the beginning of a script, or of one that another file holds: that file overrides the
+        caller's environment.
+        """
+        if held is None:
+            return State(variables=dict(self.environment))
+        return State(variables={**self.environment, **held.variables}, folder=held.folder, when=held.when)
 
     def script(self, script: Script, state: State) -> list[Ended]:
-        """A whole script."""
+        """Follow a whole script."""
         self.scripts.setdefault((script.span(script.root), script.text), script)
         self._unclosed(script)
         return self.sequence(script, script.root.children, state)
 
     def sequence(self, script: Script, nodes: Sequence[Node], state: State) -> list[Ended]:
-        """One statement after the other, on every way."""
+        """Follow one statement after the other, on every way."""
         ways = [Ended(state, True)]
         for node in nodes:
             if not node.is_named or node.type == "comment":
@@ -117,17 +133,19 @@ class Runner:
         return self.fewer(ways)
 
     def fewer(self, ways: list[Ended]) -> list[Ended]:
-        """The ways that are kept apart: few, once many steps were taken."""
+        """Merge ways, so that fewer are kept apart; only few are, once many steps were taken."""
         return fewer_ways(ways, MOST_WAYS if self.steps < _MANY_STEPS else FEW_WAYS)
 
     def statement(self, script: Script, node: Node, state: State) -> list[Ended]:
-        """The ways that lead on behind a statement."""
+        """Return the ways that lead on behind a statement."""
         self.steps += 1
         if self.steps > _MOST_STEPS:
             raise TooMuch
         if self.depth >= _DEEPEST:
+            self.deep.append(script.span(node))
             state.lose_all()
             return [Ended(state)]
+        self.followed.add(script.span(node))
         self.depth += 1
         try:
             return self._statement(script, node, state)
@@ -180,7 +198,9 @@ class Runner:
         return [Ended(state, True)]
 
     def _not_followed(self, script: Script, node: Node, state: State) -> None:
-        """A piece that the grammar does not know. With a quote left open, what comes next is anything."""
+        """Skip a piece that the grammar does not know. If it leaves a quote open, the following text may be
+        anything.
+        """
         self.lost = self.lost or script.span(node)
         source = script.source(node)
         state.lose(re.findall(r"(\w+)\+?=", source))
@@ -189,8 +209,9 @@ class Runner:
             self.stopped = True
 
     def _unclosed(self, script: Script) -> None:
-        """A quote that is never closed takes everything up to the end of the file, and bash refuses it. A heredoc
-        ends with a line that has nothing else, which the grammar does not ask for."""
+        """Record a quote that is never closed: it takes everything up to the end of the file, and bash refuses it. A
+        heredoc ends with a line that has nothing else, which the grammar does not ask for.
+        """
         for node in script.nodes() if "<<" in script.text else ():
             if node.type == "heredoc_end" and not _ends_a_line(script, node):
                 self.lost = self.lost or script.span(node)
@@ -227,7 +248,7 @@ class Runner:
         return ended
 
     def invoke(self, script: Script, node: Node, words: list[Text], state: State) -> list[Ended]:
-        """A command with its words expanded: a function, a builtin, or a program."""
+        """Follow a command with its words expanded: a function, a builtin, or a program."""
         name = known(words[0])
         if name is None and len(words) == 1 and not plain(words[0]).strip(HOLE):
             return [Ended(state)]
@@ -243,7 +264,7 @@ class Runner:
         return self.start(words, state)
 
     def call(self, function: tuple[Script, Node], arguments: list[Text], state: State) -> list[Ended]:
-        """A function of the script."""
+        """Call a function of the script."""
         above, hidden = state.arguments, state.hidden
         state.arguments, state.hidden = arguments, {}
         ended = self.statement(*function, state)
@@ -255,7 +276,7 @@ class Runner:
         return ended
 
     def start(self, words: list[Text], state: State, body: Text | None = None) -> list[Ended]:
-        """A program: it is followed where it is a shell with a script, and else kept if it launches something."""
+        """Start a program: it is followed if it is a shell with a script, else kept if it launches something."""
         found = started(words, body)
         seen = state
         if ray.starts_cluster(words):
@@ -275,7 +296,7 @@ class Runner:
         return [Ended(state)]
 
     def _place(self) -> Span | None:
-        """Where the command at hand is written."""
+        """Return the place where the current command is written."""
         return self.place if self.at is None else self.at[0].span(self.at[1])
 
     def _launched(self, launch: Launch) -> None:
@@ -290,7 +311,7 @@ class Runner:
             self.launches.append(launch)
 
     def _inner(self, inner: Inner, state: State) -> None:
-        """A script that another shell is given: it sees what is exported."""
+        """Follow a script that another shell is given: it sees the exported variables."""
         text = inner.text
         if text is None and inner.file is not None:
             text = self.file(inner.file, state)
@@ -306,8 +327,12 @@ class Runner:
         self.text(text, child)
 
     def text(self, text: Text, state: State) -> list[Ended]:
-        """A script that is a text of this one."""
-        if not text or self.depth >= _DEEPEST:
+        """Follow a script that is a text of this one."""
+        if not text:
+            return [Ended(state)]
+        if self.depth >= _DEEPEST:
+            if plain(text) not in (each.text for each in self.scripts.values()):
+                self.deep.append(around(text))
             return [Ended(state)]
         self.depth += 5  # each reads its text once more
         try:
@@ -316,13 +341,13 @@ class Runner:
             self.depth -= 5
 
     def file(self, name: Text, state: State) -> Text | None:
-        """The text of a script file: one that this script has written, or one of the tree."""
+        """Return the text of a script file: one that this script has written, or one of the tree."""
         from mfsdp_lint.readers.shell.files import text_of_file
 
         return text_of_file(name, self.path, self.sources, state)
 
     def substitute(self, script: Script, node: Node, state: State) -> Text | None:
-        """What `$(…)` writes."""
+        """Return the output of `$(…)`; None where it is not known."""
         inside = state.fork()
         inside.output = []
         self.depth += 1
@@ -363,7 +388,7 @@ class Runner:
         return [Ended(state, True)]
 
     def _written(self, script: Script, body: Node, target: str, state: State) -> list[Ended]:
-        """A command whose output goes into a file: what `echo` writes is known."""
+        """Follow a command whose output goes into a file: the output of `echo` is known."""
         inside = state.fork()
         inside.output = []
         ended = self.statement(script, body, inside)
@@ -378,7 +403,7 @@ class Runner:
         return [Ended(state, True)]
 
     def _pipeline(self, script: Script, node: Node, state: State) -> list[Ended]:
-        """Each part is a shell of its own; what the last one writes is not known."""
+        """Follow a pipeline: each part is a shell of its own, and the output of the last one is not known."""
         for child in node.named_children:
             part = state.fork()
             part.output = None
@@ -388,7 +413,7 @@ class Runner:
         return [Ended(state)]
 
     def _list(self, script: Script, node: Node, state: State) -> list[Ended]:
-        """`a && b`, `a || b`: a program is taken to succeed."""
+        """Follow `a && b`, `a || b`: a program is taken to succeed."""
         first, second = node.named_children[0], node.named_children[-1]
         wants = any(child.type == "&&" for child in node.children)
         ended: list[Ended] = []
@@ -401,9 +426,18 @@ class Runner:
         return ended
 
 
-def _beginning(held: Held | HeldCommand) -> State:
-    """What is known where something begins that another file holds."""
-    return State(variables=dict(held.variables), folder=held.folder, when=held.when)
+def _from_outside(setting: Setting) -> Variable:
+    """Make a variable that the caller gives the script; its text is placed where the setting is written."""
+    said, place = setting.value, setting.origin.point if setting.origin else None
+    if not isinstance(said, Known) or place is None:
+        return LOST
+    if said.value is None:
+        return Variable((), unset=True)
+    # (The place is on a line of its own, in a text that has nothing else on the lines before it.)
+    lines = Lines("\n" * (place.line - 1) + " " * place.end_column)
+    start = place.line - 1 + place.column - 1
+    piece = Piece(str(said.value), place.path, lines, start, start + place.end_column - place.column)
+    return Variable(((piece,),), exported=True)
 
 
 def _ends_a_line(script: Script, node: Node) -> bool:

@@ -36,30 +36,30 @@ class Script:
 
     @classmethod
     def of_file(cls, path: str, text: str) -> Script:
-        """The script that a file is."""
+        """Make the script of a file's text."""
         return cls(of_file(path, text))
 
     def offset(self, byte: int) -> int:
-        """The offset in characters of one in bytes."""
+        """Convert an offset in bytes to one in characters."""
         return byte if self._offsets is None else self._offsets[byte]
 
     def offset_of(self, place: int) -> int:
-        """The offset of a place in the file that this is the script of, given as an offset of the file."""
+        """Convert an offset of the file to an offset of this script."""
         number = max(bisect_right(self.pieces, place, key=lambda piece: piece.start) - 1, 0)
         return self._starts[number] + place - self.pieces[number].start
 
     def bounds(self, node: Node) -> tuple[int, int]:
-        """Where a node begins and ends."""
+        """Return the start and end of a node."""
         return self.offset(node.start_byte), self.offset(node.end_byte)
 
     def node_at(self, start: int, end: int) -> Node | None:
-        """The smallest node around the text between two offsets."""
+        """Return the smallest node around the text between two offsets."""
         if self._offsets is None:
             return self.root.descendant_for_byte_range(start, end)
         return self.root.descendant_for_byte_range(bisect_left(self._offsets, start), bisect_left(self._offsets, end))
 
     def nodes(self) -> Iterator[Node]:
-        """Every node of the tree, in the order of the text."""
+        """Yield every node of the tree, in the order of the text."""
         waiting = [self.root]
         while waiting:
             node = waiting.pop()
@@ -67,12 +67,12 @@ class Script:
             waiting += reversed(node.children)
 
     def source(self, node: Node) -> str:
-        """The text of a node."""
+        """Return the text of a node."""
         start, end = self.bounds(node)
         return self.text[start:end]
 
     def cut(self, start: int, end: int) -> Text:
-        """The pieces between two offsets."""
+        """Return the pieces between two offsets."""
         if start >= end:
             return ()
         first = max(bisect_right(self._starts, start) - 1, 0)
@@ -80,11 +80,11 @@ class Script:
         return tuple(sliced(self.pieces[first:last], start - self._starts[first], end - self._starts[first]))
 
     def span(self, node: Node) -> Span:
-        """Where a node is written, in a file."""
+        """Return the place of a node in its file."""
         return around(self.cut(*self.bounds(node)) or self.pieces)
 
     def made(self, node: Node, text: str, *, option: str = "") -> Piece:
-        """Another text that a node stands for."""
+        """Make a piece with another text, at a node's place."""
         pieces: Sequence[Piece] = self.cut(*self.bounds(node)) or self.pieces
         first = pieces[0]
         end = max(piece.end for piece in pieces if piece.path == first.path)
@@ -97,7 +97,7 @@ _WITHIN_A_WORD = re.compile(r"(?<=[\w}/.+@%,:~-])\$([A-Za-z_]\w*)(?=[-./+@%,~])"
 
 
 def _offsets(text: str) -> Iterator[int]:
-    """For every byte of what is parsed in UTF-8, the character of the text that it belongs to; then the end."""
+    """Yield, for every byte of the parsed UTF-8 text, the character of the text that it belongs to; then the end."""
     braces = Counter(at for found in _WITHIN_A_WORD.finditer(text) for at in (found.start(1), found.end()))
     for number, character in enumerate(text):
         for _ in range(braces[number] + len(character.encode("utf-8", "replace"))):
@@ -106,5 +106,5 @@ def _offsets(text: str) -> Iterator[int]:
 
 
 def shown(script: Script, node: Node) -> str:
-    """A node in one line, for a person."""
+    """Show a node in one line, for a person."""
     return " ".join(script.source(node).split())[:80]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.front_ends.load import commands
+from mfsdp_lint.megatron.front_ends.load import commands
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.pieces import Piece, Text, known, plain
 
@@ -135,7 +135,9 @@ class Inner:
 
 
 def started(words: Sequence[Text], body: Text | None = None) -> Started | Inner | None:
-    """What a command starts in the end; None for any other command. `body` is what it is given to read."""
+    """Find the program or inner script that a command starts in the end; None for any other command. `body` is the
+    text that it is given to read.
+    """
     environment: Environment = {}
     fresh = ranked = False
     nodes = per_node = None
@@ -175,7 +177,7 @@ def started(words: Sequence[Text], body: Text | None = None) -> Started | Inner 
 
 
 def _may_start(name: str | None) -> bool:
-    """Whether a command may start another one; one whose name is not known may."""
+    """Tell whether a command may start another one; a command whose name is not known may."""
     if name is None or name in _SHELLS or name in _WRAPPERS or name in _first_words():
         return True
     return any(kind.fullmatch(name) for kind in (_PYTHON, _PYTHON_FILE, _SCRIPT))
@@ -187,7 +189,7 @@ def _first_words() -> frozenset[str]:
 
 
 def _may_run(before: Sequence[Text]) -> bool:
-    """Whether `-m` is Python's (or torchrun's), and no other program's."""
+    """Tell whether `-m` belongs to Python (or torchrun), and to no other program."""
     names = [_base(word) for word in before]
     return any(
         name and (_PYTHON.fullmatch(name) or name in _RANK_LAUNCHERS or name in ("accelerate", "uv")) for name in names
@@ -195,13 +197,13 @@ def _may_run(before: Sequence[Text]) -> bool:
 
 
 def _base(word: Text) -> str | None:
-    """The name of a program without its folder, whatever that is."""
+    """Return the name of a program without its folder, even an unknown folder."""
     name = plain(word).rpartition("/")[2]
     return None if HOLE in name else name
 
 
 def _option(words: Sequence[Text], at: int, names: Sequence[str]) -> Text | None:
-    """The value of an option that stands at a place, as a word of its own or behind `=`."""
+    """Return the value of the option at an index: the next word, or the text behind `=`."""
     text = plain(words[at])
     if text in names:
         return words[at + 1] if at + 1 < len(words) else None
@@ -209,8 +211,18 @@ def _option(words: Sequence[Text], at: int, names: Sequence[str]) -> Text | None
     return behind(words[at], len(name) + 1) if equals and name in names else None
 
 
+def beginning(word: Text, end: int) -> Text:
+    """Return the part of a word before an offset, which is not 0."""
+    found: list[Piece] = []
+    for piece in word:
+        if piece.text and end > 0:
+            found.append(piece.cut(0, min(end, len(piece.text))))
+        end -= len(piece.text)
+    return tuple(found)
+
+
 def behind(word: Text, start: int) -> Text:
-    """What a word has from an offset on."""
+    """Return the part of a word from an offset on."""
     found: list[Piece] = []
     for piece in word:
         if start < len(piece.text):
@@ -220,7 +232,7 @@ def behind(word: Text, start: int) -> Text:
 
 
 def _read_environment(words: Sequence[Text], at: int, environment: Environment) -> None:
-    """`env A=b -u C`, `-e A=b`, `--env A=b`, `-x A=b`, `--export=ALL,A=b`, `--runtime-env-json={…}`."""
+    """Read `env A=b -u C`, `-e A=b`, `--env A=b`, `-x A=b`, `--export=ALL,A=b`, `--runtime-env-json={…}`."""
     runtime = _option(words, at, _RUNTIME)
     if runtime is not None:
         _runtime(runtime, environment)
@@ -241,14 +253,16 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
 
 
 def _runtime(word: Text, environment: Environment) -> None:
-    """What Ray starts a job with: `{"env_vars": {"A": "b"}}`. A part of it may not be known, the rest is."""
+    """Read the environment that Ray starts a job with: `{"env_vars": {"A": "b"}}`. If a part of it is not known, the
+    rest still is.
+    """
     section = _VARIABLES_OF_RAY.search(plain(word))
     for found in _PAIR_OF_JSON.finditer(plain(word), *section.span(1)) if section else ():
         environment[found["name"]] = _between(word, *found.span("value"))
 
 
 def _only_assignments(words: Sequence[Text], at: int) -> bool:
-    """Whether a word is an assignment right behind `env`, its options and others."""
+    """Tell whether a word is an assignment right behind `env`, its options and other assignments."""
     while at > 0:
         at -= 1
         text = plain(words[at])
@@ -280,7 +294,7 @@ def _between(word: Text, start: int, end: int) -> Text:
 
 
 def _shell(words: Sequence[Text], body: Text | None, environment: Environment, fresh: bool) -> Inner | None:
-    """`bash -c TEXT`, `bash FILE`, and `bash <<EOF`."""
+    """Read `bash -c TEXT`, `bash FILE`, and `bash <<EOF`."""
     for number, word in enumerate(words):
         text = plain(word)
         if re.fullmatch(r"-\w*c\w*", text):
@@ -295,7 +309,7 @@ _BATCH_FILE = re.compile(r".*\.(?:sh|bash|sbatch|slurm|sub|job)")
 
 
 def _batch(words: Sequence[Text], body: Text | None, environment: Environment) -> Inner | None:
-    """`sbatch FILE`, `sbatch --wrap TEXT`, and `sbatch <<EOF`."""
+    """Read `sbatch FILE`, `sbatch --wrap TEXT`, and `sbatch <<EOF`."""
     wrapped = None
     for number, word in enumerate(words):
         _read_environment(words, number, environment)

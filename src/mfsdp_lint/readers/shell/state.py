@@ -1,4 +1,4 @@
-"""What is known at one point of a script, on one way through it."""
+"""Knowledge at one point of a script, on one way through it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Variable:
 
     @property
     def text(self) -> Text | None:
-        """What `$NAME` gives; None where that is not known."""
+        """Return the text of `$NAME`; None where it is not known."""
         if self.words is None:
             return None
         return self.words[0] if self.words else ()
@@ -43,7 +43,7 @@ _MOST_CHARACTERS = 200_000
 
 
 def _fits(variable: Variable) -> bool:
-    """Whether a variable is no longer than any that a script is started with."""
+    """Tell whether a variable is no longer than any that a script is started with."""
     pieces = [piece for word in variable.words or () for piece in word]
     return len(pieces) < _MOST_PIECES and sum(len(piece.text) for piece in pieces) < _MOST_CHARACTERS
 
@@ -53,13 +53,13 @@ Leaving = Literal["", "exit", "return", "break", "continue"]
 
 @dataclass(slots=True)
 class State:
-    """One way through a script.
+    """A way through a script.
 
-    A variable that is not in `variables` comes from outside, if at all; with `lost` somebody out of sight may have set
-    any. `arguments` are the positional parameters; None at the top, where nobody is known to give any. `decided` are
-    the conditions that this way has taken a side of, as long as their variables stay; `when` tells all of them.
-    `files` are texts that the script itself has written. `hidden` are, within a function, the variables that its local
-    ones stand in front of (None: there was none). `cluster` is what `ray start` has seen of the variables: jobs of the
+    A variable that is not in `variables` is set from outside, if at all; with `lost` somebody out of sight may have
+    set any. `arguments` are the positional parameters; None at the top, where nobody is known to give any. `decided`
+    are the conditions whose side this way has taken, as long as their variables stay; `when` lists all of them.
+    `files` are texts that the script itself has written. `hidden` are, within a function, the outer variables that its
+    local ones hide (None: there was none). `cluster` holds the variables as `ray start` has seen them: jobs of the
     cluster have these, and not those of the shell that submits them.
     """
 
@@ -79,7 +79,7 @@ class State:
     cluster: dict[str, Variable] | None = None
 
     def fork(self) -> State:
-        """The same, to go another way."""
+        """Copy the state, to follow another way."""
         return replace(
             self,
             variables=dict(self.variables),
@@ -91,7 +91,7 @@ class State:
         )
 
     def environment(self) -> dict[str, Variable]:
-        """What a program sees of the variables, as far as it is known."""
+        """Return the variables that a program sees, as far as they are known."""
         return {name: each for name, each in self.variables.items() if each.unset or each.exported}
 
     def set(self, name: str, variable: Variable) -> None:
@@ -125,22 +125,23 @@ class State:
         self.hidden = above
 
     def forget(self, name: str) -> None:
-        """Nothing that was decided about a variable holds any longer."""
+        """Forget every decision about a variable."""
         self.decided = {said: side for said, side in self.decided.items() if name not in said}
 
     def lose(self, names: Iterable[str]) -> None:
-        """Nothing is known of these variables any more."""
+        """Forget the values of these variables."""
         for name in names:
             self.set(name, LOST)
 
     def lose_all(self) -> None:
-        """Somebody out of sight may have set any variable."""
+        """Forget all variables: somebody out of sight may have set any of them."""
         self.lose(list(self.variables))
         self.lost = True
 
     def key(self, names: Iterable[str], said: dict[int, tuple[object, ...]]) -> tuple[object, ...]:
-        """What two ways that may go on as one have in common, which differ in these variables at most. `said` keeps
-        what variables say, which ways share."""
+        """Return a key that two ways share if they may go on as one; they differ in these variables at most. `said`
+        caches the texts of variables, which ways share.
+        """
         variables = [self.variables.get(name) for name in names]
         for each in variables:
             if each is not None and id(each) not in said:
@@ -159,7 +160,7 @@ class State:
 
 
 def _differing(states: Sequence[State]) -> list[str]:
-    """The variables that are not the very same on all ways."""
+    """Return the variables that are not the very same on all ways."""
     first = states[0].variables
     found: dict[str, None] = {}
     for state in states[1:]:
@@ -176,7 +177,7 @@ def _said(variable: Variable) -> tuple[object, ...]:
 
 
 def joined(first: State, second: State) -> State:
-    """What holds on both of two ways."""
+    """Join two ways: keep the facts that hold on both."""
     both = first.fork()
     for name in dict.fromkeys((*first.variables, *second.variables)):
         here, there = first.variables.get(name), second.variables.get(name)
@@ -191,7 +192,7 @@ def joined(first: State, second: State) -> State:
 
 
 def fewer(states: Sequence[State], most: int) -> list[State]:
-    """The same ways, those that are alike as one, and at most so many."""
+    """Merge ways that are alike, and then more of them until at most `most` are left."""
     if len(states) < 2:
         return list(states)
     alike: dict[tuple[object, ...], State] = {}

@@ -21,7 +21,7 @@ class Ended:
 
 
 def fewer_ways(ways: list[Ended], most: int = MOST_WAYS) -> list[Ended]:
-    """The same, those that are alike as one, and at most so many as are kept apart."""
+    """Merge ways that are alike, and then more of them until at most `most` are kept apart."""
     if len(ways) < 2:
         return ways
     found: list[Ended] = []

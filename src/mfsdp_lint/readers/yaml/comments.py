@@ -10,12 +10,12 @@ from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
 
 
 def yaml_comments(text: str) -> list[CommentPlace]:
-    """Every comment, as far as the text can be scanned."""
+    """Return every comment, as far as the text can be scanned."""
     return comment_places(text, _comments(text))
 
 
 def _comments(text: str) -> Iterator[tuple[int, str]]:
-    """The comments that may be ours: where `#` follows white space outside of every scalar."""
+    """Yield the comments that may be ours: where `#` follows white space outside of every scalar."""
     import yaml
 
     scalars: list[tuple[int, int]] = []

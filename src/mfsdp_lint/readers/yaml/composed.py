@@ -1,4 +1,4 @@
-"""What one YAML document says, as a tree."""
+"""YAML documents as trees."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mfsdp_lint.readers.yaml.nodes import MAX_DEPTH
 
 
 def tree_of(document: Document, node: nodes.Mapping, depth: int = 0) -> Section:
-    """What a mapping of one document says, merge keys and aliases written out."""
+    """Return the tree of a document's mapping, merge keys and aliases written out."""
     entries: dict[str, Tree] = {}
     for name, values in document.effective(node).items():
         entries[name] = _tree(document, values[-1], depth)

@@ -1,16 +1,17 @@
-"""What a YAML document says: settings with their origins, whatever the shape; values as OmegaConf's loader reads them.
+"""Settings of a YAML document with their origins, whatever the shape; values as OmegaConf's loader reads them.
 
-Mappings are merged key by key, everything else replaces what was there.
+Mappings are merged key by key; any other value replaces the old value.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import yaml
 
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Origin, Setting, Span
+from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Span
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.readers.yaml.nodes import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence, compose_documents
@@ -23,7 +24,7 @@ _LONGEST_KEY = 200
 
 
 def read_value(path: str, text: str) -> Value:
-    """The value that a text stands for where an override file has one; mappings are plain values as well.
+    """Read the value that a text has in an override file; mappings are plain values as well.
 
     Raises Unreadable.
     """
@@ -37,20 +38,20 @@ def read_value(path: str, text: str) -> Value:
 
 
 def target_of(node: Node) -> Node | None:
-    """The node that an alias stands for, and any other node itself; None for an alias inside what it names."""
+    """Return the node that an alias refers to, and any other node itself; None for an alias inside its own node."""
     return node.target if isinstance(node, Alias) else node
 
 
 @dataclass(slots=True)
 class _Branch:
-    """One path of the configuration: what was last written to it, and what lies below."""
+    """A path of the configuration: the last write to it, and the paths below."""
 
     setting: Setting | None = None
     below: dict[str, _Branch] = field(default_factory=dict)
 
 
 class Document:
-    """What one document says: the settings of an override file, and the means to read other shapes."""
+    """Content of one document: the settings of an override file, and the means to read other shapes."""
 
     def __init__(self, path: str, lines: Lines) -> None:
         self.path = path
@@ -108,11 +109,12 @@ class Document:
             order=self.order,
             earlier=earlier.origin if earlier else None,
             value=value,
+            obstacle=None if isinstance(value, Known) else obstacle_in(getattr(node, "text", None), focus),
         )
         return Setting(path, value, origin)
 
     def places(self, node: Node) -> tuple[Span, Span]:
-        """The pair of key and value, and the value, where they were written."""
+        """Return the places of the pair of key and value, and of the value, where they were written."""
         written = node.target or node if isinstance(node, Alias) else node
         return (
             self.lines.span(self.path, written.pair, written.end),
@@ -120,7 +122,7 @@ class Document:
         )
 
     def effective(self, node: Mapping) -> dict[str, list[Node]]:
-        """The entries of a mapping by key, merge keys written out; of several values the last one counts."""
+        """Return the entries of a mapping by key, merge keys written out; of several values the last one counts."""
         merged: dict[str, list[Node]] = {}
         own: dict[str, list[Node]] = {}
         for key, value in node.entries:
@@ -138,7 +140,7 @@ class Document:
         return merged
 
     def merged(self, value: Node) -> Iterator[dict[str, list[Node]]]:
-        """The entries of what a merge key names, the one that wins last."""
+        """Yield the entries of the mappings that a merge key names, the winning one last."""
         target = self.follow(value)
         sources = target.items[::-1] if isinstance(target, Sequence) else (value,)
         for source in sources:
@@ -147,7 +149,10 @@ class Document:
                 yield {name: values[-1:] for name, values in self.effective(mapping).items()}
 
     def follow(self, node: Node) -> Node | None:
-        """What a node stands for; None where that is itself, too deep, or too much."""
+        """Return the node that an alias refers to, and any other node itself.
+
+        Return None for an alias inside its own node, or to a node that is too deep or too large.
+        """
         if not isinstance(node, Alias):
             return node
         if node.weight > self.budget or node.depth > MAX_DEPTH:
@@ -164,7 +169,7 @@ class Document:
         return UNKNOWN
 
     def plain(self, node: Node) -> Known | None:
-        """A node as a plain value, or None where a part of it is unknown."""
+        """Return a node as a plain value, or None where a part of it is unknown."""
         target = self.follow(node)
         match target:
             case Scalar():
@@ -200,21 +205,40 @@ def _settings(branch: _Branch) -> Iterator[Setting]:
 
 
 def _path(parts: tuple[str, ...]) -> str:
-    """Environment variables are settings `env.NAME`, whoever sets them, and `_target_` is the class of its section."""
+    """Join a path: environment variables are settings `env.NAME`, and `_target_` is the class of its section."""
     if parts[0] == "env_vars":
         parts = ("env", *parts[1:])
     return ".".join((*parts[:-1], "__class__") if parts[-1] == "_target_" else parts)
 
 
+_RESOLVER = re.compile(r"\$\{\s*(?P<name>[A-Za-z_][\w.]*)\s*:\s*(?P<first>[^,}]*)[^}]*\}?")
+
+
+def obstacle_in(text: str | None, place: Span) -> Obstacle | None:
+    """Return the resolver that keeps a text from being known; an environment variable that is not set is one.
+
+    A reference to the rest of the configuration is no obstacle: the merged configuration has its value.
+    """
+    found = _RESOLVER.search(text or "")
+    if found is None:
+        return None
+    if found["name"] == "oc.env":
+        return Obstacle(f"${found['first'].strip()}", place, given=True)
+    return Obstacle(found[0], place)
+
+
 def _environment(value: Value) -> Value:
-    """Bridge sets `str(value)` of a scalar and refuses the rest (`apply_env_vars`, 0.6.0)."""
+    """Return a variable's value as Bridge sets it (`apply_env_vars`, 0.6.0).
+
+    Bridge sets `str(value)` of a scalar and refuses any other value.
+    """
     if isinstance(value, Known) and isinstance(value.value, (bool, int, float, str)):
         return Known(str(value.value))
     return value if value == NOT_NONE else UNKNOWN
 
 
 def _reference(node: Mapping) -> str | None:
-    """`{_target_: torch.bfloat16, _call_: false}` in a dumped configuration is the thing of that name itself."""
+    """Return the name in `{_target_: torch.bfloat16, _call_: false}`: a dumped configuration refers so to an object."""
     entries = {key.text: value for key, value in node.entries if isinstance(key, Scalar)}
     name, call = entries.get("_target_"), entries.get("_call_")
     if len(entries) == len(node.entries) == 2 and isinstance(name, Scalar) and isinstance(call, Scalar):
@@ -245,7 +269,7 @@ def _scalar(node: Scalar) -> Value:
 
 
 def _text(text: str) -> Value:
-    """OmegaConf's reading of text: `${…}` refers to anything, `a${…}` is some text, `???` keeps what was there."""
+    """Read a text as OmegaConf does: `${…}` refers to anything, `a${…}` is some text, `???` keeps the old value."""
     if text == "???" or (text.startswith("${") and text.endswith("}")):
         return UNKNOWN
     return NOT_NONE if "${" in text else Known(text)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from mfsdp_lint.core.lines import Lines
+from mfsdp_lint.core.recipe import Setting
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 from mfsdp_lint.readers.called import Evaluate
 from mfsdp_lint.readers.trees import Section
@@ -26,28 +28,29 @@ class Files:
     """YAML files as trees. A file that cannot be read, or whose root is no mapping, is none.
 
     `evaluate` follows Python functions that they name. `composed` is for whoever puts files together, to keep what many
-    others begin with.
+    others begin with. `environment` are the variables that whoever starts the framework gives it, by name.
     """
 
-    def __init__(self, sources: Sources, evaluate: Evaluate | None = None) -> None:
+    def __init__(self, sources: Sources, evaluate: Evaluate | None = None, environment: Iterable[Setting] = ()) -> None:
         self._sources = sources
         self.evaluate = evaluate
+        self.environment = {each.path.partition(".")[2]: each for each in environment}
         self._trees: dict[str, Section | None] = {}
         self.composed: dict[str, Section] = {}
 
     def tree(self, path: str) -> Section | None:
-        """What a file says by itself."""
+        """Return the tree of a file by itself."""
         path = posixpath.normpath(path)
         if path not in self._trees:
             self._trees[path] = self._read(path)
         return self._trees[path]
 
     def exists(self, path: str) -> bool:
-        """Whether there is such a file."""
+        """Tell whether there is such a file."""
         return self._sources.exists(path)
 
     def head(self, path: str) -> str:
-        """The lines `# @NAME VALUE` that a file begins with."""
+        """Return the lines `# @NAME VALUE` that a file begins with."""
         found = re.match(r"(?:[ \t]*(?:#\s*@[^\n]*)?\n)*", self._sources.text_or_none(path) or "")
         return found.group() if found else ""
 

@@ -1,7 +1,7 @@
 """OmegaConf's interpolations: `${a.b}`, `${.beside}`, `${..above}`, `${resolver:argument,argument}`, text around them.
 
-What a resolver comes to is known where it depends on nothing but its arguments; a variable of the environment is its
-default until somebody sets it. All the rest is unknown: what is not there, refers to itself, or goes in circles.
+A resolver's value is known where it depends on nothing but its arguments; a variable of the environment is its default
+until it is set. All the rest is unknown: references that are missing, refer to themselves, or go in circles.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from mfsdp_lint.core.recipe import Origin, Source
+from mfsdp_lint.core.recipe import Origin, Setting, Source
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
+from mfsdp_lint.core.values import NONE, NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.trees import Key, Leaf, Section, Tree, plain
-from mfsdp_lint.readers.yaml.document import read_value
+from mfsdp_lint.readers.yaml.document import obstacle_in, read_value
 
 Resolver = Callable[..., Plain]
 """A resolver without side effects, on known arguments. Raises TypeError, ValueError or ArithmeticError."""
@@ -37,14 +37,17 @@ _LARGEST = 50_000
 """Leaves that references to sections may stand for in one configuration."""
 
 
-def resolved(root: Section, resolvers: Mapping[str, Resolver] | None = None) -> Section:
-    """A whole configuration with its interpolations filled in."""
-    return _Resolution(root, resolvers or {}).section((), root)
+def resolved(
+    root: Section, environment: Mapping[str, Setting] | None = None, resolvers: Mapping[str, Resolver] | None = None
+) -> Section:
+    """Fill in the interpolations of a whole configuration; `environment` are the variables that are given."""
+    return _Resolution(root, environment or {}, resolvers or {}).section((), root)
 
 
 class _Resolution:
-    def __init__(self, root: Section, resolvers: Mapping[str, Resolver]) -> None:
+    def __init__(self, root: Section, environment: Mapping[str, Setting], resolvers: Mapping[str, Resolver]) -> None:
         self.root = root
+        self.environment = environment
         self.resolvers = resolvers
         self.open: list[Key] = []
         """The keys that are being worked out."""
@@ -59,7 +62,7 @@ class _Resolution:
         return self.section(key, tree) if isinstance(tree, Section) else self.leaf(key, tree)
 
     def leaf(self, key: Key, leaf: Leaf) -> Tree:
-        """What a leaf stands for, which may be a whole section."""
+        """Resolve a leaf, which may refer to a whole section."""
         if leaf.items is not None and not isinstance(leaf.value, Known):
             items = tuple(self.tree((*key, str(place)), item) for place, item in enumerate(leaf.items))
             known = [plain(item) for item in items]
@@ -97,7 +100,7 @@ class _Resolution:
         return leaf.with_value(Known("".join(texts)), option=option)
 
     def reference(self, key: Key, leaf: Leaf, inner: str) -> Tree:
-        """What stands between the braces."""
+        """Resolve the text between the braces."""
         unknown = leaf.with_value(UNKNOWN)
         call = _RESOLVER.fullmatch(inner)
         if call:
@@ -108,7 +111,7 @@ class _Resolution:
         return self.at(key, str(name.value.value)) or unknown
 
     def at(self, key: Key, name: str) -> Tree | None:
-        """What is at a name, which is relative where it begins with dots."""
+        """Return the tree at a name, which is relative where it begins with dots."""
         name = name.strip()
         dots = len(name) - len(name.lstrip("."))
         where = key[: len(key) - dots] if dots else ()
@@ -131,11 +134,11 @@ class _Resolution:
         return whole if self.budget >= 0 else None
 
     def _above(self) -> set[Key]:
-        """The sections in which something is being worked out: those would go in circles."""
+        """Return the sections above the values being resolved: a reference to one of them would be circular."""
         return {key[:size] for key in self.open for size in range(len(key))}
 
     def call(self, key: Key, leaf: Leaf, name: str, texts: list[str]) -> Tree:
-        unknown = leaf.with_value(UNKNOWN)
+        unknown = leaf.with_value(UNKNOWN, obstacle=obstacle_in(leaf.text, leaf.origin.point))
         if name == "oc.select" and 1 <= len(texts) <= 2:
             found = self.at(key, texts[0])
             if found is not None or self.root.open or len(texts) == 1:
@@ -144,6 +147,10 @@ class _Resolution:
         arguments = [self.argument(key, leaf, text) for text in texts]
         values = [each.value if isinstance(each, Leaf) else UNKNOWN for each in arguments]
         known = [value.value for value in values if isinstance(value, Known)]
+        if name == "oc.env" and values and isinstance(values[0], Known):
+            given = given_by(self.environment, str(values[0].value))
+            if given is not None:
+                return leaf.with_value(given.value, sources=sources_of(given))
         if name == "oc.env" and len(values) == 2 and isinstance(values[0], Known) and len(known) == 2:
             default = Known(None if known[1] is None else str(known[1]))
             return leaf.with_value(default, option=f"${known[0]}")
@@ -161,15 +168,27 @@ class _Resolution:
         return self.filled(key, leaf, text) if "${" in text else leaf.with_value(_plain(text))
 
 
+def given_by(environment: Mapping[str, Setting], name: str) -> Setting | None:
+    """Return the variable that is given by this name, with a text."""
+    given = environment.get(name)
+    return given if given is not None and given.value != NONE else None
+
+
+def sources_of(given: Setting) -> tuple[Source, ...]:
+    """Return the source of a given variable."""
+    return () if given.origin is None else (Source(given.origin.point, ""),)
+
+
 def _from(source: Origin, own: Origin) -> dict[str, object]:
-    """What the origin of a value that is handed on says of where it is from."""
+    """Return the parts of a referenced value's origin that say where the value is from."""
     if source == own:
         return {}
-    return {"option": source.option, "sources": (Source(source.point, ""), *source.sources)}
+    sources = (Source(source.point, ""), *source.sources)
+    return {"option": source.option, "sources": sources, "obstacle": source.obstacle}
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str] | None]:
-    """Text, and what stands between braces: a pair for each, one of the two empty; None for what does not close."""
+    """Yield texts and contents of braces: a pair each, one of the two empty; None for a brace that does not close."""
     position = 0
     while (start := text.find("${", position)) >= 0:
         if start > 0 and text[start - 1] == "\\":
@@ -188,7 +207,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str] | None]:
 
 
 def _closing(text: str, start: int) -> int | None:
-    """Where the brace that opens at `start` is closed."""
+    """Return where the brace that opens at `start` is closed."""
     depth = 0
     for position in range(start, len(text)):
         depth += {"{": 1, "}": -1}.get(text[position], 0)
@@ -198,7 +217,7 @@ def _closing(text: str, start: int) -> int | None:
 
 
 def _arguments(text: str) -> Iterator[str]:
-    """The arguments of a resolver: separated by commas that are in no quotes and no brackets."""
+    """Yield the arguments of a resolver: separated by commas that are in no quotes and no brackets."""
     depth, quote, start = 0, "", 0
     for position, character in enumerate(text):
         if quote:
@@ -215,7 +234,7 @@ def _arguments(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> Value:
-    """A literal, as far as YAML and OmegaConf agree on it."""
+    """Read a literal, as far as YAML and OmegaConf agree on it."""
     try:
         return read_value("", text) if text else Known("")
     except Unreadable:

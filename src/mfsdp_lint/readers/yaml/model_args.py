@@ -6,9 +6,9 @@
       --use-megatron-fsdp: true
       --ckpt-format: fsdp_dtensor
 
-What the script that starts such a test makes of the values (tests/functional_tests/shell_test_utils/_run_training.sh,
+The script that starts such a test reads the values so (tests/functional_tests/shell_test_utils/_run_training.sh,
 0.12.0 to head): `true` is the flag alone, brackets are taken off a list and its words are split, `${NAME}` is replaced
-from the environment. `MODEL_ARGS_2` stands in for `MODEL_ARGS` in the second run.
+from the environment. `MODEL_ARGS_2` replaces `MODEL_ARGS` in the second run.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.entry import Versions
+from mfsdp_lint.megatron.vocabulary.flags import Flag
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
 from mfsdp_lint.readers.yaml.document import Document, target_of
 from mfsdp_lint.readers.yaml.nodes import Mapping, Node, Scalar
 from mfsdp_lint.readers.yaml.nodes import Sequence as Items
-from mfsdp_lint.vocabulary import table
-from mfsdp_lint.vocabulary.entry import Versions
-from mfsdp_lint.vocabulary.flags import Flag
-from mfsdp_lint.vocabulary.tables import ENVIRONMENT
 
 KEYS = r"MODEL_ARGS(?:_\d+)?"
 """The keys that hold flags, as a pattern; the numbered ones are for the runs after the first."""
@@ -42,12 +42,12 @@ _PLACEHOLDER = re.compile(r"\$\{?\w|\{\{|<[A-Z_]+>")
 
 
 def is_one(root: Mapping) -> bool:
-    """Whether a document holds flags of a command line."""
+    """Tell whether a document holds flags of a command line."""
     return any(isinstance(key, Scalar) and MODEL_ARGS.fullmatch(key.text) for key, _ in root.entries)
 
 
 def recipes(document: Document, root: Mapping, versions: Versions, nth: str) -> Iterator[Recipe]:
-    """One recipe for every mapping of flags; flags that are left out are what they are by default."""
+    """Yield one recipe for every mapping of flags; flags that are left out have their defaults."""
     entries = {key: values[-1] for key, values in document.effective(root).items()}
     variables = list(_variables(document, entries.get(_VARIABLES)))
     for key, value in entries.items():
@@ -83,7 +83,7 @@ def _variables(document: Document, node: Node | None) -> Iterator[Setting]:
 
 
 def _command_line(document: Document, flags: Mapping, versions: Versions) -> Iterator[Word]:
-    """The words that the script makes of a mapping of flags."""
+    """Yield the words that the script makes of a mapping of flags."""
     for name, values in document.effective(flags).items():
         node = document.follow(values[-1])
         if not name.startswith("-") or (isinstance(node, Scalar) and _is(node, "false")):
@@ -96,7 +96,7 @@ def _command_line(document: Document, flags: Mapping, versions: Versions) -> Ite
 
 
 def _values(words: Sequence[str] | None, flag: Flag | None) -> list[Value]:
-    """What stands behind a flag. Only of a flag that takes several are the words several."""
+    """Return the values behind a flag. The words are several values only for a flag that takes several."""
     if words is None:
         return [UNKNOWN]
     if flag is None or (flag.nargs is None and words):
@@ -105,7 +105,7 @@ def _values(words: Sequence[str] | None, flag: Flag | None) -> list[Value]:
 
 
 def _words(document: Document, node: Node | None) -> list[str] | None:
-    """What the flag is followed by; None where that is not known."""
+    """Return the words that follow the flag; None where they are not known."""
     target = document.follow(node) if node is not None else None
     match target:
         case Scalar(tag="null", text=""):

@@ -1,6 +1,6 @@
-"""YAML text → a tree in which every node knows exactly which characters of the text it is.
+"""A tree of YAML text in which every node knows exactly which characters of the text it is.
 
-PyYAML's own node graph is not enough for editing: its marks include anchors, tags and what follows a block, and an
+PyYAML's own node graph is not enough for editing: its marks include anchors, tags and the text behind a block, and an
 alias leaves no trace. So the tree is built here from PyYAML's events. Nothing is constructed from tags, nothing
 recurses, and no node is ever part of itself.
 """
@@ -63,7 +63,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alias:
-    """`*name`, and the node it stands for; None where that is a node which the alias is part of."""
+    """An alias `*name`, and the node it refers to; None where the alias is part of that node."""
 
     start: int
     end: int
@@ -114,11 +114,12 @@ Node = Scalar | Mapping | Sequence | Alias
 
 
 def compose_documents(path: str, text: str, *, again: bool = False) -> list[Node]:
-    """The root nodes of all documents in a file. With `again` an anchor may be set again, as YAML itself has it and
-    everybody but PyYAML.
+    """Compose the root nodes of all documents in a file.
 
-    Raises Unreadable with the place of a syntax error, an undefined alias, a character that YAML does not allow,
-    or nesting deeper than MAX_DEPTH.
+    With `again` an anchor may be set again, as YAML and all its parsers but PyYAML allow.
+
+    Raises Unreadable with the place of a syntax error, an undefined alias, a character that YAML does not allow, or
+    nesting deeper than MAX_DEPTH.
     """
     builder = _Builder(text, again)
     _parse(path, text, builder.take)
@@ -150,7 +151,7 @@ class _RefusedError(Exception):
 
 
 def _index(mark: Any) -> int:
-    """The offset of a mark. (The parsers of libyaml and of PyYAML have a class each.)"""
+    """Return the offset of a mark. (The parsers of libyaml and of PyYAML have a class each.)"""
     return int(mark.index) if mark else 0
 
 
@@ -245,7 +246,7 @@ class _Builder:
         self.anchors[name] = node
 
     def begin(self, event: events.ScalarEvent | events.CollectionStartEvent) -> int:
-        """Where a node begins behind its anchor and tag."""
+        """Return where a node begins behind its anchor and tag."""
         start = _index(event.start_mark)
         if event.anchor or event.tag:
             properties = _PROPERTIES.match(self.text, start)
@@ -253,19 +254,19 @@ class _Builder:
         return start
 
     def pair(self, start: int) -> int:
-        """Where the key begins, for a node that is about to become the value of one."""
+        """Return where the key begins, for a node that is about to become the value of one."""
         key = self.key()
         return key.start if key else start
 
     def key(self) -> Node | None:
-        """The key that waits for its value."""
+        """Return the key that waits for its value."""
         if not self.stack or not isinstance(self.stack[-1].event, events.MappingStartEvent):
             return None
         children = self.stack[-1].children
         return children[-1] if len(children) % 2 else None
 
     def behind_colon(self, end: int) -> int:
-        """Where an empty value is. (Between braces libyaml marks it at the next token.)"""
+        """Return where an empty value is. (Between braces libyaml marks it at the next token.)"""
         key = self.key()
         if key is None:
             return end

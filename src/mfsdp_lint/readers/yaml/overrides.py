@@ -10,13 +10,14 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from mfsdp_lint.core.recipe import Recipe, Variant
+from mfsdp_lint.core.recipe import NamedWrite, Recipe, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known
+from mfsdp_lint.megatron.vocabulary.entry import Versions
+from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
+from mfsdp_lint.readers.named import of_bridge
 from mfsdp_lint.readers.yaml.document import Document, target_of
 from mfsdp_lint.readers.yaml.nodes import Mapping, Scalar
-from mfsdp_lint.vocabulary.entry import Versions
-from mfsdp_lint.vocabulary.sections import SECTIONS
 
 _WHOLE = Known("megatron.bridge.training.config.ConfigContainer")
 """The class of a whole configuration."""
@@ -31,7 +32,7 @@ NeMo 1 has. Bridge merges one file alone, and refuses keys that are none of its 
 
 
 def is_one(root: Mapping) -> bool:
-    """Whether a document writes to a section, and to a configuration of Bridge."""
+    """Tell whether a document writes to a section, and to a configuration of Bridge."""
     if any(isinstance(key, Scalar) and key.text in _OF_OTHERS for key, _ in root.entries):
         return False
     for key, value in root.entries:
@@ -43,18 +44,19 @@ def is_one(root: Mapping) -> bool:
 
 
 def recipes(document: Document, root: Mapping, versions: Versions, nth: str) -> Iterator[Recipe]:
-    """The recipe that a document is; `nth` tells it from the others of its file.
+    """Yield the recipe of a document; `nth` distinguishes it from the others of its file.
 
-    A configuration that Bridge has dumped (`run_config.yaml`) says everything.
+    A configuration that Bridge has dumped (`run_config.yaml`) contains every setting.
     """
     settings = document.settings(root)
     dumped = (whole := settings.get("__class__")) is not None and whole.value == _WHOLE
+    named = () if dumped else of_bridge(NamedWrite(each.path, each.origin) for each in settings.values() if each.origin)
     yield Recipe(
         name=posixpath.basename(document.path) + nth,
         qualified_name=document.path + nth,
         path=document.path,
         line=document.lines.position(root.start)[0],
         kind="configuration" if dumped else "overrides",
-        variants=(Variant(WrittenSettings(settings)),),
+        variants=(Variant(WrittenSettings(settings, named)),),
         partial=not dumped,
     )

@@ -8,24 +8,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.front_ends.load import profiles
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.front_ends.load import profiles
+from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
+from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.readers.profiled import recipes_of
 from mfsdp_lint.readers.yaml import model_args, overrides
 from mfsdp_lint.readers.yaml.compose import COMPOSE
 from mfsdp_lint.readers.yaml.document import Document
 from mfsdp_lint.readers.yaml.files import Files
 from mfsdp_lint.readers.yaml.nodes import Mapping, Node, compose_documents
-from mfsdp_lint.versions.target import DEFAULT_TARGET
-from mfsdp_lint.vocabulary.entry import Versions
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One way of keeping a configuration in YAML.
+    """A way of keeping a configuration in YAML.
 
-    `keys` is a pattern of the keys without which no document has the shape, `takes` says whether one has, `recipes`
-    makes recipes of it (its last argument tells the document from the others of its file).
+    `keys` is a pattern of the keys without which no document has the shape, `takes` tells whether a document has the
+    shape, `recipes` makes recipes of it (its last argument distinguishes the document from the others of its file).
     """
 
     keys: str
@@ -46,7 +46,7 @@ _MENTION = re.compile(rf"\b(?:{'|'.join(shape.keys for shape in SHAPES)})[\"']?\
 
 
 def may_be_one(text: str) -> bool:
-    """Whether a text may hold a configuration: one of the keys is in it, and it is no template."""
+    """Tell whether a text may hold a configuration: one of the keys is in it, and it is no template."""
     mentioned = _MENTION.search(text) or any(profile.mention.search(text) for profile in profiles())
     return bool(mentioned) and not _TEMPLATE.search(text)
 
@@ -58,13 +58,15 @@ def read_yaml(
     files: Files | None = None,
     front_end: str | None = None,
 ) -> list[Recipe]:
-    """What a file comes to: the configuration of a framework, put together from `files`, or else what each of its
-    documents is by itself. Anything that has no known shape, a template included, gives no recipe. With `front_end` it
-    is that framework's, whatever it looks like, and no other's.
+    """Read the recipes of a file: a framework's configuration, put together from `files`, or else each document.
 
-    Lists are plain values. What nothing says, and foreign tags, are unknown. Of a document by itself mappings are known
-    to be set (what they hold depends on what they are merged into) and all that they write is a setting of its own;
-    interpolations and `???` are unknown. `env_vars` become settings `env.NAME` with text values.
+    Anything that has no known shape, a template included, gives no recipe. With `front_end` it is that framework's,
+    whatever it looks like, and no other's.
+
+    Lists are plain values. Settings that no file writes, and foreign tags, are unknown. In a document by itself
+    mappings are known to be set (their content depends on the configuration that they are merged into) and each of
+    their entries is a setting of its own; interpolations and `???` are unknown. `env_vars` become settings `env.NAME`
+    with text values.
 
     Origins: the span is the pair of key and value, the focus the value, both where they were written (for an alias, at
     its anchor). The focus of an empty value is empty and directly behind the colon.
@@ -82,7 +84,7 @@ def read_yaml(
 def _of_a_framework(
     path: str, text: str, versions: Versions, files: Files, front_end: str | None
 ) -> list[Recipe] | None:
-    """The recipes of a framework's configuration; None where it is no framework's."""
+    """Return the recipes of a framework's configuration; None where it is no framework's."""
     root = files.tree(path)
     found: list[Recipe] | None = None
     for profile in profiles() if root else ():

@@ -33,24 +33,24 @@ class Column:
     cell: Callable[[Variant], Alternatives]
 
     def of(self, recipe: Recipe) -> str:
-        """The cell of a recipe: what its variants say, each once, what is not known last."""
+        """Return the cell of a recipe: the values of its variants, each once, unknown ones last."""
         found = dict.fromkeys(text for variant in recipe.variants for text in self.cell(variant))
         text = "|".join(sorted(found, key=lambda text: text == NOT_KNOWN))
         return text if text == NOT_KNOWN or not self._is_changeable(recipe) else text + CHANGEABLE
 
     def both(self, recipe: Recipe, run: Recipe) -> str:
-        """The cell of a recipe, and that of what will run where it is known to be another: `yes→no`."""
+        """Return the cell of a recipe, with that after start-up if it is known to be another: `yes→no`."""
         written, changed = self.of(recipe), self.of(run)
         return written if changed in (written, NOT_KNOWN, written.rstrip(CHANGEABLE)) else f"{written}{RUNS}{changed}"
 
     def _is_changeable(self, recipe: Recipe) -> bool:
-        """Whether an option of the program's own command line has a say in it."""
+        """Tell whether an option of the program's own command line may change the cell."""
         origins = (variant.origin(path) for variant in recipe.variants for path in self.settings)
         return any(origin is not None and origin.option for origin in origins)
 
 
 def spelled(value: Value) -> Alternatives:
-    """A value in a cell: text without quotes, None as a dash."""
+    """Spell a value in a cell: text without quotes, None as a dash."""
     if isinstance(value, NotNone):
         return ("set",)
     options = possible(value)
@@ -70,12 +70,12 @@ def _spelled(value: Plain) -> str:
 
 
 def plain_column(path: str) -> Column:
-    """A column for one setting, as it is."""
+    """Make a column for one setting, as it is."""
     return Column(path, (path,), lambda variant: spelled(variant.value(path)))
 
 
 def _joined(parts: Sequence[Alternatives]) -> Alternatives:
-    """Cells side by side: `8/4/1/1`; where there would be many, `(4|8)/(1|2)/1/1`."""
+    """Join cells side by side: `8/4/1/1`; if there are many combinations, `(4|8)/(1|2)/1/1`."""
     if prod(map(len, parts)) <= _MOST_COMBINATIONS:
         return tuple("/".join(each) for each in product(*parts))
     return ("/".join(f"({'|'.join(part)})" if len(part) > 1 else part[0] for part in parts),)
@@ -88,7 +88,7 @@ _MOST_COMBINATIONS = 2
 
 
 def _on(value: Value) -> bool | None:
-    """Python's truth, None where it depends."""
+    """Return Python's truth of a value, None if it depends."""
     options = possible(value)
     if options is None:
         return None
@@ -177,7 +177,7 @@ _BASES = ("fp32", "fp16", "bf16")
 
 
 def _precision(variant: Variant) -> Alternatives:
-    """The name of a registered recipe without what all names share, else what the recipe object says: `fp8 delayed`."""
+    """Return a registered recipe's name without common affixes, else the recipe object's own: `fp8 delayed`."""
     recipe = variant.value("mixed_precision")
     if isinstance(recipe, (Known, OneOf)) and None not in (possible(recipe) or ()):
         return tuple(text.removesuffix("_mixed").removeprefix("bf16_with_") for text in spelled(recipe))
@@ -193,7 +193,7 @@ def _precision(variant: Variant) -> Alternatives:
 
 
 def _narrow(variant: Variant, section: str, name: str) -> str:
-    """`fp8 delayed` where eight bits are on, nothing where they are off or the release has no such setting."""
+    """Return `fp8 delayed` if eight bits are on, nothing if they are off or the release has no such setting."""
     path = f"{section}.{name}"
     on = _on(variant.value(path)) if path in variant.settings else False
     if on is None:

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Known, OneOf, Plain, Value
 from mfsdp_lint.reports.audit.columns import COLUMNS
+from mfsdp_lint.reports.printable import printable
 from mfsdp_lint.reports.settings import chosen, json_value
-from mfsdp_lint.results.printable import printable
 
 DEFAULT = tuple(dict.fromkeys(path for column in COLUMNS for path in column.settings))
 """The settings behind the table."""
 
 
 def render(recipes: Sequence[Recipe], globs: Sequence[str] = ()) -> Iterator[str]:
-    """Rows as text, the header first. One of several is `a|b`, not known is `?`, None is empty."""
+    """Yield the rows as text, the header first. One of several values is `a|b`, unknown is `?`, None is empty."""
     paths = sorted({path for recipe in recipes for path in chosen(recipe, globs)}) if globs else DEFAULT
     yield row(["recipe", "path", "line", "kind", *paths])
     for recipe in recipes:
@@ -27,14 +27,17 @@ def render(recipes: Sequence[Recipe], globs: Sequence[str] = ()) -> Iterator[str
 
 
 def row(cells: Sequence[str]) -> str:
-    """A line of cells, none of which a spreadsheet runs."""
+    """Write a line of cells, none of which a spreadsheet runs."""
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(map(_inert, cells))
     return line.getvalue()
 
 
 def _inert(cell: str) -> str:
-    """A spreadsheet runs what begins like a formula; numbers and dashes are none. A recipe is a line."""
+    """Quote a cell that a spreadsheet would run as a formula.
+
+    Numbers and dashes are safe. The text is escaped, since a recipe is a line.
+    """
     return f"'{printable(cell)}" if cell[:1] in ("=", "+", "@", "\t", "\r") else printable(cell)
 
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Unfollowed, Variant
 from mfsdp_lint.core.values import UNKNOWN
+from mfsdp_lint.megatron.startup.resolve import differs, will_run
+from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.memory.result import MemoryOf
 from mfsdp_lint.reports.memory import about
 from mfsdp_lint.reports.memory import document as memory_document
@@ -19,9 +22,6 @@ from mfsdp_lint.reports.settings import (
     unfollowed_document,
     value_document,
 )
-from mfsdp_lint.startup.resolve import differs, will_run
-from mfsdp_lint.versions.target import Target
-from mfsdp_lint.vocabulary import SETTINGS
 
 _INLINE = ("path", "line", "end_line")
 """What a setting says of its origin itself; the rest stands once for all settings that have it in common."""
@@ -34,15 +34,15 @@ def render(
     unfollowed: Sequence[Unfollowed] = (),
     memory_of: MemoryOf | None = None,
 ) -> Iterator[str]:
-    """The document in pieces, a recipe a line: the settings of a large tree are many megabytes.
+    """Yield the document in pieces, a recipe a line: the settings of a large tree are many megabytes.
 
     `settings` are as written: those that `globs` choose, else those of the vocabulary and of the environment. `others`
-    are, without globs, the further ones that anybody wrote, each with its place in `values`; what is left out is at its
-    declared default. `will_run` are those of the settings that start-up is known to give another value, with the line
-    of upstream's that does it, and what that line is about. `variants`, where a recipe has several execution paths,
-    holds the conditions of each and what is different there. An origin's `ref` is the place in `origins` of what else
-    is known of it: how it was written, columns, function, release, sources. `memory`, if it is asked for, has the
-    bytes of model state on each rank, for every way of wrapping the model.
+    are, without globs, the further settings that any file wrote, each with its place in `values`; a setting that is
+    left out is at its declared default. `will_run` are the settings to which start-up is known to give another value,
+    with upstream's line that does it, and the subject of that line. `variants`, if a recipe has several execution
+    paths, holds the conditions of each and the settings that differ there. An origin's `ref` is the place in `origins`
+    of its details: how it was written, columns, function, release, sources. `memory`, if requested, has the bytes of
+    model state on each rank, for every way of wrapping the model.
     """
     yield f'{{"version": 2, "target": {_encode(target_document(target))}, "recipes": ['
     tables = _Tables()
@@ -65,19 +65,19 @@ _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
 class _Tables:
-    """What several settings have in common, by its text, with its number."""
+    """Data that several settings share, by its text, with its number."""
 
     def __init__(self) -> None:
         self.values: dict[str, int] = {}
         self.origins: dict[str, int] = {}
 
     def setting(self, setting: Setting) -> dict[str, Any]:
-        """State, value or values, and origin (None where nobody wrote it, or that is not known)."""
+        """Describe state, value or values, and origin (None if no file wrote it, or that is not known)."""
         origin = None if setting.origin is None else self._origin(setting.origin)
         return {**value_document(setting.value), "origin": origin}
 
     def number(self, setting: Setting) -> int:
-        """The same as a number in `values`."""
+        """Return the setting's number in `values`."""
         return self.values.setdefault(_encode(self.setting(setting)), len(self.values))
 
     def _origin(self, origin: Origin) -> dict[str, Any]:
@@ -104,12 +104,12 @@ def _recipe(recipe: Recipe, target: Target, globs: Sequence[str], tables: _Table
 
 
 def _is_main(path: str) -> bool:
-    """Whether a setting is one that rules know, or a variable of the environment."""
+    """Tell whether rules know a setting, or it is a variable of the environment."""
     return path in SETTINGS or path.startswith("env.")
 
 
 def _is_written(setting: Setting) -> bool:
-    """Whether somebody wrote a setting: it is not at its declared default, and no section that has settings itself."""
+    """Tell whether a file wrote a setting: it is no declared default, and no section that has settings itself."""
     return setting.origin is not None and setting.origin.how != "default" and "." in setting.path
 
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.memory.result import Memory, MemoryOf
 from mfsdp_lint.reports.audit.csv import row
 from mfsdp_lint.reports.memory import COLUMNS, CSV, NOT_KNOWN, cells, rows, whole
-from mfsdp_lint.results.printable import count, printable, width
-from mfsdp_lint.versions.target import Target
+from mfsdp_lint.reports.printable import count, printable, width
 
 
 def table(recipes: Sequence[Recipe], target: Target, memory_of: MemoryOf) -> str:
-    """One recipe in full; of several a line each, as they are wrapped themselves."""
+    """Show one recipe in full; several recipes a line each, with their own way of wrapping."""
     if not recipes:
         return "no recipes\n"
     lines = [f"{count(len(recipes), 'recipe')}, model state on each rank, for {printable(target.label)}", ""]
@@ -40,14 +40,14 @@ def _lines(recipes: Sequence[Recipe], memories: Sequence[Memory]) -> Iterator[st
 
 
 def _own(memory: Memory) -> tuple[str, ...]:
-    """The cells of a recipe as it is wrapped itself; one cell where that, or how large it is, is not known."""
+    """Return the cells of a recipe's own wrapping; one cell with the reason if that, or its size, is not known."""
     if memory.own is None:
         return (f"{NOT_KNOWN} {printable(memory.why or memory.own_why)}",)
     return (memory.own.label, *cells(memory.own))
 
 
 def _aligned(table: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Columns: text to the left, numbers to the right. A row that ends early may be wider than its column."""
+    """Align columns: text to the left, numbers to the right. A row that ends early may be wider than its column."""
     full = [each for each in table if len(each) == len(table[0])]
     first = max(width(each[0]) for each in table)
     widths = [first, *(max(map(width, column)) for column in zip(*(each[1:] for each in full), strict=True))]
@@ -57,7 +57,7 @@ def _aligned(table: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def csv(recipes: Sequence[Recipe], memory_of: MemoryOf) -> Iterator[str]:
-    """A recipe wrapped in one way a row, in bytes; what is not known is `?`."""
+    """Yield a row for each recipe and way of wrapping, in bytes; unknown sizes are `?`."""
     yield row(["recipe", "path", "line", "kind", *CSV])
     for recipe in recipes:
         for each in rows(memory_of(recipe)):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from mfsdp_lint.core.recipe import Origin, Recipe
+from mfsdp_lint.core.recipe import Obstacle, Origin, Recipe
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.values import possible
+from mfsdp_lint.megatron.startup.resolve import will_run
+from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.reports.audit.columns import CHANGEABLE, COLUMNS, NOT_KNOWN, OFF, RUNS, Column, plain_column
+from mfsdp_lint.reports.printable import count, printable, width
 from mfsdp_lint.reports.settings import chosen
-from mfsdp_lint.results.printable import count, printable, width
-from mfsdp_lint.startup.resolve import will_run
-from mfsdp_lint.versions.target import Target
 
 WIDTH = 100
 """Characters a line, where no terminal says otherwise."""
@@ -24,20 +25,23 @@ _NARROWEST = 10
 
 
 def render(recipes: Sequence[Recipe], target: Target, globs: Sequence[str] = (), *, columns: int = WIDTH) -> str:
-    """The table, at most `columns` characters wide as far as its cells allow; `globs` choose settings as columns.
+    """Render the table, at most `columns` characters wide as far as its cells allow; `globs` choose settings as
+    columns.
 
-    Chosen settings that are too many for that stand below each other, with the place where each was written.
+    Chosen settings that are too many for this width are listed below each other, with the place where each was
+    written.
     """
     if not recipes:
         return "no recipes\n"
     lines = [f"{count(len(recipes), 'recipe')}, as configured for {printable(target.label)}"]
     runs = [will_run(recipe, target) for recipe in recipes]
-    table = _table(recipes, runs, _chosen(recipes, globs) if globs else COLUMNS)
+    asked = _chosen(recipes, globs) if globs else COLUMNS
+    table = _table(recipes, runs, asked)
     if globs and (len(recipes) == 1 or table.needs + _SHORTEST_NAME > columns):
         lines += _lists(recipes, runs, globs)
     else:
         lines += table.lines(columns)
-    return "\n".join([*lines, *_legend(lines[1:])]) + "\n"
+    return "\n".join([*lines, *_legend(lines[1:]), *_obstacles(recipes, asked)]) + "\n"
 
 
 def _chosen(recipes: Sequence[Recipe], globs: Sequence[str]) -> tuple[Column, ...]:
@@ -111,7 +115,7 @@ def _lists(recipes: Sequence[Recipe], runs: Sequence[Recipe], globs: Sequence[st
 
 
 def _cells(path: str, recipe: Recipe, run: Recipe) -> list[str]:
-    """A setting, its value, and where it was written; where start-up changes it, that place as well."""
+    """Return a setting, its value, and its place; if start-up changes it, that place as well."""
     cell = plain_column(path).both(recipe, run)
     places = [_place(recipe.setting(path).origin)] + ([_place(run.setting(path).origin)] if RUNS in cell else [])
     return [path, _clip(printable(cell)), f" {RUNS} ".join(place for place in places if place)]
@@ -127,7 +131,7 @@ def _place(origin: Origin | None) -> str:
 
 
 def _fitted(titles: Sequence[str], widths: Sequence[int], room: int) -> list[int]:
-    """The widths, cut from the last column on until all fit: the first ones are what the table is looked at for."""
+    """Cut the widths from the last column on until all fit: the first columns are the most useful ones."""
     fitted = list(widths)
     excess = sum(fitted) + len(_GAP) * (len(fitted) - 1) - room
     for number in reversed(range(len(fitted))):
@@ -145,7 +149,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _shortened(name: str, room: int) -> str:
-    """`llama3_70b_…_gb300_config`: both ends tell recipes apart, the middle rarely does."""
+    """Shorten a name to `llama3_70b_…_gb300_config`: its ends distinguish recipes, the middle rarely does."""
     if width(name) <= room:
         return name
     end = (room - 1) // 2
@@ -179,3 +183,16 @@ def _legend(lines: Sequence[str]) -> list[str]:
     }
     found = [f"{mark} {meaning}" for mark, meaning in meanings.items() if mark in text]
     return ["", ", ".join(found)] if found else []
+
+
+def _obstacles(recipes: Sequence[Recipe], columns: Sequence[Column]) -> Iterator[str]:
+    """Say of each piece of code that is not followed which of the columns' settings it keeps from being known."""
+    found: dict[Obstacle, dict[str, None]] = {}
+    paths = dict.fromkeys(path for column in columns for path in column.settings)
+    for variant in (variant for recipe in recipes for variant in recipe.variants):
+        for path in paths:
+            obstacle = variant.settings.obstacle(path)
+            if obstacle is not None and possible(variant.value(path)) is None:
+                found.setdefault(obstacle, {})[path] = None
+    for obstacle, settings in found.items():
+        yield f"{NOT_KNOWN} {', '.join(settings)}: {printable(obstacle.reason())}"

@@ -1,4 +1,4 @@
-"""What annotations of upstream say: whether a value is one that nobody can change."""
+"""Annotations of upstream that say whether a value is immutable."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ CONTAINER_WORDS = frozenset(("dict", "Dict", "list", "List", "tuple", "Tuple", "
 
 
 def is_plain(annotation: ast.expr | None) -> bool:
-    """Whether it says that a value is a number, a text or the like."""
+    """Tell whether the annotation says that a value is a number, a text or the like."""
     words = _words(annotation)
     return bool(words) and words <= PLAIN_WORDS
 
 
 def is_plain_or_container(annotation: ast.expr | None) -> bool:
-    """Whether it says that a value is a number, a text, or a list or a dictionary."""
+    """Tell whether the annotation says that a value is a number, a text, or a list or a dictionary."""
     words = _words(annotation)
     return bool(words) and words != {"Any"} and words <= CONTAINER_WORDS | PLAIN_WORDS
 

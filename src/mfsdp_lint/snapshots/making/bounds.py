@@ -1,22 +1,307 @@
-"""What a function of upstream may change at most, by what is written in it and in all that it may call.
+"""Bounds of the changes by a function of upstream, from the code of the function and of all that it may call.
 
-For functions that cannot be evaluated without their arguments (`ConfigContainer.to_yaml`, `comm_overlap.setup`): an
-attribute whose name is written nowhere in reach is still what it was. Which object is written is not looked at, so the
-bound holds for every object that the arguments lead to.
+They are for functions that cannot be evaluated without their arguments (`ConfigContainer.to_yaml`,
+`comm_overlap.setup`): an attribute whose name is written nowhere in reach keeps its value. The bound ignores which
+object is written, so it holds for every object that the arguments lead to.
+
+Changes that a function of upstream makes itself, and its calls, from its code.
+
+Possible values of the variables of a function of upstream, from its code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from mfsdp_lint.readers.python.eval.classes import has_fields, lookup, opaque
+from mfsdp_lint.readers.python.state.effects import Effect, effect, effect_of_method
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.objects import Function
+from mfsdp_lint.readers.python.values.objects import MISSING, Descriptor, External, Function, Native
+from mfsdp_lint.snapshots.making.annotations import is_plain
 from mfsdp_lint.snapshots.making.inheritance import Classes
-from mfsdp_lint.snapshots.making.own_changes import OwnChanges, own_changes
+from mfsdp_lint.snapshots.making.meaning import Names, functions_of, parameters, stored
 from mfsdp_lint.snapshots.making.results import Boundless, result
 from mfsdp_lint.snapshots.snapshot import Node
+
+NEW = (ast.List, ast.Dict, ast.Set, ast.Tuple, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp,
+       ast.Constant, ast.JoinedStr)  # fmt: skip
+MAKERS = frozenset(("list", "dict", "set", "sorted", "str", "int", "float", "len", "bool", "defaultdict"))
+"""Functions whose result is a list, a dictionary or a value of its own."""
+
+
+class Variables:
+    """The variables of one function. `is_plain_field` says which fields hold nothing that can be changed."""
+
+    def __init__(self, function: ast.FunctionDef, is_plain_field: Callable[[str], bool]) -> None:
+        self.nodes = list(ast.walk(function))
+        self.is_plain_field = is_plain_field
+        given = parameters(function)
+        assigned = set(stored(function))
+        self.plain = {each.arg for each in given if is_plain(each.annotation)} - assigned
+        self.annotations = {
+            each.arg: each.annotation for each in given if each.annotation is not None and each.arg not in assigned
+        }
+        self.fresh = assigned - {each.arg for each in given} - self._shared()
+        """Those that hold only lists, dictionaries and values that the function has made itself."""
+
+    def are_unchangeable(self, call: ast.Call) -> bool:
+        """Tell whether all arguments are immutable."""
+        return all(map(self._is_unchangeable, _passed(call)))
+
+    def are_own(self, call: ast.Call) -> bool:
+        """Tell whether every argument is immutable, or a list or a dictionary that the function has made itself.
+
+        Such a container may hold other objects, which a call that looks into it can change.
+        """
+        return all(
+            self._is_unchangeable(each) or (isinstance(each, ast.Name) and each.id in self.fresh)
+            for each in _passed(call)
+        )
+
+    def texts(self, names: Sequence[ast.expr]) -> set[str]:
+        """Collect the texts that an expression may be. Raises Boundless if that is not certain."""
+        match names:
+            case [ast.Constant(value=str(name))]:
+                return {name}
+            case [ast.Name(id=variable)]:
+                return self._looped(variable)
+        raise Boundless
+
+    def _is_unchangeable(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Constant() | ast.JoinedStr() | ast.Compare():
+                return True
+            case ast.Name(id=name):
+                return name in self.plain
+            case ast.Attribute(attr=name):
+                return self.is_plain_field(name)
+        return False
+
+    def _shared(self) -> set[str]:
+        """Collect local names that may refer to an object that the function has not made itself."""
+        found = set()
+        for node in self.nodes:
+            match node:
+                case ast.Assign(targets=targets, value=value) if _is_new(value):
+                    plain = {target.id for target in targets if isinstance(target, ast.Name)}
+                    found |= {name for target in targets for name in stored(target)} - plain
+                case ast.AnnAssign(target=ast.Name(), value=value) if value is None or _is_new(value):
+                    continue
+                case (
+                    ast.Assign() | ast.AnnAssign() | ast.For() | ast.withitem() | ast.NamedExpr() | ast.comprehension()
+                ):
+                    found |= set(stored(node))
+        return found
+
+    def _looped(self, variable: str) -> set[str]:
+        """Collect the values of a variable that only loops over texts assign. Raises Boundless for any other loop."""
+        loops = [node for node in self.nodes if isinstance(node, ast.For) and variable in stored(node.target)]
+        found = set()
+        for loop in loops:
+            match loop:
+                case ast.For(target=ast.Name(), iter=ast.Tuple(elts=items) | ast.List(elts=items)):
+                    texts = [item.value for item in items if isinstance(item, ast.Constant)]
+                    if len(texts) < len(items):
+                        raise Boundless
+                    found |= {text for text in texts if isinstance(text, str)}
+                case _:
+                    raise Boundless
+        stores = [node for node in self.nodes if isinstance(node, ast.Name) and node.id == variable]
+        if not loops or sum(isinstance(node.ctx, ast.Store) for node in stores) > len(loops):
+            raise Boundless
+        return found
+
+
+def _passed(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _is_new(node: ast.expr) -> bool:
+    """Tell whether an expression makes a list, a dictionary or a value of its own."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id in MAKERS
+    return isinstance(node, NEW)
+
+
+HOOKS = ("__new__", "__init__", "__post_init__")
+"""What making an object calls."""
+OF_ANY_CLASS = ("builtins.object", "typing.", "typing_extensions.", "collections.abc.")
+"""Annotations by which an object may be of any class, or of many."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnChanges:
+    """The attributes that are written, whether contents of lists and dictionaries are, the functions it may call."""
+
+    names: frozenset[str]
+    contents: bool
+    calls: tuple[Function, ...]
+
+
+def own_changes(machine: Machine, modules: Mapping[str, Module], classes: Classes, function: Function) -> OwnChanges:
+    """Collect the changes in a function's own code. Raises Boundless if an unnamed thing may change."""
+    return _Looking(machine, modules, classes, function).found()
+
+
+class _Looking:
+    """A scan of one function, from its first line to its last."""
+
+    def __init__(self, machine: Machine, modules: Mapping[str, Module], classes: Classes, function: Function) -> None:
+        node = function.node
+        if not isinstance(node, ast.FunctionDef):
+            raise Boundless
+        self.machine = machine
+        self.classes = classes
+        self.cls = function.cls if isinstance(function.cls, ClassObject) else None
+        self.names = Names(machine, modules, function)
+        self.variables = Variables(node, classes.is_plain_field)
+        self.nested = {each.name for each in self.variables.nodes if isinstance(each, ast.FunctionDef)}
+        static = any(getattr(decorator, "id", "") == "staticmethod" for decorator in node.decorator_list)
+        self.self = None if static or self.cls is None or not node.args.args else node.args.args[0].arg
+        self.written: set[str] = set()
+        self.contents = False
+        self.calls: list[Function] = []
+
+    def found(self) -> OwnChanges:
+        whole = False
+        for node in self.variables.nodes:
+            match node:
+                case ast.Await() | ast.AsyncFor() | ast.AsyncWith():
+                    raise Boundless
+                case ast.Attribute(attr=attribute):
+                    if isinstance(node.ctx, ast.Load):
+                        whole = whole or attribute == "__dict__"
+                    else:
+                        self.written.add(attribute)
+                    self.calls += [f for f, cls in self.classes.methods(attribute) if _is_property(cls, attribute)]
+                case ast.Constant(value="__dict__"):
+                    whole = True
+                case ast.Subscript(value=owner) if not isinstance(node.ctx, ast.Load):
+                    self._contents_of(owner)
+                case ast.Call():
+                    whole = whole or getattr(node.func, "id", "") in ("vars", "globals", "locals")
+                    self._call(node)
+        if whole and self.contents:
+            raise Boundless
+        return OwnChanges(frozenset(self.written), self.contents, tuple(self.calls))
+
+    def _contents_of(self, owner: ast.expr) -> None:
+        """Record that entries of a container are written. Raises Boundless for those of a module or the like."""
+        if isinstance(self.names.meant(owner), (External, Module, Native)):
+            # `os.environ[...] = ...` and the like are no attributes.
+            raise Boundless
+        if not (isinstance(owner, ast.Name) and owner.id in self.variables.fresh):
+            self.contents = True
+
+    def _call(self, call: ast.Call) -> None:
+        self._handed_on(call)
+        func = call.func
+        if isinstance(func, ast.Name) and func.id in ("setattr", "super"):
+            if func.id == "setattr":
+                self.written |= self.variables.texts(call.args[1:2])
+            return
+        found = self.names.meant(func)
+        if isinstance(found, (Native, External)):
+            self._library(found.name, call)
+        elif isinstance(found, Function):
+            self.calls.append(found)
+        elif isinstance(found, ClassObject):
+            self._made(found)
+        elif isinstance(func, ast.Attribute):
+            self._method(func, call)
+        elif isinstance(func, ast.Name) and func.id == self.self and self.cls is not None:
+            # A class method makes an object of its class.
+            for hook in HOOKS:
+                self.calls += self.classes.related_methods(self.cls, hook)
+        elif not (isinstance(func, ast.Name) and func.id in self.nested):
+            raise Boundless
+
+    def _handed_on(self, call: ast.Call) -> None:
+        """Record functions and methods that are passed: they may be called."""
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+            if not isinstance(argument, (ast.Name, ast.Attribute)):
+                continue
+            found = self.names.meant(argument)
+            if isinstance(found, Function):
+                self.calls.append(found)
+            elif isinstance(argument, ast.Attribute) and found is MISSING:
+                self.calls += [function for function, _ in self.classes.methods(argument.attr)]
+
+    def _library(self, name: str, call: ast.Call) -> None:
+        if name.endswith("object.__setattr__"):
+            self.written |= self.variables.texts(call.args[1:2])
+            return
+        match effect(name):
+            case Effect.FILLS:
+                self.contents |= not self.variables.are_own(call)
+            case Effect.ANYTHING if not self.variables.are_unchangeable(call):
+                raise Boundless
+            case Effect.RUNS:
+                raise Boundless
+
+    def _made(self, cls: ClassObject) -> None:
+        if opaque(self.machine, cls) and not has_fields(self.machine, cls):
+            raise Boundless
+        for hook in (*HOOKS, "__call__"):
+            found, _ = lookup(self.machine, cls, hook)
+            self.calls += functions_of(found)
+
+    def _method(self, func: ast.Attribute, call: ast.Call) -> None:
+        name, receiver = func.attr, func.value
+        if isinstance(receiver, ast.Call) and getattr(receiver.func, "id", "") == "super":
+            if name == "__setattr__":
+                self.written |= self.variables.texts(call.args[:1])
+                return
+            found = self._of_its_classes(name)
+        elif isinstance(receiver, ast.Name) and receiver.id == self.self:
+            found = self._of_its_classes(name)
+            if not found:
+                raise Boundless
+        elif (kind := self._annotated(receiver)) is not None:
+            self._library(f"{kind}.{name}", call)
+            return
+        else:
+            found = [function for function, _ in self.classes.methods(name)]
+        self.calls += found
+        worst = effect_of_method(name)
+        if name == "pop" and getattr(receiver, "attr", "") == "__dict__":
+            self.written |= self.variables.texts(call.args[:1])
+        elif worst is Effect.FILLS:
+            self._contents_of(receiver)
+        elif worst > Effect.FILLS and not (found or self.variables.are_own(call) or _makes_container(call)):
+            raise Boundless
+
+    def _of_its_classes(self, name: str) -> list[Function]:
+        """Find the methods of this name in the function's class, its bases, and those derived from it."""
+        if self.cls is None:
+            raise Boundless
+        return self.classes.related_methods(self.cls, name)
+
+    def _annotated(self, receiver: ast.expr) -> str | None:
+        """Find the class of an unread package that a parameter's annotation names; None if there is none."""
+        note = self.variables.annotations.get(receiver.id) if isinstance(receiver, ast.Name) else None
+        kind = None if note is None else self.names.meant(note)
+        if not isinstance(kind, External) or kind.name.startswith(OF_ANY_CLASS):
+            return None
+        return kind.name
+
+
+def _makes_container(call: ast.Call) -> bool:
+    """Tell whether a call makes another container of a container's class: no other class is made of a generator."""
+    match call:
+        case ast.Call(func=ast.Attribute(attr="__class__"), args=[ast.GeneratorExp()], keywords=[]):
+            return True
+    return False
+
+
+def _is_property(cls: ClassObject, name: str) -> bool:
+    found = cls.fields.get(name)
+    return isinstance(found, Descriptor) and found.kind == "property"
+
 
 MOST_FUNCTIONS = 400
 """Functions in reach; of one with more, nothing is told."""
@@ -31,7 +316,7 @@ class Bound:
     result: Node
 
     def described(self) -> list[Node]:
-        """As a snapshot keeps it."""
+        """Describe the bound as a snapshot keeps it."""
         return [sorted(self.names), self.contents, self.result]
 
 
@@ -45,7 +330,7 @@ class Bounds:
         self._own: dict[int, tuple[Function, OwnChanges | None]] = {}
 
     def of(self, function: Function) -> Bound | None:
-        """What a call may change at most; None where it may be anything."""
+        """Find the bound of a call's changes; None if it may change anything."""
         try:
             given = result(function)
         except Boundless:

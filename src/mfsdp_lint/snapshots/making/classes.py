@@ -1,4 +1,4 @@
-"""What a snapshot keeps of a class of upstream: its fields, its methods, and what its hooks do when one is made."""
+"""Classes of upstream in a snapshot: their fields, their methods, and the effects of their hooks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PROBES = (True, False, "<probe>")
 
 
 def class_entry(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> Any:
-    """A class of a module: a dictionary as snapshot.py tells."""
+    """Describe a class of a module: a dictionary as specified in snapshot.py."""
     machine = upstream.machine
     kind = _kind(upstream, cls)
     made: dict[str, Any] = {"kind": kind}
@@ -124,7 +124,7 @@ def _hooks(upstream: Upstream, encoder: Encoder, cls: ClassObject, made: dict[st
 
 
 def _constructed(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> dict[str, Node] | None:
-    """What construction leaves in fields other than what was passed or declared."""
+    """Describe the fields that construction leaves other than passed or declared; None if they are not known."""
     defaults = class_defaults(encoder.elsewhere(), cls, fields_of(upstream.machine, cls))
     subject = _field_subject(upstream, encoder, cls)
     if _changed(upstream, subject) == set():
@@ -144,9 +144,9 @@ def _constructed(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> dict
 
 
 def _perhaps_constructed(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> dict[str, Node] | None:
-    """The fields that construction may change: as they are when nothing is passed, else not known.
+    """Describe the fields that construction may change: their values if nothing is passed, else not known.
 
-    A size that is 0 when it is not passed has to be passed, whatever the class says.
+    A size of 0 by default has to be passed, although the class does not require it.
     """
     hook, owner = lookup(upstream.machine, cls, "__post_init__")
     names = touched(upstream.machine, upstream.modules, cls, hook, owner) if isinstance(hook, Function) else None
@@ -176,7 +176,7 @@ def _field_subject(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> Su
 
 
 def _changed(upstream: Upstream, subject: Subject) -> set[str] | None:
-    """The fields that construction changes whatever is passed; None where that cannot be told."""
+    """Find the fields that construction changes for all arguments; None if that is not certain."""
     outcome = subject.outcome(frozenset(parameter.name for parameter in subject.parameters))
     result = None if outcome is None else outcome[3]["result"][-1]
     if not isinstance(result, list) or result[0] != "obj":
@@ -185,7 +185,7 @@ def _changed(upstream: Upstream, subject: Subject) -> set[str] | None:
 
 
 def _sets(upstream: Upstream, cls: ClassObject) -> dict[str, list[str]] | None:
-    """Which fields a class's own `__setattr__` writes for each name, where it is not just that one."""
+    """Map each name to the fields that a class's own `__setattr__` writes for it, unless it is just that field."""
     names = [spec.name for spec in fields_of(upstream.machine, cls)]
     found = {}
     for name in names:

@@ -41,7 +41,7 @@ class Combine:
         self._parts: dict[frozenset[str], Combine] = {}
 
     def node(self, path: Path, base: Node) -> Node:
-        """The part of the outcome at `path`, which is `base` when nothing is passed, with what it depends on."""
+        """Combine the part of the outcome at `path`, which is `base` if nothing is passed, with its dependencies."""
         others = {name: at(outcome, path) for name, outcome in self.singles.items()}
         plain = bare(base)
         changing = {name for name, node in others.items() if bare(node) != plain}
@@ -55,9 +55,9 @@ class Combine:
         return inner if inner is not None else self._leaf(path, base, plain, others, changing)
 
     def _inside_unless(self, path: Path, base: Node, others: Mapping[str, Node]) -> Node | None:
-        """`base` put together from the runs without the parameters that give it another shape, if these are few.
+        """Combine `base` from the runs without the parameters that give it another shape, if these are few.
 
-        A parameter that picks the class of an object says nothing of what the others do with it.
+        A parameter that picks the class of an object says nothing about the effect of the others on it.
         """
         if not isinstance(base, list) or base[0] != "obj":
             return None
@@ -77,7 +77,7 @@ class Combine:
         return self._parts[names]
 
     def _inside(self, path: Path, base: Node, others: Sequence[Node]) -> Node | None:
-        """`base` with its parts put together one by one, where all runs agree on its shape."""
+        """Combine the parts of `base` one by one, if all runs agree on its shape."""
         if not isinstance(base, list) or not all(isinstance(node, list) and node[0] == base[0] for node in others):
             return None
         match base[0]:
@@ -111,7 +111,7 @@ class Combine:
         return "*" if names == self.names else sorted(names)
 
     def _holds(self, symbolic: frozenset[str], path: Path, plain: Any, passed: str | None = None) -> bool:
-        """Whether the part is `plain` whatever these parameters are (`passed` the one that it is, if it is one)."""
+        """Tell whether the part is `plain` for all values of these parameters (`passed` is one that it equals)."""
         if symbolic <= {passed}:
             return True
         outcome = self._outcome(symbolic)
@@ -126,12 +126,12 @@ class Combine:
 
 
 def _same_object(base: Node, node: Node) -> bool:
-    """Whether two nodes are of objects that their fields can be told apart by."""
+    """Tell whether two nodes describe the same object, so that only their fields have to be compared."""
     return isinstance(node, list) and node[0] == "obj" and node[1] == base[1] and node[4:] == base[4:]
 
 
 def at(node: Node, path: Path) -> Node:
-    """The part of a node that a path leads to."""
+    """Find the part of a node that a path leads to."""
     for step in path:
         if not isinstance(node, list):
             return DEFAULT

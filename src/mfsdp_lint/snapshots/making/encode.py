@@ -57,11 +57,11 @@ class Places:
         self._paths: dict[str, str] = {}
 
     def all(self) -> list[Place]:
-        """The places by number."""
+        """Return the places by number."""
         return list(self._numbers)
 
     def number(self, write: Any) -> int | None:
-        """The number of a write's place; None where it has none."""
+        """Return the number of a write's place; None if it has none."""
         if not isinstance(write, Write) or write.node is None or not hasattr(write.node, "lineno"):
             return None
         if not isinstance(write.module, Module):
@@ -99,7 +99,7 @@ class Encoder:
         self._written: set[int] = set()
 
     def encode(self, value: Object) -> Node:
-        """One value as a node."""
+        """Encode one value as a node."""
         counts: dict[int, int] = {}
         self._count(value, counts, 0)
         repeated = [identity for identity, count in counts.items() if count > 1]
@@ -108,11 +108,11 @@ class Encoder:
         return self._node(value, 0)
 
     def elsewhere(self) -> Encoder:
-        """An encoder of the same objects for nodes that are not kept."""
+        """Make an encoder of the same objects for nodes that are not kept."""
         return Encoder(self.machine, self.home, None, {})
 
     def write(self, write: Any) -> int | None:
-        """The number of a write's place; None where it has none."""
+        """Return the number of a write's place; None if it has none."""
         return None if self.places is None else self.places.number(write)
 
     def _count(self, value: Object, counts: dict[int, int], depth: int) -> None:
@@ -148,7 +148,7 @@ class Encoder:
         return self._immutable(value, depth)
 
     def _argument(self, value: Object) -> tuple[str, ...] | None:
-        """The parameter and attributes that a value is what the caller had there; None where it is something else."""
+        """Find the parameter and attributes from which the caller's own value was read; None for any other value."""
         for name, given in self.arguments.items():
             if value is given:
                 return (name,)
@@ -244,7 +244,7 @@ class Encoder:
     def _beyond(
         unwritten: Mapping[str, Node], defaults: Mapping[str, Node], written: Mapping[str, Node]
     ) -> dict[str, Node]:
-        """The fields that the base does not give as they are."""
+        """Return the fields in which the object differs from the base."""
         given = {
             name: node for name, node in unwritten.items() if name not in defaults or bare(defaults[name]) != bare(node)
         }
@@ -252,7 +252,7 @@ class Encoder:
         return given | {name: ["missing"] for name in gone}
 
     def _bases(self, value: Instance) -> list[tuple[Node, dict[str, Node]]]:
-        """The objects that `value` may be told as a difference to: what its class makes, and the model providers."""
+        """List the bases that `value` may be encoded as a difference to: class defaults, and model providers."""
         classes = classes_of(value)
         references = [self._reference(cls) for cls in classes]
         base: Node = references[0] if len(references) == 1 else ["or", *references]
@@ -278,9 +278,10 @@ class Encoder:
 
 
 def path_of(value: Object) -> tuple[str, ...] | None:
-    """The parameter that an unknown value bears the name of, and the attributes by which it was read; None for others.
+    """Return the parameter that an unknown value is named after, and the attributes by which it was read; None for
+    others.
 
-    An attribute of an unknown value is an unknown value that bears the names of both.
+    An attribute of an unknown value is an unknown value with the names of both.
     """
     if isinstance(value, Unknown) and value.text.startswith(MARK):
         path = tuple(value.text[len(MARK) :].split("."))
@@ -289,7 +290,7 @@ def path_of(value: Object) -> tuple[str, ...] | None:
 
 
 def class_defaults(encoder: Encoder, cls: ClassObject, specs: Sequence[FieldSpec]) -> dict[str, Node]:
-    """What fields of a class are when nothing is passed, by name."""
+    """Return the values of a class's fields when nothing is passed, by name."""
     machine = encoder.machine
     found = {}
     for spec in specs:
@@ -306,7 +307,7 @@ def _is(left: Object, right: Object) -> bool:
 
 
 def bare(node: Node) -> Node:
-    """A node without who wrote what: what is left says which value it is."""
+    """Strip a node of its writers: only the value remains."""
     if not isinstance(node, list):
         return (type(node).__name__, node)
     match node[0]:

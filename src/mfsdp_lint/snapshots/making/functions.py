@@ -1,15 +1,24 @@
-"""What a snapshot keeps of a function of upstream: what a call does, or what it may change at most."""
+"""Functions of upstream in a snapshot: the effect of a call, or a bound of its changes.
+
+Texts that a function distinguishes in a parameter.
+
+The function, or another that it passes the parameter on to, compares the parameter with these texts or looks it up
+among them.
+"""
 
 from __future__ import annotations
 
 import ast
 import functools
 import json
+from collections.abc import Iterator
 from typing import Any
 
+from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
-from mfsdp_lint.readers.python.values.objects import MISSING, Function, Object
+from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, Function, Object
 from mfsdp_lint.snapshots.making.bounds import Bound
 from mfsdp_lint.snapshots.making.encode import UNKNOWN, Encoder
 from mfsdp_lint.snapshots.making.summarise import (
@@ -22,11 +31,85 @@ from mfsdp_lint.snapshots.making.summarise import (
     summarise,
 )
 from mfsdp_lint.snapshots.making.upstream import Upstream, is_summarised, quietly
-from mfsdp_lint.snapshots.making.words import words
+
+DEPTH = 4
+MOST = 64
+
+
+def words(machine: Machine, function: Function, parameter: str) -> list[str]:
+    """List the texts, in the order in which the code has them."""
+    return list(dict.fromkeys(_words(machine, function, parameter, DEPTH)))[:MOST]
+
+
+def _words(machine: Machine, function: Function, parameter: str, depth: int) -> Iterator[str]:
+    if not isinstance(function.node, ast.FunctionDef) or depth == 0:
+        return
+    for node in ast.walk(function.node):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(_root(side) == parameter for side in sides):
+                yield from (text for side in sides for text in _texts(side))
+        elif isinstance(node, ast.Match) and _root(node.subject) == parameter:
+            yield from (text for case in node.cases for text in _texts(case.pattern))
+        elif isinstance(node, ast.Subscript) and _root(node.slice) == parameter:
+            yield from _keys(_global(machine, function, node.value))
+        elif isinstance(node, ast.Call):
+            yield from _of_call(machine, function, node, parameter, depth)
+
+
+def _of_call(machine: Machine, function: Function, node: ast.Call, parameter: str, depth: int) -> Iterator[str]:
+    if (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr == "get"
+        and node.args
+        and _root(node.args[0]) == parameter
+    ):
+        yield from _keys(_global(machine, function, node.func.value))
+        return
+    passed: list[int | str | None] = [i for i, argument in enumerate(node.args) if _root(argument) == parameter]
+    passed += [keyword.arg for keyword in node.keywords if _root(keyword.value) == parameter]
+    if not passed:
+        return
+    called = _global(machine, function, node.func)
+    if not isinstance(called, Function) or not isinstance(called.node, ast.FunctionDef):
+        return
+    names = [argument.arg for argument in (*called.node.args.posonlyargs, *called.node.args.args)]
+    for place in passed:
+        name = place if not isinstance(place, int) else names[place] if place < len(names) else None
+        if name is not None:
+            yield from _words(machine, called, name, depth - 1)
+
+
+def _root(node: ast.expr) -> str | None:
+    while not isinstance(node, ast.Name):
+        if isinstance(node, (ast.Attribute, ast.Subscript)):
+            node = node.value
+        elif isinstance(node, ast.Call):
+            node = node.func
+        else:
+            return None
+    return node.id
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            yield inner.value
+
+
+def _global(machine: Machine, function: Function, node: ast.expr) -> Object:
+    try:
+        return resolve_global(machine, function.module, node.id) if isinstance(node, ast.Name) else MISSING
+    except Raised:
+        return MISSING
+
+
+def _keys(table: Object) -> list[str]:
+    return [key for key in table.fields if isinstance(key, str)] if isinstance(table, DictObject) else []
 
 
 def function_entry(upstream: Upstream, encoder: Encoder, function: Function) -> Any:
-    """A function of a module; None where nothing is known of it, or it builds models."""
+    """Describe a function of a module; None if nothing is known of it, or it builds models."""
     if not is_summarised(function.module.name):
         return None
     made = summary(upstream, encoder, function)
@@ -36,7 +119,7 @@ def function_entry(upstream: Upstream, encoder: Encoder, function: Function) -> 
 
 
 def summary(upstream: Upstream, encoder: Encoder, function: Function, owner: ClassObject | None = None) -> Any:
-    """What a call does, where that can be worked out; else what it may change at most; None if nothing is known."""
+    """Summarise the effect of a call if it can be computed, else the bound of its changes; None if nothing is known."""
     if not _is_plain(function):
         return None
     bound = upstream.bounds.of(function)
@@ -50,7 +133,7 @@ def summary(upstream: Upstream, encoder: Encoder, function: Function, owner: Cla
 
 
 def bounded(upstream: Upstream, function: Function) -> Any:
-    """What a function may change at most; None where that is not known."""
+    """Describe the bound of a function's changes; None if it is not known."""
     bound = upstream.bounds.of(function) if _is_plain(function) else None
     if bound is None:
         return None
@@ -110,9 +193,9 @@ def _described(
 
 
 def _cases(upstream: Upstream, subject: Subject, function: Function, outcome: Any, writes: bool) -> dict[str, Any]:
-    """Outcomes for the values of single parameters that the code itself tells apart.
+    """Compute outcomes for the values of single parameters that the code itself distinguishes.
 
-    Of a function that writes into its arguments (`writes`), those may be any objects.
+    For a function that writes into its arguments (`writes`), the arguments may be any objects.
     """
     required = [parameter.name for parameter in subject.parameters if parameter.required]
     found = {}
@@ -138,13 +221,13 @@ def _values(machine: Machine, function: Function, parameter: Parameter, writes: 
 
 
 def _is_plain(function: Function) -> bool:
-    """Whether calling a function runs its code, and nothing else."""
+    """Tell whether calling a function runs its code, and nothing else."""
     node = function.node
     return function.unwrapped is None and not function.is_async and isinstance(node, ast.FunctionDef)
 
 
 def _parameters(function: Function) -> list[Any]:
-    """The parameters, and which of them must be given; what the others are by default is not told."""
+    """List the parameters, and which of them are required; the defaults of the others are left out."""
     arguments = function.node.args
     named = [(each.arg, "p") for each in arguments.posonlyargs] + [(each.arg, "a") for each in arguments.args]
     named += [(arguments.vararg.arg, "*")] if arguments.vararg else []
@@ -154,6 +237,6 @@ def _parameters(function: Function) -> list[Any]:
 
 
 def _configures(function: Function) -> bool:
-    """Whether a function says that it returns a configuration."""
+    """Tell whether a function's annotation says that it returns a configuration."""
     returns = getattr(function.node, "returns", None)
     return returns is not None and "Config" in ast.unparse(returns)

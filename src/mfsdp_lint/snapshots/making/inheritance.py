@@ -28,7 +28,7 @@ class Classes:
         self._bases: set[int] | None = None
 
     def methods(self, name: str) -> list[tuple[Function, ClassObject]]:
-        """The methods and properties of this name, with their classes."""
+        """Return the methods and properties of this name, with their classes."""
         if self._methods is None:
             self._methods = {}
             for cls in self._all():
@@ -38,7 +38,7 @@ class Classes:
         return self._methods.get(name, [])
 
     def related_methods(self, cls: ClassObject, name: str) -> list[Function]:
-        """The methods of this name of a class, its bases, and the classes derived from it."""
+        """Return the methods of this name of a class, its bases, and the classes derived from it."""
         above = mro(self.machine, cls)
         found = [
             function for function, other in self.methods(name) if other in above or cls in mro(self.machine, other)
@@ -47,7 +47,7 @@ class Classes:
         return [*found, *functions_of(own)]
 
     def is_plain_field(self, name: str) -> bool:
-        """Whether every class that declares a field of this name says that it is a number, a text or the like."""
+        """Tell whether every class that declares a field of this name annotates it as a number, a text or the like."""
         if self._plain is None:
             notes: dict[str, bool] = {}
             for cls in self._all():
@@ -58,7 +58,7 @@ class Classes:
         return name in self._plain
 
     def decide(self, method: Function, cls: ClassObject) -> bool:
-        """Whether a method does something else for the classes derived from its own, by their fields or methods."""
+        """Tell whether a method behaves differently in classes derived from its own, due to their fields or methods."""
         if not self._is_derived_from(cls):
             return False
         seen: set[int] = set()
@@ -92,7 +92,7 @@ class Classes:
 
 
 def _own_attributes(function: ast.FunctionDef, name: str) -> Iterator[str | None]:
-    """The attributes that are read of a variable; None where it is handed on itself, or its class is asked for."""
+    """Yield the attributes that are read of a variable; None if it is passed on itself, or its class is read."""
     accounted = set()
     for node in ast.walk(function):
         match node:

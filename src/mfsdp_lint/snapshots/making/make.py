@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from mfsdp_lint.core.files import text
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions.target import RELEASES
 from mfsdp_lint.readers.python.eval import huggingface
 from mfsdp_lint.readers.python.eval.architectures import ARCHITECTURES
 from mfsdp_lint.readers.python.eval.classes import lookup
@@ -34,7 +36,6 @@ from mfsdp_lint.snapshots.making.meaning import global_of
 from mfsdp_lint.snapshots.making.summarise import Watching
 from mfsdp_lint.snapshots.making.upstream import Upstream
 from mfsdp_lint.snapshots.snapshot import PROVIDERS, Contents, dump
-from mfsdp_lint.versions.target import RELEASES
 
 PACKAGES = ("megatron.bridge", "megatron.core", "megatron.training")
 AUTO_BRIDGE = ("megatron.bridge.models.conversion.auto_bridge", "AutoBridge")
@@ -50,11 +51,11 @@ def make_snapshot(
     say: Callable[[str], None] = lambda _: None,
     release: str | None = None,
 ) -> bytes:
-    """The snapshot of a Megatron-Bridge source tree as the bytes of its file.
+    """Make the snapshot of a Megatron-Bridge source tree as the bytes of its file.
 
     `checkout` is a clone or an unpacked wheel; `core` the Megatron-LM tree or unpacked megatron-core wheel that goes
-    with it, by default the submodule `3rdparty/Megatron-LM`. `say` hears of every module. `release` is what the tree is
-    where its `package_info.py` does not say so: that of the 0.6.0 tag says 0.6.1. Raises NoSource.
+    with it, by default the submodule `3rdparty/Megatron-LM`. `say` is called for every module. `release` names the
+    tree's release if its `package_info.py` has another one: that of the 0.6.0 tag says 0.6.1. Raises NoSource.
     """
     bridge_root = _root(checkout, "megatron/bridge", "Megatron-Bridge")
     core_root = _root(core or os.path.join(checkout, "3rdparty", "Megatron-LM"), "megatron/core", "Megatron-LM")
@@ -74,14 +75,13 @@ def _root(folder: str, package: str, name: str) -> str:
 
 
 def _version(root: str, package: str) -> str:
-    """What `package_info.py` says: MAJOR.MINOR.PATCH and the pre-release."""
+    """Read the version from `package_info.py`: MAJOR.MINOR.PATCH and the pre-release."""
     path = os.path.join(root, "megatron", package, "package_info.py")
     try:
-        with open(path, encoding="utf-8") as stream:
-            text = stream.read()
-    except OSError:
+        said = text(path)
+    except (OSError, ValueError):
         raise NoSource(f"{path}: not there") from None
-    parts = dict(re.findall(r"^(MAJOR|MINOR|PATCH|PRE_RELEASE) *= *[\"']?(\w*)", text, re.M))
+    parts = dict(re.findall(r"^(MAJOR|MINOR|PATCH|PRE_RELEASE) *= *[\"']?(\w*)", said, re.M))
     return f"{parts.get('MAJOR')}.{parts.get('MINOR')}.{parts.get('PATCH')}{parts.get('PRE_RELEASE', '')}"
 
 
@@ -129,7 +129,7 @@ class _Maker:
                     yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
 
     def home(self, value: ClassObject | Function) -> tuple[str, str] | None:
-        """The module and the name of a class or function, if that name still means it."""
+        """Return the module and the name of a class or function, if that name still refers to it."""
         if id(value) not in self.homes:
             self.alive.append(value)
             self.homes[id(value)] = None

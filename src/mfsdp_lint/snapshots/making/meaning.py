@@ -1,4 +1,4 @@
-"""What the names in a function of upstream mean, without the function being evaluated."""
+"""Meaning of the names in a function of upstream, without evaluating the function."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Names:
         self.imported = dict(self._imports(function.node))
 
     def meant(self, node: ast.expr) -> Object:
-        """The global, or part of a module or class, that an expression names; MISSING for anything else."""
+        """Find the global, or part of a module or class, that an expression names; MISSING for anything else."""
         if isinstance(node, ast.Name):
             return self._variable(node.id)
         if not isinstance(node, ast.Attribute):
@@ -69,7 +69,7 @@ class Names:
 
 
 def global_of(machine: Machine, module: Module, name: str) -> Object:
-    """A global of a module; MISSING where it has none of this name, or what it is cannot be worked out."""
+    """Return a global of a module; MISSING if it has none of this name, or its value cannot be computed."""
     machine.path.steps = 0
     try:
         return resolve_global(machine, module, name)
@@ -78,26 +78,26 @@ def global_of(machine: Machine, module: Module, name: str) -> Object:
 
 
 def functions_of(value: Object) -> Iterator[Function]:
-    """The functions that an attribute of a class is, or runs when it is read or assigned."""
+    """Yield the functions that an attribute of a class is, or runs when it is read or assigned."""
     for one in (value.function, value.setter) if isinstance(value, Descriptor) else (value,):
         if isinstance(one, Function):
             yield one
 
 
 def parameters(node: ast.FunctionDef) -> list[ast.arg]:
-    """All parameters of a function."""
+    """Return all parameters of a function."""
     arguments = node.args
     others = [argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *others]
 
 
 def stored(node: ast.AST) -> list[str]:
-    """The variables that are assigned in a piece of code, once for each time."""
+    """List the variables that are assigned in a piece of code, once for each assignment."""
     return [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
 
 
 def _bound(function: ast.AST) -> set[str]:
-    """All names that are local to a function or to one inside it."""
+    """Collect all names that are local to a function or to one inside it."""
     found = set(stored(function))
     for node in ast.walk(function):
         match node:

@@ -1,4 +1,4 @@
-"""What a function of upstream returns, by what is written in it."""
+"""Results of functions of upstream, from their code."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from mfsdp_lint.snapshots.snapshot import Node
 
 
 class Boundless(Exception):
-    """Something that cannot be named may change, or may be given back."""
+    """The error for a function that may change or return something that cannot be named."""
 
 
 def result(function: Function) -> Node:
-    """A node of what a call gives: None, one of the arguments, or something unknown that is none of them nor a part.
+    """Describe the result of a call as a node: None, one of the arguments, or an unknown value that is neither an
+    argument nor a part of one.
 
-    Raises Boundless for anything else: what is done with a part of an argument is done with the argument.
+    Raises Boundless for anything else: a change to a part of an argument is a change to the argument.
     """
     node = function.node
     if not isinstance(node, ast.FunctionDef) or any(map(_yields, _body(node))):
@@ -36,7 +37,7 @@ def result(function: Function) -> Node:
 
 
 def _body(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The nodes of a function without those of the functions in it."""
+    """Yield the nodes of a function without those of the functions in it."""
     todo: list[ast.AST] = list(function.body)
     while todo:
         node = todo.pop()

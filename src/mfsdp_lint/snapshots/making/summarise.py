@@ -1,4 +1,4 @@
-"""What a function does, found by evaluating it: once with its defaults, then with parameters that are not known."""
+"""Effects of a function, found by evaluating it: once with its defaults, then with unknown parameters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Watching(Machine):
         self.path.limit = self.most_steps
 
     def found_configuration(self) -> None:
-        """Nothing: a helper that makes no configuration is summarised as well."""
+        """Do nothing: a helper that makes no configuration is summarised as well."""
 
     def forgetting(self, value: Object) -> None:
         path = path_of(value)
@@ -61,7 +61,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run: its outcome, an "obj" node of the result and all changes, and the arguments that were out of sight."""
+    """A run: its outcome, an "obj" node of the result and all changes, and the arguments that were out of sight."""
 
     outcome: Node
     forgets: frozenset[tuple[str, ...]]
@@ -69,7 +69,7 @@ class Run:
 
 @dataclass(slots=True)
 class Subject:
-    """Something to summarise: `invoke` runs it with the objects of some parameters.
+    """A function or constructor to summarise: `invoke` runs it with the objects of some parameters.
 
     `fixed` are arguments with a known value, `owner` is the class of a method.
     """
@@ -91,7 +91,7 @@ class Subject:
         return machine
 
     def run(self, symbolic: frozenset[str]) -> Run | None:
-        """The run with these parameters unknown (required ones always are); None where there is no answer."""
+        """Run it with these parameters unknown (required ones always are); None if there is no answer."""
         if symbolic not in self.runs:
             self.machine.most_steps = self.limit
             self.runs[symbolic] = self._run(symbolic) if self.steps < SUBJECT_STEPS else None
@@ -99,7 +99,7 @@ class Subject:
         return self.runs[symbolic]
 
     def outcome(self, symbolic: frozenset[str]) -> Node | None:
-        """The outcome of `run`."""
+        """Return the outcome of `run`."""
         run = self.run(symbolic)
         return None if run is None else run.outcome
 
@@ -152,7 +152,7 @@ class Subject:
 
 
 def _writes(path: tuple[str, ...], value: Object, depth: int) -> Iterator[tuple[tuple[str, ...], Any, Object]]:
-    """What was written into an argument."""
+    """Yield the writes into an argument."""
     if not isinstance(value, (Unknown, Instance)) or depth > 6:
         return
     for key, item in value.fields.items():
@@ -186,7 +186,7 @@ def _described(node: Node, forgets: Sequence[tuple[str, ...]]) -> dict[str, Any]
 
 
 def says_something(outcome: Mapping[str, Any]) -> bool:
-    """Whether an outcome tells more than that there is one."""
+    """Tell whether an outcome has more information than that there is one."""
     result = outcome["result"]
     if outcome.get("writes") or outcome.get("environment"):
         return True
@@ -198,15 +198,15 @@ def says_something(outcome: Mapping[str, Any]) -> bool:
 
 
 def promises(subject: Subject) -> bool:
-    """Whether the outcome of a subject can say something: whether it does when nothing is passed."""
+    """Tell whether a subject's outcome can have information, judged by its run with nothing passed."""
     base = replace(subject, runs={}, limit=LOOK_STEPS).run(frozenset())
     return base is not None and says_something(_described(base.outcome, ()))
 
 
 def summarise(subject: Subject) -> tuple[dict[str, Any], list[str]] | None:
-    """The outcome of a subject, and the parameters without whose default nothing is known of it.
+    """Find the outcome of a subject, and the parameters whose default it depends on to be known.
 
-    None where nothing is known at all.
+    None if nothing is known at all.
     """
     base = subject.run(frozenset())
     if base is None:
@@ -229,12 +229,12 @@ def summarise(subject: Subject) -> tuple[dict[str, Any], list[str]] | None:
 
 
 def _both_say_nothing(left: Node, right: Node) -> bool:
-    """Whether a function only looks and computes, whatever it is given: most methods of a provider build models."""
+    """Tell whether a function only reads and computes, for all arguments: most methods of a provider build models."""
     return bare(left) == bare(right) and not says_something(_described(left, ()))
 
 
 def outcome_with(subject: Subject, name: str, value: Object) -> dict[str, Any] | None:
-    """The outcome for a known value of one parameter, all others left out that may be; None where it is not known."""
+    """Find the outcome for a known value of one parameter, with no other optional one; None if it is not known."""
     run = replace(subject, fixed={name: value}, runs={}, steps=0).run(frozenset())
     return None if run is None else _described(run.outcome, sorted(run.forgets))
 
@@ -243,7 +243,7 @@ def outcome_with(subject: Subject, name: str, value: Object) -> dict[str, Any] |
 
 
 def function_subject(encoder: Encoder, function: Function, owner: ClassObject | None = None) -> Subject:
-    """A function or, with its class, a method."""
+    """Make the subject of a function or, with its class, of a method."""
     parameters = _parameters(encoder.machine, function)
     machine = encoder.machine
     module = Module("", "", ast.Module([], []))
@@ -271,7 +271,7 @@ def _parameters(machine: Machine, function: Function) -> list[Parameter]:
 
 
 def _keys(machine: Machine, function: Function, parameter: ast.arg) -> list[str]:
-    """The keys that `**kwargs: Unpack[SomeTypedDict]` takes."""
+    """Return the keys that `**kwargs: Unpack[SomeTypedDict]` takes."""
     note = parameter.annotation
     if not isinstance(note, ast.Subscript) or not ast.unparse(note.value).endswith("Unpack"):
         return []
@@ -291,7 +291,7 @@ def _keys(machine: Machine, function: Function, parameter: ast.arg) -> list[str]
 
 
 def constructor_subject(encoder: Encoder, cls: ClassObject, names: Sequence[tuple[str, bool, Object]]) -> Subject:
-    """Making an instance of a dataclass; `names` are its fields, whether they must be given, and their defaults."""
+    """Make the subject of a dataclass's constructor; `names` are fields, whether each is required, and defaults."""
     machine = encoder.machine
     frame = Frame(cls.module)
 

@@ -1,7 +1,7 @@
-"""Which fields a method of a class may change, by what is written in it.
+"""Fields that a method of a class may change, from its code.
 
-For a `__post_init__` that is too long to be summarised (that of Megatron-Core's TransformerConfig has 1,600 lines in
-0.19): what it does not touch is still what was passed or declared.
+This is for a `__post_init__` that is too long to be summarised (that of Megatron-Core's TransformerConfig has 1,600
+lines in 0.19): a field that it does not touch keeps its passed or declared value.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class OutOfSight(Exception):
 def touched(
     machine: Machine, modules: Mapping[str, Module], cls: ClassObject, method: Function, owner: Object
 ) -> set[str] | None:
-    """The attributes of `self` that a method (which `owner` has) may change; None where that cannot be told.
+    """Find the attributes of `self` that a method (which `owner` has) may change; None if that is not certain.
 
     A computed name is one of those that the functions involved write down as a text.
     """
@@ -102,7 +102,7 @@ class _Touching:
 
 
 def _asks(names: Names, func: ast.expr) -> bool:
-    """Whether an object may be handed to a function without being changed, now or later."""
+    """Tell whether an object may be passed to a function without being changed, now or later."""
     found = names.meant(func)
     if not isinstance(found, (External, Native)):
         return False
@@ -110,7 +110,7 @@ def _asks(names: Names, func: ast.expr) -> bool:
 
 
 def _leaves(names: Names, func: ast.expr) -> bool:
-    """Whether what an object holds may be handed to a function without being changed by it."""
+    """Tell whether an object's contents may be passed to a function without being changed by it."""
     found = names.meant(func)
     if isinstance(found, (External, Native)):
         return effect(found.name) <= (Effect.KEEPS if found.name.startswith("builtins.") else Effect.CALLS)
@@ -118,7 +118,7 @@ def _leaves(names: Names, func: ast.expr) -> bool:
 
 
 def _held(node: ast.expr, self: str) -> Iterator[str]:
-    """The attribute of `self` that an expression is, or is a part of."""
+    """Yield the attribute of `self` that an expression is, or is a part of."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         inner = node.value
         if isinstance(node, ast.Attribute) and isinstance(inner, ast.Name) and inner.id == self:
@@ -127,7 +127,7 @@ def _held(node: ast.expr, self: str) -> Iterator[str]:
 
 
 def _handed_on(call: ast.Call, self: str) -> Iterator[str]:
-    """What `self` holds and a function gets, which may change it."""
+    """Yield the attributes of `self` that are passed to a function, which may change them."""
     for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
         yield from _held(argument.value if isinstance(argument, ast.Starred) else argument, self)
 
@@ -141,7 +141,7 @@ def _set(names: Names, method: Function, written: list[ast.expr]) -> Iterator[st
 
 
 def _texts(names: Names, method: Function) -> Iterator[str]:
-    """The texts in a method, in the functions that it calls, and in the tables of their modules that they name."""
+    """Yield the texts in a method, in the functions that it calls, and in the module tables that these name."""
     functions = {method}
     for node in ast.walk(method.node):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

@@ -24,7 +24,7 @@ class Upstream:
 
 
 def quietly(machine: Machine, work: Callable[[], T]) -> T | None:
-    """What some work at the evaluator yields; None where it cannot be worked out."""
+    """Return the result of some work at the evaluator; None if it cannot be computed."""
     try:
         return work()
     except (Raised, CannotJoin, OutOfSteps, RecursionError):
@@ -34,5 +34,5 @@ def quietly(machine: Machine, work: Callable[[], T]) -> T | None:
 
 
 def is_summarised(module: str) -> bool:
-    """Whether the functions of a module are worth a summary: Megatron-Core's build models, not configurations."""
+    """Tell whether the functions of a module are worth a summary: Megatron-Core's build models, not configurations."""
     return module.startswith("megatron.bridge")

@@ -1,1 +1,1 @@
-"""Where the evaluation of a file begins: functions, classes, scripts, addresses."""
+"""Entry points of the evaluation of a file: functions, classes, scripts, addresses."""

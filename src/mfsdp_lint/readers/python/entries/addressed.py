@@ -10,7 +10,7 @@ from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Plain
 from mfsdp_lint.inputs.addresses import Address
 from mfsdp_lint.readers.python.entries.class_recipes import method
-from mfsdp_lint.readers.python.entries.entries import Entry, functions, positional_given, script
+from mfsdp_lint.readers.python.entries.entries import Entry, functions, partials, positional_given, script
 from mfsdp_lint.readers.python.eval.classes import mro, namespace
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
@@ -26,14 +26,14 @@ class NotThere(Exception):
 
 
 def addressed(machine: Machine, address: Address) -> Entry:
-    """The entry point that an address means. Raises NotThere, and Unreadable for its file."""
+    """Return the entry point that an address names. Raises NotThere, and Unreadable for its file."""
     module = machine.finder.load(address.path)
     if module is None:
         parse(address.path, machine.finder.sources.text(address.path))
         raise NotThere("cannot be read")
     ensure_ran(machine, module)
     owner, _, name = address.function.rpartition(".")
-    entry = _method(machine, module, owner, name) if owner else _top_level(machine, module, name)
+    entry = _inside(machine, module, owner, name) if owner else _top_level(machine, module, name)
     if entry is None:
         raise NotThere(f"there is no function {address.function}{_nearest(machine, module, address.function)}")
     if entry.function is None:
@@ -60,7 +60,7 @@ def _top_level(machine: Machine, module: Module, name: str) -> Entry | None:
 
 
 def _line(module: Module, name: str) -> int:
-    """Where a module's top level binds a name that is no function of its own."""
+    """Return the line where a module's top level binds a name that is no function of its own."""
     for node in module.tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             bound = {alias.asname or alias.name.partition(".")[0] for alias in node.names}
@@ -71,16 +71,17 @@ def _line(module: Module, name: str) -> int:
     return 1
 
 
-def _method(machine: Machine, module: Module, owner: str, name: str) -> Entry | None:
+def _inside(machine: Machine, module: Module, owner: str, name: str) -> Entry | None:
+    """Return the entry point of a method of a class, or of a function in a table."""
     cls = resolve_global(machine, module, owner)
     if not isinstance(cls, ClassObject):
-        return None
+        return next((each for each in partials(machine, module) if each.name == f"{owner}.{name}"), None)
     bases = [base for base in mro(machine, cls) if isinstance(base, ClassObject) and name in namespace(machine, base)]
     return method(machine, cls, bases[0], name) if bases else None
 
 
 def _bound(address: Address, entry: Entry) -> Mapping[str, Plain]:
-    """The arguments by the parameters that take them."""
+    """Bind the arguments of an address to the parameters that take them."""
     assert entry.function is not None
     parameters: ast.arguments = entry.function.node.args
     positional = [each.arg for each in (*parameters.posonlyargs, *parameters.args)][positional_given(entry) :]

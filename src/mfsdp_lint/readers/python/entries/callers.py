@@ -1,4 +1,4 @@
-"""Other calls of a recipe: the arguments that may decide something, and what the recipe comes to with them.
+"""Other calls of a recipe: the arguments that may decide something, and the recipe's variants with them.
 
 A finding is about the call without arguments, and a fix has to leave all other calls as they are.
 """
@@ -42,12 +42,12 @@ class FunctionCallers:
     _known: dict[tuple[str, ...], tuple[Variant, ...]] = field(default_factory=dict, repr=False)
 
     def given(self, users: Sequence[str] = ()) -> Sequence[Mapping[str, Plain]]:
-        """One parameter at a time: both sides of a switch, what a choice is compared with, what callers write."""
+        """Return values for one parameter at a time: a switch's sides, texts it is compared with, callers' values."""
         found = with_room(lambda: list(dict.fromkeys(_values(self.machine, self.entry, users))))
         return [{name: value} for name, _, value in found[:MOST_CALLS]]
 
     def variants(self, arguments: Mapping[str, Plain]) -> tuple[Variant, ...]:
-        """Every path through the function; none where it yields no configuration that can be known."""
+        """Return every path through the function; none where it yields no configuration that can be known."""
         said = tuple(f"{CALLED} {name}={spell(value)}" for name, value in arguments.items())
         if said not in self._known:
             self._known[said] = tuple(replace(each, when=(*said, *each.when)) for each in self._variants(arguments))
@@ -66,7 +66,7 @@ _Value = str | int | float | bool | None
 
 
 def _values(machine: Machine, entry: Entry, users: Sequence[str]) -> Iterator[tuple[str, type, _Value]]:
-    """The values of every parameter but its default, each with its type: True is not 1 here."""
+    """Yield the values of every parameter but its default, each with its type: True is not 1 here."""
     assert entry.function is not None
     parameters = entry.function.node.args
     annotations = {each.arg: each.annotation for each in (*parameters.args, *parameters.kwonlyargs)}
@@ -91,7 +91,7 @@ def _same(value: _Value, default: object) -> bool:
 
 
 def _compared(node: ast.AST, name: str) -> Iterator[_Value]:
-    """The literals that a parameter is compared with."""
+    """Yield the literals that a parameter is compared with."""
     match node:
         case ast.Compare(left=left, comparators=comparators):
             sides: list[ast.AST] = [left, *comparators]
@@ -106,7 +106,7 @@ def _compared(node: ast.AST, name: str) -> Iterator[_Value]:
 
 
 def _others(compared: _Value) -> Iterator[_Value]:
-    """Values for which a comparison may come out the other way."""
+    """Yield values for which a comparison may have the other result."""
     if isinstance(compared, str) or compared is None:
         yield ANYTHING_ELSE
     elif not isinstance(compared, bool):
@@ -119,7 +119,7 @@ def _literal(node: ast.AST) -> Iterator[_Value]:
 
 
 def _passed(machine: Machine, entry: Entry, names: Sequence[str], users: Sequence[str]) -> Iterator[tuple[str, _Value]]:
-    """The literals that calls of a function of this name give to its parameters, in all files that are looked at."""
+    """Yield the literals that calls of a function of this name give to its parameters, in all files at hand."""
     assert entry.function is not None
     called = entry.function.name
     positional = [each.arg for each in (*entry.function.node.args.posonlyargs, *entry.function.node.args.args)]
@@ -127,12 +127,12 @@ def _passed(machine: Machine, entry: Entry, names: Sequence[str], users: Sequenc
     for call in _calls(machine, called, users):
         pairs = [*zip(positional, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
         for name, value in pairs:
-            if name in names:
+            if name is not None and name in names:
                 yield from ((name, literal) for literal in _literal(value))
 
 
 def _calls(machine: Machine, called: str, users: Sequence[str]) -> list[ast.Call]:
-    """Also in files that say nothing about a training run."""
+    """Return the calls of a function, also in files that say nothing about a training run."""
     found: list[ast.Call] = []
     for path in dict.fromkeys((*machine.finder.spellings.values(), *users)):
         text = machine.finder.sources.text_or_none(path)
@@ -142,7 +142,7 @@ def _calls(machine: Machine, called: str, users: Sequence[str]) -> list[ast.Call
 
 
 def _calls_in(machine: Machine, path: str, text: str) -> Mapping[str, list[ast.Call]]:
-    """The calls in a file, by the last word of what is called."""
+    """Return the calls in a file, by the last word of the called expression."""
     key = ("calls", path)
     if key not in machine.memo:
         machine.memo[key] = calls = defaultdict(list)

@@ -5,21 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from mfsdp_lint.core.records import replace
+from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
 from mfsdp_lint.readers.python.entries.entries import Entry, says_container
-from mfsdp_lint.readers.python.entries.evidence import configures
+from mfsdp_lint.readers.python.entries.evidence import configures, leads_to_configuration
+from mfsdp_lint.readers.python.entries.testing import is_test
 from mfsdp_lint.readers.python.eval.classes import ENUM_BASES, has_base, mro, namespace
 from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.eval.meaning import functions_of
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Descriptor, Function
-from mfsdp_lint.vocabulary.sections import SECTIONS
 
 
 def methods(machine: Machine, module: Module) -> Iterator[Entry]:
-    """Methods that hand back a configuration when called on an object made without arguments: class-based recipes.
+    """Yield methods that return a configuration when called on an object made without arguments: class-based recipes.
 
-    A class has those of its bases too: what they yield depends on what it overrides.
+    A class also has its bases' methods: the configuration depends on the class's own overrides.
     """
     for node in module.tree.body:
         if not isinstance(node, ast.ClassDef):
@@ -29,24 +32,39 @@ def methods(machine: Machine, module: Module) -> Iterator[Entry]:
             continue
         seen: set[str] = set()
         for base in mro(machine, cls):
-            if not isinstance(base, ClassObject) or base.node is None or not base.module.asked_for:
+            if not isinstance(base, ClassObject) or base.node is None or not base.module.is_own:
                 continue
             for name in _recipe_methods(machine, base):
                 entry = method(machine, cls, base, name) if name not in seen else None
                 seen.add(name)
-                if entry is not None:
-                    yield entry
+                if entry is None or (entry.cls is None and base is not cls):
+                    continue  # a static method of a base does what it does there
+                # An inherited method is a recipe of the file whose class inherits it.
+                yield entry if base.module is module else replace(entry, module=module, line=node.lineno)
 
 
 def _recipe_methods(machine: Machine, cls: ClassObject) -> Iterator[str]:
-    """The methods that hand back a configuration (without needing anything for it), or launch or change one."""
+    """Yield the methods that return a configuration (and need no argument for it), or launch or change one."""
     assert cls.node is not None
     for each in cls.node.body:
         if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) or each.name.startswith("_"):
             continue
-        hands_back = says_container(each) or (each.returns is None and _builds(each))
-        if (hands_back and not _needs_arguments(each)) or configures(machine, cls.module, each):
+        hands_back = says_container(each.returns) or (each.returns is None and _builds(each))
+        if (hands_back and not _needs_arguments(each)) or _leads(machine, cls, each.name):
             yield each.name
+
+
+def _leads(machine: Machine, cls: ClassObject, name: str) -> bool:
+    """Tell whether a method configures something, or calls code that does, by the text.
+
+    A test has to configure something itself: it calls much code for other reasons.
+    """
+    return any(
+        configures(machine, each.module, each.node)
+        if is_test(each)
+        else leads_to_configuration(machine, each, named=True)
+        for each in functions_of(machine, namespace(machine, cls).get(name))
+    )
 
 
 def _needs_arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -55,7 +73,7 @@ def _needs_arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def _builds(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether an unannotated method's text gives reason to run it: it hands something back and names sections."""
+    """Tell whether an unannotated method's text gives reason to run it: it returns something and names sections."""
     returns = parts = False
     for each in ast.walk(node):
         returns = returns or (isinstance(each, ast.Return) and each.value is not None)
@@ -66,7 +84,7 @@ def _builds(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def method(machine: Machine, cls: ClassObject, base: ClassObject, name: str) -> Entry | None:
-    """The entry point for a method of `cls` that `base`, the class itself or one that it derives from, defines."""
+    """Return the entry point for a method of `cls` that `base`, the class itself or a base of it, defines."""
     value = namespace(machine, base).get(name)
     kind = value.kind if isinstance(value, Descriptor) else ""
     function = value.function if isinstance(value, Descriptor) else value

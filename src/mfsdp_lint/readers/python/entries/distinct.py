@@ -1,4 +1,4 @@
-"""One configuration of one run is one recipe, however many entry points lead to it."""
+"""Recipes without duplicates: one configuration of one run is one recipe, however many entry points lead to it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Globals = Mapping[tuple[str, str], Found]
 
 
 def distinct(ran: Sequence[Tried]) -> list[Recipe]:
-    """The recipes of entry points that ran, each once.
+    """Return the recipes of entry points that ran, each once.
 
-    A script has one together with the function that it calls to launch, and with the global name of what it configures.
+    A script shares a recipe with the function that it calls to launch, and with the global name of the configuration.
     """
     of_functions = {key_of(each.entry.function): each.found for each in ran if each.entry.function is not None}
     in_modules = {(each.path, each.entry.name): each.found[0] for each in ran if each.entry.kind == "module"}
@@ -37,20 +37,20 @@ def distinct(ran: Sequence[Tried]) -> list[Recipe]:
 
 
 def _bodies(tried: Tried, found: Found, of_functions: Mapping[Key, Sequence[Found]]) -> Iterator[Found]:
-    """What functions that a script calls launch, as far as the script launches the same."""
+    """Yield the launches of functions that a script calls, as far as the script launches the same."""
     if tried.entry.kind == "script" and found.launched:
         called = (each for key in tried.called for each in of_functions.get(key, ()))
         yield from (each for each in called if each.launched and _same(each, found))
 
 
 def _is_in_script(tried: Tried, found: Found, in_scripts: Globals) -> bool:
-    """Whether a script launches what a global name holds, or changes it."""
+    """Tell whether a script launches the configuration that a global name holds, or changes it."""
     script = in_scripts.get((tried.path, tried.entry.name)) if tried.entry.kind == "module" else None
     return script is not None and (script.launched or not _same(script, found))
 
 
 def _is_global(tried: Tried, found: Found, in_modules: Globals) -> bool:
-    """Whether a script has nothing but what a global name holds when the file is imported."""
+    """Tell whether a script has only the configuration that a global name holds when the file is imported."""
     if found.launched:
         return False
     there = (in_modules.get((tried.path, name)) for name in found.names)

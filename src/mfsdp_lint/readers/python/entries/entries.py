@@ -9,6 +9,7 @@ from typing import Any
 from mfsdp_lint.core.recipe import Kind
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
+from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_container
 from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global
@@ -20,18 +21,18 @@ from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
     Choice,
+    DictObject,
     Function,
     Instance,
     Native,
     Object,
     Partial,
 )
-from mfsdp_lint.vocabulary.sections import SECTIONS
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that can be run to get a configuration."""
+    """A function, method, script or global name that can be evaluated to get a configuration."""
 
     name: str
     module: Module
@@ -53,7 +54,7 @@ class Entry:
 
 
 def functions(machine: Machine, module: Module) -> list[Entry]:
-    """The functions that a module itself defines at its top level, also those under conditions there."""
+    """Return the functions that a module itself defines at its top level, also those under conditions there."""
     ensure_ran(machine, module)
     found = []
     for node in _defined(module.tree.body):
@@ -74,7 +75,7 @@ def functions(machine: Machine, module: Module) -> list[Entry]:
 
 
 def _is_own(value: Object, module: Module) -> bool:
-    """Whether a name has no value yet, or one that the module itself defines."""
+    """Tell whether a name has no value yet, or a value that the module itself defines."""
     return value is MISSING or (isinstance(value, Function) and value.module is module)
 
 
@@ -89,43 +90,55 @@ def _defined(body: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFu
 
 
 def partials(machine: Machine, module: Module) -> Iterable[Entry]:
-    """The functions that a module gives a name: made by another one, or with arguments given (`functools.partial`)."""
+    """Yield the functions that a module binds to a name: made by another one, or with `functools.partial`.
+
+    A function in a table has the table's name and its key.
+    """
     ensure_ran(machine, module)
     for name, line in _assigned(module).items():
         value: Any = module.fields.get(name, MISSING)
-        if isinstance(value, Partial) and isinstance(value.function, Function):
-            yield Entry(name, module, "function", line, value.function, partial=value)
-        elif isinstance(value, Function) and value.closure is not None:
-            yield Entry(name, module, "function", line, value)
+        made = {name: value}
+        if isinstance(value, DictObject):
+            made = {f"{name}.{key}": item for key, item in value.fields.items() if isinstance(key, str)}
+        for full, each in made.items():
+            if isinstance(each, Partial) and isinstance(each.function, Function):
+                yield Entry(full, module, "function", line, each.function, partial=each)
+            elif isinstance(each, Function) and (each.closure is not None or _is_own_lambda(each, module)):
+                yield Entry(full, module, "function", line, each)
+
+
+def _is_own_lambda(function: Function, module: Module) -> bool:
+    return isinstance(function.node, ast.Lambda) and function.module is module
 
 
 def may_configure(machine: Machine, entry: Entry) -> bool:
-    """Whether a function's text gives reason to run it.
+    """Tell whether a function's text gives reason to run it.
 
-    It hands something back, names a part of a configuration, or comes to a launcher.
+    It returns something, names a part of a configuration, or leads to a launcher.
     """
     assert entry.function is not None
-    returns = parts = False
+    returns, parts = isinstance(entry.function.node, ast.Lambda), False
     for node in ast.walk(entry.function.node):
         returns = returns or (isinstance(node, ast.Return) and node.value is not None)
         parts = parts or (isinstance(node, ast.Attribute) and node.attr in SECTIONS)
         parts = parts or (isinstance(node, ast.keyword) and node.arg in SECTIONS)
-    if parts or (returns and not needs_arguments(entry)) or says_container(entry.function.node):
+    if parts or (returns and not needs_arguments(entry)) or says_container(entry.function.returns):
         return True
     return may_launch(machine, entry.function)
 
 
-def says_container(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return node.returns is not None and CONTAINER in ast.unparse(node.returns)
+def says_container(annotation: ast.expr | None) -> bool:
+    """Tell whether a function's annotation says that it returns a configuration."""
+    return annotation is not None and CONTAINER in ast.unparse(annotation)
 
 
 def needs_arguments(entry: Entry) -> bool:
-    """Whether a parameter has no default."""
+    """Tell whether a parameter has no default."""
     return any(default(entry, name) is MISSING for name in open_parameters(entry))
 
 
 def default(entry: Entry, name: str) -> Object:
-    """The default of a parameter; MISSING where it has none."""
+    """Return the default of a parameter; MISSING where it has none."""
     for function in _callees(entry):
         if name in function.defaults:
             return function.defaults[name]
@@ -133,7 +146,7 @@ def default(entry: Entry, name: str) -> Object:
 
 
 def open_parameters(entry: Entry) -> list[str]:
-    """The parameters of a function that are neither its object nor given by `functools.partial` or a decorator."""
+    """Return the parameters of a function that neither its object nor `functools.partial` nor a decorator gives."""
     assert entry.function is not None
     if entry.wrapper is not None and not isinstance(entry.wrapper, Function):
         return []
@@ -151,8 +164,13 @@ def open_parameters(entry: Entry) -> list[str]:
     ]
 
 
+def takes_more(entry: Entry) -> bool:
+    """Tell whether a function takes keyword arguments that it does not name."""
+    return entry.function is not None and any(each.node.args.kwarg is not None for each in _callees(entry))
+
+
 def _callees(entry: Entry) -> tuple[Function, ...]:
-    """The functions whose parameters the arguments go to: a wrapper may take some, and hand on the others."""
+    """Return the functions whose parameters the arguments go to: a wrapper may take some, and hand on the others."""
     assert entry.function is not None
     if not isinstance(entry.wrapper, Function):
         return (entry.function,)
@@ -161,7 +179,10 @@ def _callees(entry: Entry) -> tuple[Function, ...]:
 
 
 def _given_by_wrapper(wrapper: Function) -> tuple[int, set[str]]:
-    """The arguments of its own that a wrapper gives where it hands others on: how many by position, and their names."""
+    """Return the arguments that a wrapper itself gives where it hands others on.
+
+    The first value is the number of positional ones, the second the names of the others.
+    """
     for node in ast.walk(wrapper.node):
         if isinstance(node, ast.Call) and any(keyword.arg is None for keyword in node.keywords):
             plain = [each for each in node.args if not isinstance(each, ast.Starred)]
@@ -170,24 +191,24 @@ def _given_by_wrapper(wrapper: Function) -> tuple[int, set[str]]:
 
 
 def positional_given(entry: Entry) -> int:
-    """How many positional parameters need no argument."""
+    """Return the number of positional parameters that need no argument."""
     return (entry.cls is not None) + (len(entry.partial.arguments) if entry.partial is not None else 0)
 
 
 def option_files(machine: Machine, entry: Entry) -> list[str]:
-    """The files that an entry point which was just run goes through, and that declare options of a command line."""
+    """Return the files that declare command-line options and that an entry point which was just run goes through."""
     paths = dict.fromkeys((entry.module.path, *(function.module.path for function in machine.called)))
     return [path for path in paths if path in machine.switches]
 
 
 def script(machine: Machine, module: Module) -> Entry | None:
-    """A module as a script: its `if __name__ == "__main__":` part, or the calls that stand alone at its top level."""
+    """Return a module as a script: its `if __name__ == "__main__":` part, or the lone calls at its top level."""
     start = guard(module) or next(_lone_calls(module.tree), None)
     return None if start is None else Entry(module.name.rpartition(".")[2], module, "script", start.lineno)
 
 
 def guard(module: Module) -> ast.stmt | None:
-    """The `if __name__ == "__main__":` part of a module."""
+    """Return the `if __name__ == "__main__":` part of a module."""
     for node in module.tree.body:
         if isinstance(node, ast.If) and "__name__" in ast.dump(node.test) and "__main__" in ast.dump(node.test):
             return node
@@ -195,7 +216,7 @@ def guard(module: Module) -> ast.stmt | None:
 
 
 def _lone_calls(node: ast.AST) -> Iterator[ast.stmt]:
-    """Calls that are statements of their own, outside of functions and classes."""
+    """Yield calls that are statements of their own, outside of functions and classes."""
     for inner in ast.iter_child_nodes(node):
         if isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Call):
             yield inner
@@ -204,7 +225,7 @@ def _lone_calls(node: ast.AST) -> Iterator[ast.stmt]:
 
 
 def module_configurations(machine: Machine, module: Module) -> Iterable[Entry]:
-    """Configurations that a module keeps in a global name."""
+    """Yield the configurations that a module keeps in a global name."""
     ensure_ran(machine, module)
     for name, line in _assigned(module).items():
         value: Any = module.fields.get(name, MISSING)
@@ -213,7 +234,7 @@ def module_configurations(machine: Machine, module: Module) -> Iterable[Entry]:
 
 
 def _assigned(module: Module) -> dict[str, int]:
-    """The names that a module's top level assigns to, and where."""
+    """Return the names that a module's top level assigns to, each with its line."""
     return {
         target.id: node.lineno
         for node in module.tree.body

@@ -1,20 +1,20 @@
-"""Which functions make, change or launch a configuration, by their text: what is there to be followed at all."""
+"""Evidence in a function's text that it makes, changes or launches a configuration and has to be followed."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
 
+from mfsdp_lint.megatron.vocabulary import NAMES
+from mfsdp_lint.megatron.vocabulary.launchers import LAUNCHERS
+from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
 from mfsdp_lint.readers.python.eval.classes import class_names
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER
-from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.eval.meaning import functions_of, meant
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import External, Function, Object
-from mfsdp_lint.vocabulary import NAMES
-from mfsdp_lint.vocabulary.launchers import LAUNCHERS
-from mfsdp_lint.vocabulary.sections import SECTIONS
 
 UPSTREAM = "megatron.bridge."
 
@@ -22,7 +22,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def definitions(module: Module) -> Iterator[tuple[str, Definition | ast.Module]]:
-    """The functions of a file, methods and inner ones too, by their dotted names; its top level has no name."""
+    """Yield the functions of a file, methods and inner ones too, by their dotted names; its top level has no name."""
     yield "", module.tree
     pending: list[tuple[str, ast.AST]] = [("", module.tree)]
     while pending:
@@ -41,7 +41,7 @@ _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.R
 
 
 def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
-    """The statements (and handlers and cases) right inside a statement; nothing is defined in an expression."""
+    """Yield the statements (and handlers and cases) right inside a statement; nothing is defined in an expression."""
     if isinstance(node, _SIMPLE):
         return
     for block in ("body", "handlers", "orelse", "finalbody", "cases"):
@@ -49,41 +49,44 @@ def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def configures(machine: Machine, module: Module, node: ast.AST) -> bool:
-    """Whether a function or a top level makes, changes or launches a configuration itself, by its text.
+    """Tell whether a function or a top level makes, changes or launches a configuration itself, by its text.
 
-    Functions inside it are not looked at. What is called is known by its import: a recipe or a launcher of upstream, a
+    Functions inside it are not looked at. A called name is known by its import: a recipe or a launcher of upstream, a
     class of configurations.
     """
-    imports = _imports(machine, module)
-    if not imports and CONTAINER not in _names(machine, module):
+    if not machine.finder.relevance.reaches(module.path, _names_upstream):
         return False
-    for inner in _own(node):
-        if isinstance(inner, ast.Call) and _is_telling(machine, module, imports, inner.func):
-            return True
-        if imports and _changes(inner):
-            return True
-    return False
+    imports = _imports(machine, module)
+    return any(
+        _is_telling(machine, module, imports, inner.func) if isinstance(inner, ast.Call) else _changes(inner)
+        for inner in _own(node)
+    )
 
 
-def leads_to_configuration(machine: Machine, function: Function) -> bool:
-    """Whether a function of the files at hand configures something, or calls another one that does, by the text."""
-    key = ("leads to a configuration", function)
+def _names_upstream(text: str) -> bool:
+    return UPSTREAM in text or CONTAINER in text
+
+
+def leads_to_configuration(machine: Machine, function: Function, *, named: bool = False) -> bool:
+    """Tell whether a function of the files at hand configures something, or calls another that does, by the text.
+
+    With `named`, a function that it only names, and may hand on to be called, counts as well.
+    """
+    key = ("leads to a configuration", function, named)
     if key not in machine.memo:
         machine.memo[key] = False  # while it is being asked: a function that calls itself adds nothing
         machine.memo[key] = configures(machine, function.module, function.node) or any(
-            isinstance(called, Function) and called.module.asked_for and leads_to_configuration(machine, called)
-            for called in (
-                resolve_global(machine, function.module, node.func.id)
-                for node in _own(function.node)
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-            )
+            other.module.is_own and leads_to_configuration(machine, other, named=named)
+            for node in _own(function.node)
+            if isinstance(node, (ast.Name, ast.Attribute) if named else ast.Call)
+            for other in functions_of(machine, meant(machine, function.module, node, function))
         )
     found: bool = machine.memo[key]
     return found
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
-    """What belongs to a function itself: not its head, nor what stands in functions inside it."""
+    """Yield the nodes of a function itself: not its head, nor the content of functions inside it."""
     body = getattr(node, "body", ())
     pending: list[ast.AST] = [body] if isinstance(body, ast.expr) else list(body)  # a lambda's is an expression
     while pending:
@@ -95,7 +98,7 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _imports(machine: Machine, module: Module) -> Mapping[str, str]:
-    """What the names of a file stand for that it imports from upstream, wherever it does."""
+    """Return the names that a file imports from upstream, anywhere in it, each with its full dotted name."""
     key = ("imports from upstream", module)
     if key not in machine.memo:
         found: dict[str, str] = {}
@@ -117,26 +120,20 @@ def _imports(machine: Machine, module: Module) -> Mapping[str, str]:
     return imports
 
 
-def _names(machine: Machine, module: Module) -> frozenset[str]:
-    key = ("names of the text", module)
-    if key not in machine.memo:
-        machine.memo[key] = frozenset(getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(module.tree))
-    names: frozenset[str] = machine.memo[key]
-    return names
-
-
 def _is_telling(machine: Machine, module: Module, imports: Mapping[str, str], function: ast.expr) -> bool:
-    """Whether a call makes or launches a configuration, by what it calls."""
+    """Tell whether a call makes or launches a configuration, by what it calls."""
+    if isinstance(function, ast.Call):
+        return False  # that call is asked itself
     written = ast.unparse(function) if isinstance(function, (ast.Name, ast.Attribute)) else ""
     head, dot, rest = written.partition(".")
     names = [imports.get(written) or f"{imports.get(head, head)}{dot}{rest}"]
-    if isinstance(function, ast.Name) and function.id not in imports:
-        names = _meant(machine, resolve_global(machine, module, function.id))
+    if head not in imports and written not in imports:
+        names = _meant(machine, meant(machine, module, function))
     return any(name.rpartition(".")[2] == CONTAINER or _is_upstream_entry(name) for name in names)
 
 
 def _meant(machine: Machine, value: Object) -> list[str]:
-    """The dotted names of a function, or of a class and its bases."""
+    """Return the dotted names of a function, or of a class and its bases."""
     if isinstance(value, ClassObject):
         return class_names(machine, value)
     if isinstance(value, Function):
@@ -145,7 +142,7 @@ def _meant(machine: Machine, value: Object) -> list[str]:
 
 
 def _is_upstream_entry(name: str) -> bool:
-    """Whether this is the name of one of upstream's recipes or launchers."""
+    """Tell whether a name is that of an upstream recipe or launcher."""
     last = name.rpartition(".")[2]
     is_recipe = ".recipes." in name and last.islower() and "config" in last
     return name in LAUNCHERS or (name.startswith(UPSTREAM) and is_recipe)
@@ -155,7 +152,7 @@ _WRITING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor, ast
 
 
 def _changes(node: ast.AST) -> bool:
-    """Whether a statement writes a setting that the rules ask for, of a section of a configuration."""
+    """Tell whether a statement writes a setting that the rules ask for, of a section of a configuration."""
     if not isinstance(node, _WRITING):
         return False
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]

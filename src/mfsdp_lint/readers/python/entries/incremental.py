@@ -1,8 +1,8 @@
-"""Incremental reading: what a reading of changed texts takes over from the one before it.
+"""Incremental reading: results that a reading of changed texts takes over from the reading before it.
 
-Running an entry point reads its own file and what that reaches by imports. Where none of these has changed, it gives
-what it gave before: proofs of fixes change few files of many. One that takes no arguments gives it as well where only
-functions have changed that it did not call (see touched.py).
+Running an entry point reads its own file and all that this file reaches by imports. Where none of these has changed,
+the result is the same: proofs of fixes change few files of many. An entry point without arguments also keeps its
+result where only functions have changed that it did not call (see touched.py).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from mfsdp_lint.readers.python.values.objects import Function
 
 
 def key_of(function: Function) -> Key:
-    """What tells a function from all others, in every reading of the same texts."""
+    """Return a key that identifies a function in every reading of the same texts."""
     return function.module.path, function.node.lineno, function.name
 
 
 def keys_within(function: Function) -> Iterator[Key]:
-    """The keys of a function and of the functions inside of it."""
+    """Yield the keys of a function and of the functions inside of it."""
     yield key_of(function)
     for node in ast.walk(function.node):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -33,14 +33,14 @@ def keys_within(function: Function) -> Iterator[Key]:
 
 
 class Different(Exception):
-    """What was taken over does not go together with what was read anew."""
+    """A contradiction between results that were taken over and files that were read anew."""
 
 
 @dataclass(slots=True)
 class Tried:
-    """An entry point that was found in the file `path`, and what running it gave.
+    """An entry point that was found in the file `path`, and the result of running it.
 
-    One that is `late` is run by itself only where no other one `called` it: whether it `ran` depends on other files.
+    A `late` entry point is run by itself only where no other one `called` it: whether it `ran` depends on other files.
     """
 
     path: str
@@ -53,12 +53,12 @@ class Tried:
 
     @property
     def key(self) -> Key:
-        """What tells it from the others, in every reading of the same texts."""
+        """Return a key that identifies the entry point in every reading of the same texts."""
         return self.path, self.entry.line, self.entry.name
 
     @property
     def is_closed(self) -> bool:
-        """Whether it is a plain function without parameters: all that it comes to is in what it called."""
+        """Tell whether it is a plain function without parameters: its results depend only on the code it called."""
         entry = self.entry
         if not self.found or entry.kind != "function" or entry.function is None or entry.wrapper is not None:
             return False
@@ -80,7 +80,7 @@ class Before:
     called_aside: frozenset[Key] = frozenset()
 
     def unchanged(self, sources: Sources) -> tuple[dict[str, list[Tried]], dict[Key, Tried]]:
-        """The entry points for which other texts make no difference: those of whole files, and single ones."""
+        """Return the entry points that changed texts do not affect: those of whole files, and single ones."""
         changed = {
             path for path in {*self.tried, *self.users} if self.sources.text_or_none(path) != sources.text_or_none(path)
         }
@@ -103,7 +103,7 @@ class Before:
         return None if found is None or found & self.called_aside else found
 
     def _with_users(self, paths: set[str]) -> set[str]:
-        """These files, and those that reach them by imports."""
+        """Return these files, and those that reach them by imports."""
         found, pending = set(paths), [*paths]
         while pending:
             more = self.users.get(pending.pop(), set()) - found
@@ -113,7 +113,7 @@ class Before:
 
 
 def together(*readings: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """The users that each file has in any of several readings."""
+    """Merge the users that each file has in several readings."""
     found: dict[str, set[str]] = {}
     for users in readings:
         for path, more in users.items():

@@ -1,4 +1,4 @@
-"""What yields no recipe though it makes, changes or launches a configuration, and why."""
+"""Entry points that yield no recipe though they make, change or launch a configuration, and the reason."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from collections.abc import Container, Iterator, Sequence
 
 from mfsdp_lint.core.recipe import Kind, Unfollowed, Why
-from mfsdp_lint.readers.python.entries.entries import Entry, needs_arguments
+from mfsdp_lint.readers.python.entries.entries import Entry, needs_arguments, open_parameters
 from mfsdp_lint.readers.python.entries.evidence import configures, definitions, leads_to_configuration
 from mfsdp_lint.readers.python.entries.running import Ending
 from mfsdp_lint.readers.python.export.origins import Spans
@@ -14,6 +14,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
 from mfsdp_lint.readers.python.state.paths import STEP_LIMIT
 from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.objects import Function
 
 Place = tuple[str, int]
 """The file and the line where the code of something begins."""
@@ -30,11 +31,11 @@ TOLD: dict[Why, str] = {
 def lost(
     machine: Machine, entry: Entry, endings: Sequence[Ending], out_of_sight: bool, spans: Spans
 ) -> Unfollowed | None:
-    """Why an entry point that was just run yields no recipe; None where it has nothing to do with configurations.
+    """Explain why an entry point that was just run yields no recipe; None where it configures nothing.
 
     `endings` are those of its execution paths, `out_of_sight` says whether it called code that is not at hand.
     """
-    by_text = entry.function is not None and leads_to_configuration(machine, entry.function)
+    by_text = entry.function is not None and _says_so(machine, entry, entry.function)
     if not by_text and machine.path.limit < STEP_LIMIT:
         return None
     why = _why(entry, endings, out_of_sight)
@@ -59,8 +60,19 @@ def lost(
         focus,
         error.name,
         error.nearest,
-        certain=isinstance(error, Refused),
+        certain=isinstance(error, Refused) and not (error.lacking and _may_be_given_more(entry, error)),
     )
+
+
+def _says_so(machine: Machine, entry: Entry, function: Function) -> bool:
+    """Tell whether an entry point has to do with configurations, by its text.
+
+    A table holds functions of all kinds: a function that the table makes has to configure something by its own text,
+    any other is reported under its own name.
+    """
+    if entry.cls is None and "." in entry.name:
+        return entry.partial is None and configures(machine, function.module, function.node)
+    return leads_to_configuration(machine, function)
 
 
 def _why(entry: Entry, endings: Sequence[Ending], out_of_sight: bool) -> Why:
@@ -75,14 +87,19 @@ def _why(entry: Entry, endings: Sequence[Ending], out_of_sight: bool) -> Why:
     return "argument" if entry.function is not None and needs_arguments(entry) else "kept"
 
 
+def _may_be_given_more(entry: Entry, error: Refused) -> bool:
+    """Tell whether a call that lacks an argument may get it where the entry point is started with other values."""
+    return error.by_option or (error.spread and entry.function is not None and bool(open_parameters(entry)))
+
+
 def _told(entry: Entry, why: Why, message: str) -> Unfollowed:
     return Unfollowed(entry.name, entry.qualified_name, entry.module.path, entry.line, entry.kind, why, message)
 
 
 def not_reached(machine: Machine, module: Module, told: Container[Place]) -> Iterator[Unfollowed]:
-    """The functions of a file, and its top level, that configure something by their text, and that nothing followed.
+    """Yield the functions of a file, and its top level, that configure something by their text, but were not followed.
 
-    `told` is what is a recipe, is called by one, or is known to be lost.
+    `told` are the places of recipes, of functions that recipes call, and of functions already known to be lost.
     """
     inside: set[ast.AST] = set()
     for name, node in definitions(module):

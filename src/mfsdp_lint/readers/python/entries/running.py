@@ -1,4 +1,4 @@
-"""Running an entry point: all execution paths through it, and the recipes that they come to."""
+"""Running an entry point: all execution paths through it, and the recipes that they yield."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from mfsdp_lint.core.recipe import Recipe, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.readers.python.entries.entries import Entry, default, guard, open_parameters
+from mfsdp_lint.readers.python.entries.entries import Entry, default, guard, open_parameters, takes_more
 from mfsdp_lint.readers.python.entries.testing import case_of, fixture, is_test, set_up
 from mfsdp_lint.readers.python.entries.yields import (
     RESULT,
@@ -31,7 +31,7 @@ from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import run_block
-from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised, kept
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised, Refused, kept
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -66,15 +66,17 @@ class Found:
 
 
 def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | None = None) -> list[Found]:
-    """All execution paths through an entry point: a recipe for each configuration that it launches or hands back.
+    """Run all execution paths of an entry point: each configuration that it launches or returns is a recipe.
 
-    `endings` is given how each of the paths ended.
+    `endings` is filled with the ending of each path.
     """
     ended: list[Ending] = [] if endings is None else endings
     pending: list[tuple[bool, ...]] = [()]
+    machine.entry = entry.module
     found: dict[Hashable, list[Yield]] = {}
     idle: list[tuple[Unknown, Variant]] = []
     changed: set[str] = set()
+    more: dict[str, None] = {}
     runs = 0
     complete = True
     while pending and complete:
@@ -92,7 +94,14 @@ def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | No
         try:
             if entry.kind != "script":
                 _import(machine, entry.module)
-            root, given = _configuration(machine, entry, names)
+            root, given = _configuration(machine, entry, names, more)
+        except Refused as error:
+            if not more.keys() >= set(error.lacking) and takes_more(entry):
+                # Whoever calls it has to give these among its further keyword arguments.
+                more.update(dict.fromkeys(error.lacking))
+                pending.append(prefix)
+                continue
+            ending = kept(error)
         except (Raised, RecursionError) as error:
             ending = kept(error)
         except (OutOfSteps, CannotJoin) as error:
@@ -111,7 +120,7 @@ def run(machine: Machine, entry: Entry, spans: Spans, endings: list[Ending] | No
 
 
 def other_sides(machine: Machine, prefix: tuple[bool, ...]) -> list[tuple[bool, ...]]:
-    """The paths that part from the one at hand behind its `prefix`, the first of them last."""
+    """Return the paths that leave the current one behind its `prefix`, the first of them last."""
     taken = machine.path.taken
     return [
         (*(outcome for outcome, _ in taken[:position]), not taken[position][0])
@@ -120,7 +129,7 @@ def other_sides(machine: Machine, prefix: tuple[bool, ...]) -> list[tuple[bool, 
 
 
 def _import(machine: Machine, module: Module) -> None:
-    """The process in which a function runs has imported its module: the variables that this sets are set."""
+    """Set the variables that importing a function's module sets: the process that runs the function has imported it."""
     ensure_ran(machine, module)
     if module.environment is not None:
         environment = machine.path.environment
@@ -131,7 +140,7 @@ def _import(machine: Machine, module: Module) -> None:
 def _recipes(
     entry: Entry, found: Mapping[Hashable, list[Yield]], idle: list[Variant], complete: bool
 ) -> Iterable[Found]:
-    """The recipes of an entry point. Not `complete`: only what all paths launch counts."""
+    """Return the recipes of an entry point. Unless `complete`, only launches on all paths count."""
     groups = [without_repeats(group) for group in found.values() if any(each.configures for each in group)]
     if not complete:
         groups = [group for group in groups if group[0].key != RESULT and not group[0].variant.when]
@@ -162,13 +171,16 @@ def _recipes(
         yield Found(recipe, first.key != RESULT, first.names, first.known)
 
 
-def _configuration(machine: Machine, entry: Entry, names: dict[str, Object]) -> tuple[Object, list[Unknown]]:
-    """What an entry point hands back; and of what it is called with, that which is not known.
+def _configuration(
+    machine: Machine, entry: Entry, names: dict[str, Object], more: Iterable[str]
+) -> tuple[Object, list[Unknown]]:
+    """Return the value that an entry point returns, and its arguments that are not known.
 
-    A script fills `names` with its global names.
+    A script fills `names` with its global names; a function is given `more` keyword arguments than it names.
     """
     if entry.kind == "function":
         keywords, given = _arguments(machine, entry)
+        keywords.update({name: machine.unknown(name) for name in more})
         return _from_function(machine, entry, keywords, given), given
     if entry.kind == "module":
         return resolve_global(machine, entry.module, entry.name), []
@@ -213,7 +225,7 @@ def _called(
     keywords: dict[str, Object],
     frame: Frame,
 ) -> Object:
-    """What a call comes to: of an asynchronous function when it is awaited, of a generator one of its elements."""
+    """Return the result of a call: an awaited coroutine's, a generator's element, else the returned value."""
     made = called.made if isinstance(called, Partial) else None
     result = call(machine, called, arguments, keywords, function.node if made is None else made[0], frame)
     result = result.result() if isinstance(result, Coroutine) else result
@@ -230,8 +242,8 @@ def _needs_nothing(function: Function) -> bool:
 
 
 def _receiver(machine: Machine, cls: ClassObject, function: Function, frame: Frame) -> Object:
-    """What a method is called on: its class, or an object of it made without arguments (unknown where that fails)."""
-    if any(isinstance(node, ast.Name) and node.id == "classmethod" for node in function.node.decorator_list):
+    """Return the receiver of a method: its class, or an object made without arguments (unknown where that fails)."""
+    if any(isinstance(node, ast.Name) and node.id == "classmethod" for node in function.decorators):
         return cls
     constructor, _ = lookup(machine, cls, "__init__")
     keywords: dict[str, Object] = {}
@@ -249,7 +261,7 @@ def _receiver(machine: Machine, cls: ClassObject, function: Function, frame: Fra
 
 
 def _arguments(machine: Machine, entry: Entry) -> tuple[dict[str, Object], list[Unknown]]:
-    """The arguments that an entry is called with; of these, the ones that are not known."""
+    """Return the arguments that an entry is called with, and which of them are not known."""
     assert entry.function is not None
     keywords = {name: to_object(machine, value) for name, value in (entry.arguments or {}).items()}
     unknown: dict[str, Unknown] = {}
@@ -265,7 +277,7 @@ def _arguments(machine: Machine, entry: Entry) -> tuple[dict[str, Object], list[
 
 
 def to_object(machine: Machine, value: Plain) -> Object:
-    """A plain value as the evaluator has it."""
+    """Convert a plain value to the evaluator's object."""
     if isinstance(value, list):
         return ListObject([to_object(machine, item) for item in value], machine.tick())
     if isinstance(value, dict):
@@ -274,7 +286,7 @@ def to_object(machine: Machine, value: Plain) -> Object:
 
 
 def run_script(machine: Machine, entry: Entry, names: dict[str, Object]) -> Object:
-    """Run a module as a script; what it hands back is the last configuration among its global `names`."""
+    """Run a module as a script; return the last configuration among its global `names`."""
     source = entry.module
     main = Module(source.path, source.name, source.tree)
     main.ran = True

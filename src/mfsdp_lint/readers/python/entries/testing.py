@@ -1,4 +1,4 @@
-"""What a test is called with: the values that it is parametrised over, fixtures, and what its class sets up."""
+"""Arguments of a test: the values that it is parametrised over, fixtures, and objects that its class sets up."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ Case = Mapping[str, Object]
 
 
 def is_test(function: Function) -> bool:
-    """Whether a test runner calls a function, by its name."""
+    """Tell whether a test runner calls a function, by its name."""
     return function.name.startswith("test")
 
 
 def case_of(machine: Machine, function: Function) -> Case:
-    """The parameters of a test on the path at hand: one path for each set that it is parametrised with."""
+    """Return the parameters of a test on the path at hand: each set that it is parametrised with has its own path."""
     frame = Frame(function.module)
     found: dict[str, Object] = {}
-    for node in function.node.decorator_list:
+    for node in function.decorators:
         cases = _cases(machine, node, frame) if isinstance(node, ast.Call) else []
         if 0 < len(cases) <= MOST_CASES:
             found.update(_one_of(machine, cases))
@@ -55,7 +55,7 @@ def _words(case: Case) -> str:
 
 
 def _cases(machine: Machine, node: ast.Call, frame: Frame) -> list[Case]:
-    """The sets of parameters of one `@pytest.mark.parametrize(names, values)`."""
+    """Return the sets of parameters of one `@pytest.mark.parametrize(names, values)`."""
     if len(node.args) + len(node.keywords) < 2 or not _is_parametrize(machine, node.func, frame):
         return []
     given = {keyword.arg: keyword.value for keyword in node.keywords}
@@ -78,7 +78,7 @@ def _cases(machine: Machine, node: ast.Call, frame: Frame) -> list[Case]:
 
 
 def _names(machine: Machine, given: Object, frame: Frame) -> list[str]:
-    """The names of the parameters, which stand in one text or in a sequence; empty where they are not known."""
+    """Return the names of the parameters, given in one text or in a sequence; empty where they are not known."""
     if isinstance(given, str):
         return [name.strip() for name in given.split(",")]
     found = elements(machine, given, frame) or []
@@ -91,7 +91,7 @@ class _Parameters(list[Object]):
 
 
 def _rows(machine: Machine, node: ast.expr, frame: Frame) -> Iterator[Object | _Parameters]:
-    """The values of a test's parameters, one by one."""
+    """Yield the values of a test's parameters, one by one."""
     if isinstance(node, (ast.List, ast.Tuple)):
         for item in node.elts:
             if isinstance(item, ast.Call) and ast.unparse(item.func).rpartition(".")[2] == "param":
@@ -112,7 +112,7 @@ def _is_parametrize(machine: Machine, node: ast.expr, frame: Frame) -> bool:
 
 
 def fixture(machine: Machine, function: Function, name: str, frame: Frame) -> Object:
-    """What a fixture of the test's own file gives; MISSING where the file has none of this name."""
+    """Return the value of a fixture of the test's own file; MISSING where the file has none of this name."""
     found = resolve_global(machine, function.module, name)
     if not isinstance(found, Function) or found is function or not _is_fixture(found):
         return MISSING
@@ -126,11 +126,11 @@ def fixture(machine: Machine, function: Function, name: str, frame: Frame) -> Ob
 
 
 def _is_fixture(function: Function) -> bool:
-    return any("fixture" in ast.unparse(node) for node in function.node.decorator_list)
+    return any("fixture" in ast.unparse(node) for node in function.decorators)
 
 
 def set_up(machine: Machine, owner: Object, node: ast.AST, frame: Frame) -> None:
-    """What a class of tests does before each of them."""
+    """Run the set-up of a test class, as a test runner does before each test."""
     cls = owner.cls if isinstance(owner, Instance) else owner
     if not isinstance(cls, ClassObject):
         return

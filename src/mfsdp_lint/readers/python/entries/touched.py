@@ -1,7 +1,7 @@
-"""What a change of a file's text can reach: whoever uses the file, or only those who run the functions that it touches.
+"""Reach of a change of a file's text: all users of the file, or only those that run the functions it touches.
 
 The latter holds where nothing differs but assignments to attributes and entries within functions, as fixes make them:
-then no name is bound otherwise, no call is made that was not, and whatever stands elsewhere stays on its line.
+then no name is bound otherwise, no new call is made, and all other code stays on its line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def touched(path: str, old: str, new: str) -> frozenset[Key] | None:
-    """The functions of a file, as they were, whose text or place is another one; None where more than that differs."""
+    """Return the old functions of a file whose text or place has changed; None where more than that differs."""
     try:
         before, after = _Outline(old), _Outline(new)
     except (SyntaxError, ValueError, RecursionError):
@@ -34,7 +34,7 @@ def touched(path: str, old: str, new: str) -> frozenset[Key] | None:
 
 
 class _Outline:
-    """A module: the functions at its top level and in the classes there, and what stands around these, and where."""
+    """A module's functions, at its top level and in the classes there, and the code around them, with its places."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
@@ -44,7 +44,7 @@ class _Outline:
             self._add(node)
 
     def text(self, node: ast.stmt) -> list[str]:
-        """The lines of a statement."""
+        """Return the lines of a statement."""
         return self._lines[node.lineno - 1 : node.end_lineno]
 
     def _add(self, node: ast.stmt) -> None:
@@ -63,12 +63,12 @@ class _Outline:
 
 
 def _placed(node: ast.AST) -> str:
-    """A piece of the tree, and where it stands."""
+    """Dump a piece of the tree, with its place."""
     return ast.dump(node, include_attributes=True)
 
 
 def _without_settings(function: _Function) -> list[str]:
-    """A function but for what it assigns to attributes and entries without calling anything."""
+    """Dump a function without its assignments to attributes and entries that call nothing."""
     return [ast.dump(node) if not isinstance(node, ast.stmt) else type(node).__name__ for node in _kept(function)]
 
 

@@ -1,8 +1,12 @@
-"""What the execution paths of an entry point yield: the configurations that they launch, and the one they hand back."""
+"""Configurations that an entry point's execution paths yield: those that they launch, and the one they return.
+
+Methods of start-up that a program's own classes have in place of upstream's, and the configuration left to judge.
+"""
 
 from __future__ import annotations
 
 import ast
+import copy
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
@@ -10,18 +14,111 @@ from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Recipe, Setting, Settings, Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import WrittenSettings
+from mfsdp_lint.megatron.vocabulary import SETTINGS
+from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
 from mfsdp_lint.readers.python.eval.launching import is_taken_for_one
 from mfsdp_lint.readers.python.eval.nemo import configures_run
 from mfsdp_lint.readers.python.export.nemo import tree_of_run
 from mfsdp_lint.readers.python.export.origins import Spans
 from mfsdp_lint.readers.python.export.settings import ENVIRONMENT, TreeSettings
+from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.copies import deep_copy
+from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.state.paths import Launch
+from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
-from mfsdp_lint.readers.python.values.objects import DictObject, Object
-from mfsdp_lint.vocabulary import SETTINGS
+from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, Function, Instance, Object, SetObject
+
+UPSTREAM = "megatron."
+CONTAINER, SECTION = "validate", "finalize"
+"""What start-up calls on a container, and on its sections, before its own checks."""
+
+
+def started_by_itself(machine: Machine, root: Object) -> Object:
+    """Return the configuration that upstream's checks see, where the program's own classes take part in start-up.
+
+    The values that such a method writes are unknown: start-up may write them before or after. Where the method does
+    not hand on to upstream's, its whole object is unknown, as the checks may not be made.
+    """
+    root = machine.settle(root)
+    if not isinstance(root, Instance) or not is_container(machine, root) or not _own_methods(machine, root):
+        return root
+    seen = deep_copy(machine, root)
+    assert isinstance(seen, Instance)
+    for owner, name in _own_methods(machine, seen):
+        method = owner.fields.get(name, MISSING)
+        method = lookup(machine, owner.cls, name)[0] if method is MISSING else method
+        own = _without_upstream(method)
+        if own is None:
+            havoc(machine, seen if owner is seen else owner)
+        else:
+            _forget_what_it_writes(machine, own, owner)
+    return seen
+
+
+def _own_methods(machine: Machine, container: Instance) -> list[tuple[Instance, str]]:
+    """Return the objects of a configuration with a method of start-up that is not upstream's."""
+    sections = [each for each in container.fields.values() if isinstance(each, Instance)]
+    asked = [(container, CONTAINER), *((each, SECTION) for each in sections)]
+    return [(owner, name) for owner, name in asked if _is_own(machine, owner, name)]
+
+
+def _is_own(machine: Machine, owner: Instance, name: str) -> bool:
+    if name in owner.fields:
+        return True
+    found, cls = lookup(machine, owner.cls, name)
+    # (Upstream's own source may be at hand, in a tree of its own.)
+    said_by = found if isinstance(found, Function) else cls
+    return isinstance(said_by, (Function, ClassObject)) and not said_by.module.name.startswith(UPSTREAM)
+
+
+def _without_upstream(method: Object) -> Function | None:
+    """Return a method without its call of upstream's (`super().validate()`); None where it does not surely make it."""
+    if not isinstance(method, Function) or not isinstance(method.node, ast.FunctionDef):
+        return None
+    body = [statement for statement in method.node.body if not _hands_on(statement, method.name)]
+    if len(body) == len(method.node.body) or any(isinstance(node, ast.Return) for node in ast.walk(method.node)):
+        return None
+    node = copy.copy(method.node)
+    node.body = body or [ast.copy_location(ast.Pass(), method.node)]
+    return Function(node, method.module, method.closure, method.name, method.cls)
+
+
+def _hands_on(statement: ast.stmt, name: str) -> bool:
+    match statement:
+        case ast.Expr(ast.Call(ast.Attribute(ast.Call(ast.Name("super")), attribute))):
+            return attribute == name
+        case ast.Expr(ast.Call(ast.Attribute(_, attribute), [ast.Name("self"), *_])):
+            return attribute == name
+    return False
+
+
+def _forget_what_it_writes(machine: Machine, method: Function, owner: Instance) -> None:
+    path = machine.path
+    mark, steps, born = len(path.journal), path.steps, machine.clock
+    path.steps, path.trial = 0, path.trial + 1
+    try:
+        call(machine, method, [owner], {}, method.node, Frame(method.module))
+    except Raised:
+        pass  # such a run does not come to upstream's checks
+    except (RecursionError, CannotJoin, OutOfSteps):
+        machine.rollback(mark)
+        havoc(machine, owner)
+        return
+    finally:
+        path.steps, path.trial = steps, path.trial - 1
+    for place in list(machine.changes(mark).values()):
+        holder, fields, key, _ = place
+        if fields is getattr(holder, "fields", None) and abs(getattr(holder, "born", 0)) <= born:
+            if isinstance(holder, SetObject) or key == "items":
+                machine.put(holder, key, None)
+            elif isinstance(key, str):
+                machine.put(holder, key, machine.unknown(key))
+
 
 RESULT = "result"
 """The key of what is handed back; a launch has its place, and which of the launches there it is."""
@@ -29,10 +126,10 @@ RESULT = "result"
 
 @dataclass(frozen=True, slots=True)
 class Yield:
-    """One configuration of one path; of a script, by which global `names` it goes.
+    """A configuration of one path; in a script, `names` are the global names that hold it.
 
-    `configures` says that it is one for sure, `known` that it was made in sight, `partial` that it comes from
-    elsewhere. `calls` led to its launch, the innermost first.
+    `configures` says that it certainly is a configuration, `known` that it was made in sight, `partial` that it comes
+    from elsewhere. `calls` led to its launch, the innermost first.
     """
 
     key: Hashable
@@ -47,7 +144,7 @@ class Yield:
 
 
 def path_yields(machine: Machine, result: Object, spans: Spans, names: Mapping[str, Object]) -> Iterator[Yield]:
-    """What the path that has just been run yields; `result` is what it hands back, if that may be a configuration.
+    """Return the yields of the path that was just run; `result` is its return value, if that may be a configuration.
 
     `names` are the global names of a script.
     """
@@ -70,12 +167,12 @@ def path_yields(machine: Machine, result: Object, spans: Spans, names: Mapping[s
 
 
 def may_be_one(machine: Machine, value: Object) -> bool:
-    """Whether an unknown value is taken for a configuration."""
+    """Tell whether an unknown value is taken for a configuration."""
     return changed_from_outside(value) or is_taken_for_one(machine, value)
 
 
 def variant_of(machine: Machine, root: Object, spans: Spans) -> Variant:
-    """The settings of a configuration at the end of a path."""
+    """Return the settings of a configuration at the end of a path."""
     environment = machine.path.environment
     if machine.touched_older(0, machine.path.started + 1):
         # Something that modules share was changed: keep it as it is now, before that is undone.
@@ -101,6 +198,7 @@ def _launched(machine: Machine, launch: Launch, key: Hashable, spans: Spans, nam
 
 
 def _variant(machine: Machine, root: Object, environment: DictObject, spans: Spans, when: tuple[str, ...]) -> Variant:
+    root = started_by_itself(machine, root)
     settings: Settings = TreeSettings(machine, root, environment, spans)
     if _is_nemo(machine, root):
         written = (settings.get(path) for path in settings if path.startswith(ENVIRONMENT))
@@ -119,14 +217,14 @@ def _front_end(machine: Machine, root: Object) -> FrontEnd:
 
 
 def without_repeats(found: Sequence[Yield]) -> list[Yield]:
-    """One for each way: paths that part behind a launch have it in common."""
+    """Keep one yield for each way: paths that part only behind a launch share it."""
     if found[0].key == RESULT:
         return list(found)
     return list({each.variant.when: each for each in reversed(found)}.values())[::-1]
 
 
 def lines(module: Module, launches: Sequence[Yield]) -> list[int | None]:
-    """The line of each launch, in its own file: of the outermost call that tells them apart."""
+    """Return the line of each launch, in its own file: that of the outermost call that differs between launches."""
     chains = [
         [
             node.lineno
@@ -142,7 +240,7 @@ def lines(module: Module, launches: Sequence[Yield]) -> list[int | None]:
 
 
 def content(recipe: Recipe) -> object:
-    """What the settings of a recipe are and where they were written: two with the same are one."""
+    """Return the settings of a recipe and where they were written: recipes with the same content are one."""
     return tuple(tuple(map(_told, map(variant.settings.get, SETTINGS))) for variant in recipe.variants)
 
 

@@ -1,1 +1,1 @@
-"""How each expression, statement and call is evaluated."""
+"""Evaluation of each expression, statement and call."""

@@ -1,7 +1,7 @@
-"""Which architecture a published Hugging Face model has: reviewed facts.
+"""Architectures of published Hugging Face models: reviewed facts.
 
-They are what the `architectures` field of the model's config.json says. The first pattern that matches counts. A model
-that is not listed may have any architecture; nothing is concluded from names alone.
+Each is the `architectures` field of the model's config.json. The first pattern that matches counts. A model that is
+not listed may have any architecture; nothing is concluded from names alone.
 """
 
 from __future__ import annotations
@@ -51,5 +51,5 @@ ARCHITECTURES: tuple[tuple[str, str], ...] = (
 
 
 def architecture(model: str) -> str | None:
-    """The architecture of a model by its id ("meta-llama/Llama-3.2-1B"), None where it is not listed."""
+    """Return the architecture of a model by its id ("meta-llama/Llama-3.2-1B"), or None if it is not listed."""
     return next((name for pattern, name in ARCHITECTURES if fnmatchcase(model, pattern)), None)

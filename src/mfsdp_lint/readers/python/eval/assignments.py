@@ -42,7 +42,7 @@ def run_assign(machine: Machine, node: ast.Assign, frame: Frame) -> Signal:
 
 
 def assign(machine: Machine, target: ast.expr, value: Object, node: Any, frame: Frame, focus: Any = None) -> None:
-    """`target = value`, done by the statement `node`; `focus` is the expression that says the value."""
+    """Run `target = value` for the statement `node`; `focus` is the expression that gives the value."""
     if type(target) is ast.Name:
         assign_name(machine, target.id, value, frame)
         bind(target.id, value, focus or node, frame)
@@ -59,7 +59,7 @@ def assign(machine: Machine, target: ast.expr, value: Object, node: Any, frame: 
 
 
 def assign_name(machine: Machine, name: str, value: Object, frame: Frame) -> None:
-    """`name = value` in `frame`, honouring `global` and `nonlocal`."""
+    """Run `name = value` in `frame`, honouring `global` and `nonlocal`."""
     machine.put(frame.outer.get(name, frame) if frame.outer else frame, name, value)
 
 

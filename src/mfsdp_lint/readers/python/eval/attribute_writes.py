@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+from mfsdp_lint.megatron.vocabulary import NAMES
+from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
+from mfsdp_lint.readers.python.eval import standard_objects
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import is_frozen, lookup, mro, namespace
+from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.protocols import special
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.joining import join
@@ -25,14 +31,13 @@ from mfsdp_lint.readers.python.values.objects import (
     Instance,
     ListObject,
     Object,
+    StandardObject,
     Unknown,
 )
-from mfsdp_lint.vocabulary import NAMES
-from mfsdp_lint.vocabulary.sections import SECTIONS
 
 
 def _is_section(value: Unknown) -> bool:
-    """Whether an unknown object is called like a section of a configuration."""
+    """Tell whether an unknown object is named like a section of a configuration."""
     return value.text.rpartition(".")[2] in SECTIONS
 
 
@@ -46,7 +51,7 @@ def set_attribute(
     focus: Any = None,
     how: str = "assigned",
 ) -> None:
-    """`target.name = value`, with the statement that does it as the origin."""
+    """Run `target.name = value`, with its statement as the origin."""
     if isinstance(target, Instance):
         cls = target.cls
         setter = _setter(machine, cls, name) if isinstance(cls, ClassObject) else None
@@ -71,6 +76,8 @@ def set_attribute(
         if settled is not target:
             set_attribute(machine, settled, name, value, node, frame, focus, how)
         else:
+            if type(target) is StandardObject:
+                standard_objects.write(machine, target, name, value)
             if name in NAMES and _is_section(target):
                 machine.found_configuration()
             target = as_object(machine, target)
@@ -96,19 +103,22 @@ def set_attribute(
                     how,
                 )
     elif isinstance(target, Module):
+        resolve_global(machine, target, name)  # it runs first, and what the name was is settled
+        machine.replaces(target, name)
         machine.put(target, name, value)
     elif isinstance(target, ClassObject):
         namespace(machine, target)
+        machine.replaces(target, name)
         machine.volatile.add(name)
         machine.put(target, name, value)
     elif isinstance(target, Function):
-        target.defaults[name] = value
+        machine.put(target, name, value)
     elif isinstance(target, CONSTANTS):
         raise Raised("AttributeError", f"'{type(target).__name__}' object has no attribute '{name}'")
 
 
 def _setter(machine: Machine, cls: ClassObject, name: str) -> Object:
-    """What stores an attribute of a class's objects: its own `__setattr__`, a property, or None (Python itself)."""
+    """Return the setter of an attribute of a class's objects: `__setattr__`, a descriptor, or None (Python itself)."""
     if name in cls.plain and name not in machine.volatile and "__setattr__" not in machine.volatile:
         return None
     hook, _ = lookup(machine, cls, "__setattr__")
@@ -125,7 +135,7 @@ def _setter(machine: Machine, cls: ClassObject, name: str) -> Object:
 
 
 def _check_place(machine: Machine, cls: ClassObject, name: str) -> None:
-    """Raises Raised where objects of a class keep no attribute of this name, or none that can be changed."""
+    """Raise Raised if objects of a class keep no attribute of this name, or none that can be changed."""
     if is_frozen(machine, cls):
         raise Raised("FrozenInstanceError", f"cannot assign to field '{name}'")
     places: list[Object] = []
@@ -151,11 +161,29 @@ def write(
         machine.record(target, HAZY, True)  # its fields stay; what the other class adds is not known
         return
     if type(target) is DictObject and target.view_of is not None:
+        if isinstance(target.view_of, Instance):
+            write_around(machine, target.view_of, key, value, node, frame, focus, how)
+            return
         write(machine, target.view_of, key, value, node, frame, focus, how)
     writes = target.writes
     earlier = machine.before(target, key) if machine.tracing else writes.get(key)
     machine.put(target, key, value)
     machine.place(target, writes, key, machine.note(node, frame, focus, how, value, earlier))
+
+
+def write_around(
+    machine: Machine, target: Instance, key: Any, value: Object, node: Any, frame: Frame, focus: Any, how: str
+) -> None:
+    """Write one of an object's own attributes around its class's `__setattr__`.
+
+    Where the class would have handed it on to a part of the object, the object and its part say different things then.
+    """
+    by_itself = frame.cls is not None and frame.cls in mro(machine, target.cls)
+    hooked = isinstance(lookup(machine, target.cls, "__getattr__")[0], Function)
+    if hooked and not by_itself and key not in target.fields:
+        with suppress(Raised):
+            value = join(machine, [value, get_attribute(machine, target, key, None, frame)])
+    write(machine, target, key, value, node, frame, focus, how)
 
 
 def _through_hook(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.classes import (
     bases,
     enum_members,
@@ -16,21 +17,23 @@ from mfsdp_lint.readers.python.eval.classes import (
     mro,
     opaque,
 )
-from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.eval.imports import outside, resolve_global
 from mfsdp_lint.readers.python.eval.native_attributes import builtin_attribute, function_attribute
 from mfsdp_lint.readers.python.eval.nemo import TRAINER, class_of
 from mfsdp_lint.readers.python.eval.path_objects import path_attribute
 from mfsdp_lint.readers.python.eval.protocols import special
+from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import call
+from mfsdp_lint.readers.python.state.effects import changes_nothing_of_its_object
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
-from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.joining import join, part_of_each
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.unseen import as_object, part_of
-from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
+from mfsdp_lint.readers.python.values.classes import ClassObject, base_name, classes_of
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, WHOLE
+from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, METHOD_OF, WHOLE
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -50,13 +53,14 @@ from mfsdp_lint.readers.python.values.objects import (
     Option,
     Partial,
     PathObject,
+    StandardObject,
     Super,
     Unknown,
 )
 
 
 def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: Frame) -> Object:
-    """`value.name`. Raises Raised("AttributeError") where Python would."""
+    """Return `value.name`. Raises Raised("AttributeError") where Python would."""
     if isinstance(value, Instance):
         found = value.fields.get(name, MISSING)
         if found is not MISSING and not isinstance(found, Choice):
@@ -68,6 +72,8 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
             return _of_option(machine, value, settled, name, node, frame)
         if type(value) is PathObject and (found := path_attribute(machine, value, name)) is not MISSING:
             return found
+        if type(value) is StandardObject and (found := standard_objects.attribute(machine, value, name)) is not MISSING:
+            return found
         if type(value) is ConfigTree and f"omegaconf.DictConfig.{name}" in LIBRARY:
             return Partial(Native(name, LIBRARY[f"omegaconf.DictConfig.{name}"]), [value], {})
         value = as_object(machine, value)
@@ -75,12 +81,16 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
             return Partial(Native(name, LIBRARY["nemo.lightning.Trainer.fit"]), [value], {})
         if name == "__dict__":
             return attributes_of_unknown(machine, value)
+        if name in OF_OBJECTS:
+            return Partial(OF_OBJECTS[name], [value], {})
         text = f"{value.text}.{name}" if value.text else name
         return _of_either(machine, value, name, text) if EITHER in value.fields else part_of(machine, value, name, text)
     if isinstance(value, Module):
+        if name == "__dict__":
+            return call(machine, written(machine, "builtins.names_of"), [value], {}, node, frame)
         return module_attribute(machine, value, name)
     if isinstance(value, External):
-        return value.name.rpartition(".")[2] if name == "__name__" else External(f"{value.name}.{name}")
+        return value.name.rpartition(".")[2] if name == "__name__" else outside(machine, value.name, name)
     if isinstance(value, ClassObject):
         return _class_attribute(machine, value, name, node, frame)
     if isinstance(value, Choice):
@@ -99,7 +109,7 @@ def get_attribute(machine: Machine, value: Object, name: str, node: Any, frame: 
 
 
 def _of_option(machine: Machine, value: Unknown, settled: Object, name: str, node: Any, frame: Frame) -> Object:
-    """An attribute of what an unknown value turned out to be; what an option's method gives is the option's as well."""
+    """Return an attribute of an unknown value's known one; the result of an option's method is the option's as well."""
     if type(value) is Option and settled is None:
         # Whoever starts the program has to give it: without it, it stops here.
         return part_of(machine, value, name, f"{value.text}.{name}")
@@ -108,7 +118,7 @@ def _of_option(machine: Machine, value: Unknown, settled: Object, name: str, nod
 
 
 def _of_either(machine: Machine, value: Unknown, name: str, text: str) -> Object:
-    """An attribute of `config or other`: that of one of them."""
+    """Return an attribute of `config or other`: the attribute of one of them."""
     known: Object = value.fields.get(name, MISSING)
     if known is not MISSING:
         return known
@@ -128,9 +138,10 @@ def _over(machine: Machine, choice: Choice, read: Any) -> Object:
             found.append(read(option))
         except Raised:
             machine.doubts += 1
-    if not found:
+            found.append(MISSING)
+    if all(value is MISSING for value in found):
         raise Raised("AttributeError", "no option has it")
-    return join(machine, found)
+    return part_of_each(machine, choice, found)
 
 
 def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any, frame: Frame, found: Object) -> Object:
@@ -141,7 +152,9 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any,
     if name == "__class__":
         return value.cls
     if name == "__dict__":
-        return attributes_of(value)
+        return attributes_of(machine, value)
+    if name == "__dataclass_fields__" and isinstance(value.cls, ClassObject):
+        return _class_attribute(machine, value.cls, name, node, frame)
     if not isinstance(value.cls, ClassObject):
         return _attribute_of_candidates(machine, value, name, node, frame)
     attribute, _ = lookup(machine, value.cls, name)
@@ -155,13 +168,40 @@ def _instance_attribute(machine: Machine, value: Instance, name: str, node: Any,
     hook, _ = lookup(machine, value.cls, "__getattr__")
     if isinstance(hook, Function):
         return call(machine, hook, [value, name], {}, node, frame)
+    if name in OF_OBJECTS:
+        return Partial(OF_OBJECTS[name], [value], {})
     if value.writes.get(HAZY) or opaque(machine, value.cls):
-        found = machine.unknown(f"{value.cls.name}.{name}")
+        found = _out_of_sight(machine, value, value.cls, name)
         machine.put(value, name, found)
         return found
-    if hasattr(object, name) or (name in OF_BASES and has_base(machine, value.cls, *BASES_WITH_MORE)):
+    if hasattr(object, name):
+        return _out_of_sight(machine, value, value.cls, name)
+    if name in OF_BASES and has_base(machine, value.cls, *BASES_WITH_MORE):
         return machine.unknown(f"{value.cls.name}.{name}")
     raise Raised("AttributeError", f"'{value.cls.name}' object has no attribute '{name}'")
+
+
+OF_OBJECTS: dict[str, Native] = {
+    "__setattr__": Native("builtins.setattr", lambda *given: LIBRARY["builtins.setattr"](*given)),
+    "__delattr__": Native("builtins.delattr", lambda *given: LIBRARY["builtins.delattr"](*given)),
+    "__getattribute__": Native("builtins.getattr", lambda *given: LIBRARY["builtins.getattr"](*given)),
+}
+"""Methods that every object has, where its class does not say otherwise, and the functions that call them."""
+
+LOOKING = frozenset(
+    ("__eq__", "__ne__", "__hash__", "__repr__", "__str__", "__format__", "__sizeof__", "__dir__", "__reduce__",
+     "__reduce_ex__", "__getstate__", "__lt__", "__le__", "__gt__", "__ge__")
+)  # fmt: skip
+"""Methods of objects that leave them as they are."""
+
+
+def _out_of_sight(machine: Machine, value: Instance, cls: ClassObject, name: str) -> Unknown:
+    """Return an attribute that an object's class has out of sight: if it is a method, a call may change the object."""
+    found = machine.unknown(f"{cls.name}.{name}")
+    names = [f"{base_name(base)}.{name}" for base in mro(machine, cls) if not isinstance(base, ClassObject)]
+    if name not in LOOKING and not changes_nothing_of_its_object(name, names):
+        found.fields[METHOD_OF] = value
+    return found
 
 
 BASES_WITH_MORE = (
@@ -178,20 +218,22 @@ OF_BASES = frozenset((*dir(tuple), *dir(BaseException), "_replace", "_asdict", "
 
 
 def _may_be_hidden(machine: Machine, value: Instance, attribute: Object) -> bool:
-    """Whether something out of sight may have given an object an attribute of its own in place of its class's."""
+    """Tell whether code out of sight may have given an object an attribute of its own in place of its class's."""
     changed = value.writes.get(HAZY) and not isinstance(attribute, (Function, Descriptor))
     return bool(changed) and not (isinstance(value.cls, ClassObject) and opaque(machine, value.cls))
 
 
-def attributes_of(value: Instance) -> DictObject:
-    """`vars(value)`: the object's own attributes, so that what is written to one is written to the other."""
+def attributes_of(machine: Machine, value: Instance) -> DictObject:
+    """Return `vars(value)`: the object's own attributes, shared so that a write to one is a write to the other."""
     found = DictObject(value.fields, value.born)
     found.writes = value.writes
+    if isinstance(lookup(machine, value.cls, "__getattr__")[0], Function):
+        found.view_of = value
     return found
 
 
 def attributes_of_unknown(machine: Machine, value: Unknown) -> DictObject:
-    """`vars(value)` of an unknown value: as far as its attributes are known, and for writing to it."""
+    """Return `vars(value)` of an unknown value: its attributes as far as they are known; writes reach the value."""
     value = as_object(machine, value)
     known = {name: part for name, part in value.fields.items() if isinstance(name, str)}
     found = DictObject(known, machine.tick())
@@ -202,7 +244,7 @@ def attributes_of_unknown(machine: Machine, value: Unknown) -> DictObject:
 
 
 def class_attribute(machine: Machine, value: Instance, name: str) -> Object:
-    """What `value.name` is where the object has no such field of its own; MISSING where it is an error."""
+    """Return `value.name` where the object has no such field of its own; MISSING where it is an error."""
     if not isinstance(value.cls, ClassObject):
         return machine.unknown(name)
     attribute, _ = lookup(machine, value.cls, name)
@@ -280,6 +322,8 @@ def _class_attribute(machine: Machine, cls: ClassObject, name: str, node: Any, f
     attribute = lookup(machine, meta, name)[0] if isinstance(meta, ClassObject) else MISSING
     if attribute is not MISSING:
         return _bind(machine, attribute, cls, meta, node, frame)
+    if name in OF_OBJECTS:
+        return External(f"object.{name}")
     if opaque(machine, cls) or name.startswith("__"):
         return machine.unknown(f"{cls.name}.{name}")
     raise Raised("AttributeError", f"type object '{cls.name}' has no attribute '{name}'")
@@ -323,12 +367,12 @@ def _super_attribute(machine: Machine, value: Super, name: str, node: Any, frame
 
 
 def _is_metaclass(machine: Machine, value: Super) -> bool:
-    """Whether `super()` stands in a metaclass, which derives from `type`."""
+    """Tell whether `super()` is called in a metaclass, which derives from `type`."""
     return isinstance(value.after, ClassObject) and has_base(machine, value.after, "type")
 
 
 def module_attribute(machine: Machine, module: Module, name: str) -> Object:
-    """A global name of a module, or a submodule; Raised("AttributeError") where there is neither."""
+    """Return a global name of a module, or a submodule. Raises Raised("AttributeError") where there is neither."""
     found = resolve_global(machine, module, name)
     has = _module_has(machine, module, name, found)
     if has is None:
@@ -339,7 +383,7 @@ def module_attribute(machine: Machine, module: Module, name: str) -> Object:
 
 
 def _module_has(machine: Machine, module: Module, name: str, found: Object) -> bool | None:
-    """Whether a module has a global name, where `found` was found; None where it may have it from out of sight."""
+    """Tell whether a module has a global name whose lookup gave `found`; None if it may have it from out of sight."""
     if found is MISSING:
         return False
     if name in module.fields or type(found) is not External:
@@ -350,7 +394,7 @@ def _module_has(machine: Machine, module: Module, name: str, found: Object) -> b
 
 
 def has_attribute(machine: Machine, value: Object, name: str, node: Any, frame: Frame) -> bool | None:
-    """`hasattr(value, name)`; None when that cannot be known."""
+    """Return `hasattr(value, name)`, or None if that cannot be known."""
     if isinstance(value, Unknown) and machine.settle(value) is value:
         return True if name in value.writes else None
     if isinstance(value, External):

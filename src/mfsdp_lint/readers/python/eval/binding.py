@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from mfsdp_lint.core.nearest import nearest
+from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
@@ -16,13 +17,13 @@ from mfsdp_lint.readers.python.values.objects import MISSING, Choice, DictObject
 
 
 def unexpected(called: str, keyword: str, names: list[str]) -> Refused:
-    """What Python raises where a function or class with parameters of these `names` is given another keyword."""
+    """Return the error that Python raises where a callable with parameters of these `names` gets another keyword."""
     meant = next(iter(nearest(keyword, names)), "")
     return Refused(f"{called}() got an unexpected keyword argument '{keyword}'", keyword, meant)
 
 
 def evaluate_defaults(machine: Machine, function: Function, parameters: ast.arguments, frame: Frame) -> None:
-    """The default values of a function's parameters, evaluated where it is defined."""
+    """Evaluate the default values of a function's parameters where the function is defined."""
     named = [*parameters.posonlyargs, *parameters.args]
     for parameter, default in zip(named[len(named) - len(parameters.defaults) :], parameters.defaults, strict=True):
         function.defaults[parameter.arg] = evaluate(machine, default, frame)
@@ -51,6 +52,8 @@ def bind(
         if name == "**":
             open_ended = True
         elif name in signature.named:
+            if name in fields and uncertain(value):
+                continue
             if name in fields:
                 raise Refused(f"{function.name}() got multiple values for argument '{name}'")
             fields[name] = value
@@ -70,7 +73,7 @@ def bind(
         elif open_ended:
             fields[name] = machine.unknown(name)
         elif default is MISSING:
-            raise Refused(f"{function.name}() missing required argument: '{name}'")
+            raise Refused(f"{function.name}() missing required argument: '{name}'", lacking=(name,))
         else:
             fields[name] = default
 
@@ -88,6 +91,8 @@ def _bind_rest(
         if open_ended:
             holder.writes[HAZY] = True
         frame.fields[parameters.kwarg.arg] = holder
-    elif rest:
+    elif refused := [name for name, value in rest.items() if not uncertain(value)]:
         names = [each.arg for each in (*parameters.args, *parameters.kwonlyargs)]
-        raise unexpected(function.name, str(next(iter(rest))), names)
+        raise unexpected(function.name, str(refused[0]), names)
+    else:
+        machine.doubts += len(rest)

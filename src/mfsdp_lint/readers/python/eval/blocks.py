@@ -11,6 +11,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import Signal, run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
 
 Made = TypeVar("Made")
 
@@ -47,11 +48,11 @@ def run_isolated(machine: Machine, body: list[ast.stmt], frame: Frame) -> None:
                 for name in bound_names(statement):
                     frame.fields[name] = machine.unknown(name)
 
-    isolated(machine, run)
+    isolated(machine, run, frame.module)
 
 
 def bound_names(statement: ast.AST) -> list[str]:
-    """The names that a statement binds, wherever in it."""
+    """List the names that a statement binds, wherever in it."""
     names = []
     for node in ast.walk(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -61,12 +62,15 @@ def bound_names(statement: ast.AST) -> list[str]:
     return names
 
 
-def isolated(machine: Machine, make: Callable[[], Made]) -> Made:
-    """Evaluate something outside of any recipe: what it makes is shared, and nothing undoes it."""
-    with machine.aside():
+def isolated(machine: Machine, make: Callable[[], Made], module: Module | None = None) -> Made:
+    """Evaluate something outside of any recipe: what it makes is shared, and nothing undoes it.
+
+    It is part of the top level of `module`, of the one at hand where none is named.
+    """
+    with machine.aside(module):
         return make()
 
 
 def head(node: ast.stmt) -> str:
-    """The first line of a statement: a condition is told in words of the program, never by line, which edits move."""
+    """Return the first line of a statement: its words describe a condition, never its line number, which edits move."""
     return ast.unparse(node).partition("\n")[0]

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.megatron.vocabulary import NAMES
 from mfsdp_lint.readers.python.eval.attributes import class_attribute, get_attribute
 from mfsdp_lint.readers.python.eval.classes import lookup, opaque
 from mfsdp_lint.readers.python.state.calling import call
@@ -20,6 +21,7 @@ from mfsdp_lint.readers.python.state.nodes import Signal, evaluate
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised, kept
 from mfsdp_lint.readers.python.state.paths import FORCED_FORK_LIMIT, FORK_LIMIT, LocalPath
 from mfsdp_lint.readers.python.state.truth import decide, truth
+from mfsdp_lint.readers.python.state.variables import decides
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import identical, is_object
@@ -30,18 +32,20 @@ from mfsdp_lint.readers.python.values.objects import (
     EnumMember,
     Instance,
     Object,
+    Option,
     Unknown,
 )
-from mfsdp_lint.vocabulary import NAMES
 
 Side = tuple[Signal, dict[Any, Any]]
 """How one side of a branch ended, and what it wrote."""
 
 
 def known_truth(machine: Machine, value: Object, node: ast.AST, frame: Frame) -> bool | None:
-    """`bool(value)`, asking an object's own `__bool__` or `__len__`."""
+    """Return `bool(value)` as the object's own `__bool__` or `__len__` gives it; None if it is not known."""
     if type(value) is bool:
         return value
+    if type(value) is Option:
+        decides(machine, value, frame)
     if isinstance(value, Instance):
         if not isinstance(value.cls, ClassObject):
             return True
@@ -58,7 +62,7 @@ def known_truth(machine: Machine, value: Object, node: ast.AST, frame: Frame) ->
 
 
 def nothing() -> Signal:
-    """The other side of a branch that has none."""
+    """Run the other side of a branch that has none."""
     return None
 
 
@@ -80,7 +84,7 @@ def _text(test: ast.expr) -> str:
 def undecided(
     machine: Machine, value: Object, text: Callable[[], str], yes: Callable[[], Signal], no: Callable[[], Signal]
 ) -> Signal:
-    """Both sides of a branch that is not decided."""
+    """Run both sides of a branch that is not decided."""
     mark, born = len(machine.path.journal), machine.clock
     first = _try(machine, value, True, yes, mark)
     second = (None, {}) if no is nothing else _try(machine, value, False, no, mark)
@@ -175,7 +179,7 @@ def join_sides(machine: Machine, sides: list[Side], born: int, force: bool) -> S
 
 
 def every_path(machine: Machine, run: Callable[[], Object], limit: int) -> Object:
-    """What a call yields over all paths through its body that cannot be joined earlier; CannotJoin past `limit`."""
+    """Join the results of a call over all paths through its body not joined earlier; CannotJoin past `limit`."""
     outer = machine.path.local
     mark, born = len(machine.path.journal), machine.clock
     pending: list[tuple[bool, ...]] = [()]
@@ -211,7 +215,7 @@ def every_path(machine: Machine, run: Callable[[], Object], limit: int) -> Objec
 
 
 def _beside_the_point(owner: Any, key: Any) -> bool:
-    """A setting that has nothing to do with sharding, saving or offloading: its company does not matter."""
+    """Tell whether a setting has nothing to do with sharding, saving or offloading: differences in it do not matter."""
     return isinstance(owner, Instance) and key not in NAMES
 
 
@@ -229,7 +233,7 @@ def _equivalent(left: Object, right: Object, owner: Any) -> bool:
 
 
 def perhaps(machine: Machine, owner: Any, fields: dict[Any, Any], key: Any, old: Any, new: Any) -> Any:
-    """The value of a place that was written, or was not."""
+    """Return the value of a place that may have been written: the old one, the new one, or both joined."""
     if owner is machine.path.facts or _equivalent(old, new, owner):
         return old
     if owner is machine.path.launches:
@@ -252,9 +256,9 @@ def _joined(machine: Machine, values: list[Any], bookkeeping: bool, owner: Any, 
 
 
 def _lists_joined(machine: Machine, lists: list[Any]) -> list[Object] | None:
-    """Lists of different lengths: behind what all begin with, the rest of each, which may be missing.
+    """Join lists of different lengths: their common beginning, then the rest of each, whose elements may be missing.
 
-    None where it does not matter which object is an element, or where an element is not known.
+    Returns None where it does not matter which object is an element, or where an element is not known.
     """
     if not all(isinstance(one, list) and len(one) <= CHOICE_LIMIT for one in lists) or not any(
         is_object(item) for one in lists for item in one
@@ -267,7 +271,7 @@ def _lists_joined(machine: Machine, lists: list[Any]) -> list[Object] | None:
 
 
 def _unwritten(machine: Machine, owner: Any, key: Any) -> Object:
-    """What is read from a place that the path at hand did not write; MISSING where reading fails."""
+    """Return the value read from a place that the current path did not write; MISSING where reading fails."""
     if isinstance(owner, Unknown) or (isinstance(owner, (Instance, DictObject)) and owner.writes.get(HAZY)):
         return machine.unknown(str(key))
     if isinstance(owner, Instance) and isinstance(key, str):
@@ -294,7 +298,7 @@ def _fork(
 
 
 def one_of(machine: Machine, options: list[Object], text: str, limit: int = FORK_LIMIT) -> Object:
-    """One of several objects that a call may return, one on each path; all of them past the limit of forks."""
+    """Choose one of several objects that a call may return, one on each path; all of them past the limit of forks."""
     for number, option in enumerate(options[:-1], 1):
         if machine.path.local is not None or not _can_fork(machine, limit):
             return join(machine, options[number - 1 :])
@@ -304,7 +308,7 @@ def one_of(machine: Machine, options: list[Object], text: str, limit: int = FORK
 
 
 def fork(machine: Machine, words: str) -> bool:
-    """Whether the path at hand is the one of which the words are true: each of the two has a path of its own."""
+    """Tell whether the words are true on the current path: each of the two answers has a path of its own."""
     return _is_taken(machine, words, FORCED_FORK_LIMIT)
 
 
@@ -316,7 +320,7 @@ def _is_taken(machine: Machine, words: str, limit: int) -> bool:
 def choose(
     machine: Machine, test: ast.expr, frame: Frame, yes: Callable[[], Object], no: Callable[[], Object]
 ) -> Object:
-    """`yes() if test else no()`: both values where the test is not known."""
+    """Evaluate `yes() if test else no()`: both values where the test is not known."""
     value = evaluate(machine, test, frame)
     known = known_truth(machine, value, test, frame)
     if known is not None:

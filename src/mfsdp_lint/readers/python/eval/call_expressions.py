@@ -14,11 +14,12 @@ from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import forget_methods
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import EVALUATORS, evaluate
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
     Choice,
     ConfigTree,
     DictObject,
@@ -26,6 +27,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Instance,
     ListObject,
     Object,
+    Option,
     Super,
     Unknown,
 )
@@ -35,7 +37,7 @@ _HOLDERS = (DictObject, ListObject, Instance, ConfigTree)
 
 
 def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
-    """The value of a call. Raises Raised where the program would."""
+    """Return the value of a call. Raises Raised where the program would."""
     owner, function = _called(machine, node.func, frame)
     if (type(function) is External and function.name == "super") or (
         type(node.func) is ast.Name and node.func.id == "super"
@@ -54,6 +56,7 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
             arguments.append(EVALUATORS[type(item)](machine, item, frame))
     keywords: dict[str, Object] = {}
     focus: dict[str, Any] = {}
+    by_option = False
     for keyword in node.keywords:
         said = keyword.value
         value = EVALUATORS[type(said)](machine, said, frame)
@@ -61,12 +64,15 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
             keywords[keyword.arg] = value
             focus[keyword.arg] = keyword
         else:
+            by_option |= type(value) is Option
             _spread(machine, as_mapping(machine, value, node, frame), keywords, focus, frame)
     if type(function) is Unknown:
         _forget_owner(machine, owner, node, frame)
     try:
         result = call(machine, function, arguments, keywords, node, frame, focus)
     except Raised as error:
+        if type(error) is Refused and error.node is None:
+            error.spread, error.by_option = any(each.arg is None for each in node.keywords), by_option
         error.passes(frame.module, node, focus.get(error.keyword))
         raise
     if type(result) in _HOLDERS:
@@ -75,7 +81,7 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Object:
 
 
 def _called(machine: Machine, node: ast.expr, frame: Frame) -> tuple[Object, Object]:
-    """What is called; before it the object that it is a method of, if it may be one."""
+    """Return the called value, and before it the object that it may be a method of (None if it is no attribute)."""
     if not isinstance(node, ast.Attribute):
         return None, evaluate(machine, node, frame)
     owner = evaluate(machine, node.value, frame)
@@ -83,7 +89,7 @@ def _called(machine: Machine, node: ast.expr, frame: Frame) -> tuple[Object, Obj
 
 
 def _forget_owner(machine: Machine, owner: Object, node: ast.Call, frame: Frame) -> None:
-    """A method of an object whose class is not known may be one of the program's own, and change the object."""
+    """Forget an object of unknown class after a method call: the program's own method may change the object."""
     options = owner.options if isinstance(owner, Choice) else (owner,)
     owners: list[Object] = [option for option in map(machine.settle, options) if isinstance(option, Unknown)]
     if owners and isinstance(node.func, ast.Attribute) and forget_methods(machine, node.func.attr):
@@ -93,13 +99,15 @@ def _forget_owner(machine: Machine, owner: Object, node: ast.Call, frame: Frame)
 def _spread(machine: Machine, value: Object, keywords: dict[str, Object], focus: dict[str, Any], frame: Frame) -> None:
     value = machine.settle(value)
     if isinstance(value, DictObject):
+        hazy = bool(value.writes.get(HAZY))
         for key, item in value.fields.items():
             if isinstance(key, str):
-                keywords[key] = item
+                # Whoever changed it out of sight may have taken an entry away as well.
+                keywords[key] = Choice((item, MISSING)) if hazy and isinstance(item, Unknown) else item
                 write = value.writes.get(key)
                 if write is not None and write is not True and write.module is frame.module:
                     focus[key] = write.focus or write.node
-        if value.writes.get(HAZY):
+        if hazy:
             keywords["**"] = value
     else:
         keywords["**"] = value
@@ -114,16 +122,16 @@ def _call_with_unknown(
     function: Object,
     arguments: list[Object],
 ) -> Object:
-    """A call of which it is not known how many arguments it has; those up to `last` were evaluated."""
+    """Evaluate a call whose number of arguments is not known; those up to `last` are evaluated already."""
     arguments += (evaluate(machine, item, frame) for item in node.args[node.args.index(last) + 1 :])
     keywords = {keyword.arg or "**": evaluate(machine, keyword.value, frame) for keyword in node.keywords}
     _forget_owner(machine, owner, node, frame)
     forget(machine, [function, *_makers(machine, function)], node, frame)
-    return unfollowed(machine, ast.unparse(node.func), arguments, keywords, node, frame)
+    return unfollowed(machine, ast.unparse(node.func), arguments, keywords, node, frame, blamed=False)
 
 
 def _makers(machine: Machine, cls: Object) -> list[Object]:
-    """The code that runs when a class is called."""
+    """List the code that runs when a class is called."""
     names = ("__new__", "__init__", "__post_init__") if isinstance(cls, ClassObject) else ()
     return [lookup(machine, cls, name)[0] for name in names]
 

@@ -13,15 +13,18 @@ from mfsdp_lint.readers.python.eval.functions import call_function, one_configur
 from mfsdp_lint.readers.python.eval.launching import is_launcher, launch
 from mfsdp_lint.readers.python.eval.methods import method
 from mfsdp_lint.readers.python.eval.nemo import keeps_arguments, run_of, task, trains
-from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.eval.standard_objects import NotKnown
+from mfsdp_lint.readers.python.eval.unfollowed import call_at, forget, unfollowed
 from mfsdp_lint.readers.python.eval.written import written
 from mfsdp_lint.readers.python.state.calling import CALLERS, NO_FOCUS, Focus, call
 from mfsdp_lint.readers.python.state.forgetting import havoc
+from mfsdp_lint.readers.python.state.joining import part_of_each
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
 from mfsdp_lint.readers.python.state.outcomes import Raised, Refused, kept
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import METHOD_OF
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Bound,
@@ -37,6 +40,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
     Unknown,
     derived,
+    obstacle_of,
 )
 
 HANDS_ON = {
@@ -61,7 +65,10 @@ def _call_model(
         options = [value for value in (*arguments, *keywords.values()) if type(value) is Option]
     try:
         if not options or name in HANDS_ON:
+            born = machine.clock
             found: Object = model(machine, arguments, keywords, node, frame)
+            if type(found) is Unknown and found.obstacle is None and abs(found.born) > born:
+                _blame(found, name, arguments, keywords, node, frame)
             return found
         arguments = [machine.settle(value) for value in arguments]
         keywords = {key: machine.settle(value) for key, value in keywords.items()}
@@ -71,11 +78,24 @@ def _call_model(
             raise
         # Whoever starts the program has to give what has no default.
         return machine.unknown(", ".join(option.text for option in options), not_none=True)
+    except NotKnown:
+        return unfollowed(machine, name, arguments, keywords, node, frame)
     except (IndexError, TypeError, ValueError):
         # Other arguments than the model knows: by name, in the way of another version, or in error.
         for value in (*arguments, *keywords.values()):
             havoc(machine, value)
         return unfollowed(machine, name, arguments, keywords, node, frame)
+
+
+def _blame(
+    found: Unknown, name: str, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> None:
+    """Say why what a modelled function gives is not known: one of its arguments is not, or else what it looks at."""
+    given = (*arguments, *keywords.values())
+    if any(isinstance(each, (Unknown, Choice)) for each in given):
+        found.obstacle = obstacle_of(*given)
+    elif not found.text.startswith("$"):
+        found.obstacle = call_at(name, node, frame)
 
 
 def _call_native(
@@ -117,7 +137,7 @@ def _call_external(
 def _train(
     machine: Machine, function: Object, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    """A call of one of NeMo's functions that train."""
+    """Run a call of one of NeMo's functions that train."""
     return launch(machine, "train", [run_of(machine, function, arguments, keywords, node, frame)], {}, node, frame)
 
 
@@ -202,8 +222,10 @@ def _call_one_of(
     # Only one of them is called: what each does, it may as well not have done.
     mark, born = len(machine.path.journal), machine.clock
     sides: list[Side] = []
+    results: list[Object] = []
     failed: Raised | None = None
     for option in choice.options:
+        result: Object = MISSING
         try:
             result = call(machine, option, arguments, keywords, node, frame)
         except Raised as error:
@@ -211,10 +233,13 @@ def _call_one_of(
             failed = kept(error) if failed is None or isinstance(failed, Refused) else failed
         else:
             sides.append((("return", result), machine.changes(mark)))
+        results.append(result)
         machine.rollback(mark)
     if not sides:
         raise failed or Raised("TypeError", "not callable")
     found = join_sides(machine, sides, born, force=True)[1]
+    if type(found) is Choice:
+        found = part_of_each(machine, choice, results)
     return one_configuration(machine, found, ast.unparse(node.func) if isinstance(node, ast.Call) else "a call")
 
 
@@ -256,8 +281,11 @@ def _call_unknown(
     settled = machine.settle(unknown)
     if settled is not unknown:
         return call(machine, settled, arguments, keywords, node, frame, focus)
+    if METHOD_OF in unknown.fields:
+        forget(machine, [unknown.fields[METHOD_OF]], node, frame)
     # Only what a call of a library gave is known by its name: any other unknown value may be called like a module.
-    return unfollowed(machine, unknown.text, arguments, keywords, node, frame, named="()" in unknown.text)
+    by_name, blamed = "()" in unknown.text, unknown.obstacle is not None
+    return unfollowed(machine, unknown.text, arguments, keywords, node, frame, named=by_name, blamed=blamed)
 
 
 def _not_callable(

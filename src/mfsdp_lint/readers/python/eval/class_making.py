@@ -1,4 +1,4 @@
-"""What happens when a class is defined: `__init_subclass__` of its bases, and its metaclass."""
+"""Hooks of a class definition: `__init_subclass__` of its bases, and its metaclass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mfsdp_lint.readers.python.values.objects import Descriptor, DictObject, Fun
 
 
 def is_watched(node: ast.ClassDef, known: dict[Any, Object]) -> bool:
-    """Whether code of the program may run when this class is defined, as far as its own file says."""
+    """Tell whether code of the program may run when this class is defined, as far as its own file shows."""
     pending, seen = [node], {node}
     while pending:
         here = pending.pop()
@@ -56,7 +56,7 @@ def announce(machine: Machine, cls: ClassObject, frame: Frame) -> Object:
 
 
 def class_being_made(machine: Machine, arguments: list[Object]) -> Object:
-    """`type.__new__(metaclass, name, bases, namespace)`: the class that is being defined, with that namespace."""
+    """Evaluate `type.__new__(metaclass, name, bases, namespace)`: the class being defined, with that namespace."""
     body = arguments[-1] if arguments else None
     cls = body.writes.get(MADE) if isinstance(body, DictObject) else None
     if not isinstance(body, DictObject) or not isinstance(cls, ClassObject):

@@ -58,7 +58,7 @@ DATACLASS = {"dataclasses.dataclass", "pydantic.dataclasses.dataclass"}
 
 
 def namespace(machine: Machine, cls: ClassObject) -> dict[Any, Object]:
-    """The attributes that the class body itself defines."""
+    """Return the attributes that the class body itself defines."""
     if not cls.ran:
         cls.ran = True
         if cls.data is not None:
@@ -79,11 +79,11 @@ def _run_body(machine: Machine, cls: ClassObject) -> None:
         if isinstance(value, Instance) and isinstance(value.cls, ClassObject):
             hook = lookup(machine, value.cls, "__set_name__")[0]
             if isinstance(hook, Function):
-                isolated(machine, partial(call, machine, hook, [value, cls, name], {}, cls.node, frame))
+                isolated(machine, partial(call, machine, hook, [value, cls, name], {}, cls.node, frame), cls.module)
 
 
 def bases(machine: Machine, cls: ClassObject) -> list[Object]:
-    """The base classes, evaluated once."""
+    """Return the base classes, which are evaluated once."""
     if cls.bases_of is None:
         cls.bases_of = []
         if cls.node is not None:
@@ -107,7 +107,7 @@ def _evaluated_bases(machine: Machine, cls: ClassObject) -> list[Object]:
 
 
 def mro(machine: Machine, cls: Object) -> list[Object]:
-    """The method resolution order (C3, as Python's); bases that are not at hand stay as they are.
+    """Return the method resolution order (C3, as Python's); bases that are not at hand stay as they are.
 
     An object's class may be one of several, or out of sight: then nothing is known of its bases.
     """
@@ -141,7 +141,7 @@ def _holds(items: list[Object], wanted: Object) -> bool:
 
 
 def opaque(machine: Machine, cls: Object) -> bool:
-    """Whether a base is out of sight, so that the class may have more than it shows."""
+    """Tell whether a base is out of sight, so that the class may have more than it shows."""
     for base in mro(machine, cls):
         if isinstance(base, ClassObject):
             if base.data is not None and base.data.opaque:
@@ -152,7 +152,7 @@ def opaque(machine: Machine, cls: Object) -> bool:
 
 
 def lookup(machine: Machine, cls: Object, name: str, after: Object = None) -> tuple[Object, Object]:
-    """The attribute of a class and the class that has it, along the MRO (behind `after`); (MISSING, None) else."""
+    """Find an attribute of a class and the class that has it, along the MRO (behind `after`); (MISSING, None) else."""
     if not isinstance(cls, ClassObject):
         return MISSING, None
     if after is None and name not in machine.volatile:
@@ -177,7 +177,7 @@ def _lookup(machine: Machine, cls: ClassObject, name: str, after: Object) -> tup
 
 
 def is_subclass(machine: Machine, cls: Object, other: Object) -> bool | None:
-    """Whether `cls` is `other` or derives from it; None when that cannot be known."""
+    """Tell whether `cls` is `other` or derives from it; None if that cannot be known."""
     if _same(cls, other):
         return True
     if not isinstance(cls, ClassObject):
@@ -203,7 +203,7 @@ def _may_be(base: Object, other: ClassObject) -> bool:
 
 
 def is_dataclass(machine: Machine, cls: ClassObject) -> bool:
-    """Whether the class itself is decorated as a dataclass."""
+    """Tell whether the class itself is decorated as a dataclass."""
     if cls.data is not None:
         return bool(cls.data.is_dataclass)
     assert cls.node is not None
@@ -235,7 +235,7 @@ def _find_dataclass_decorator(machine: Machine, cls: ClassObject) -> ast.expr | 
 
 
 def is_frozen(machine: Machine, cls: ClassObject) -> bool:
-    """Whether the fields of a dataclass of the program cannot be changed."""
+    """Tell whether the fields of a dataclass of the program cannot be changed."""
     for base in mro(machine, cls):
         if isinstance(base, ClassObject) and base.data is not None and base.data.is_frozen:
             return True
@@ -247,29 +247,29 @@ def is_frozen(machine: Machine, cls: ClassObject) -> bool:
 
 
 def has_fields(machine: Machine, cls: Object) -> bool:
-    """Whether instances are made from dataclass fields."""
+    """Tell whether instances are made from dataclass fields."""
     return any(isinstance(base, ClassObject) and is_dataclass(machine, base) for base in mro(machine, cls))
 
 
 def is_enum(machine: Machine, cls: Object) -> bool:
-    """Whether the class is an enumeration."""
+    """Tell whether the class is an enumeration."""
     return any(base_name(base) in ENUM_BASES for base in mro(machine, cls) if not isinstance(base, ClassObject))
 
 
 def has_base(machine: Machine, cls: Object, *names: str) -> bool:
-    """Whether a base has one of these dotted names."""
+    """Tell whether a base has one of these dotted names."""
     return any(
         (qualified(base) if isinstance(base, ClassObject) else base_name(base)) in names for base in mro(machine, cls)
     )
 
 
 def fields_of(machine: Machine, cls: Object) -> list[FieldSpec]:
-    """The dataclass fields in the order of the constructor's parameters, those of base classes first."""
+    """Return the dataclass fields in the order of the constructor's parameters, those of base classes first."""
     return list(fields_by_name(machine, cls).values()) if isinstance(cls, ClassObject) else []
 
 
 def fields_by_name(machine: Machine, cls: ClassObject) -> dict[str, FieldSpec]:
-    """The same by name."""
+    """Return the dataclass fields by name, in the order of `fields_of`."""
     if cls.declared is None:
         found: dict[str, FieldSpec] = {}
         # As dataclasses do: each base brings all fields that it has itself, its inherited ones included.
@@ -286,7 +286,7 @@ def fields_by_name(machine: Machine, cls: ClassObject) -> dict[str, FieldSpec]:
 
 
 def own_fields(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
-    """The fields that the class itself declares."""
+    """Return the fields that the class itself declares."""
     if cls.data is not None:
         found: list[FieldSpec] = cls.data.field_specs(machine, cls)
         return found
@@ -311,7 +311,7 @@ def own_fields(machine: Machine, cls: ClassObject) -> list[FieldSpec]:
 
 
 def _words(annotation: ast.expr) -> list[str]:
-    """The names and texts in an annotation."""
+    """List the names and texts in an annotation."""
     if isinstance(annotation, ast.Name):
         return [annotation.id]
     words = []
@@ -336,7 +336,7 @@ def _spec(name: str, value: Object, keyword_only: bool) -> FieldSpec:
 
 
 def enum_members(machine: Machine, cls: ClassObject) -> dict[str, EnumMember]:
-    """The members of an enumeration by name."""
+    """Return the members of an enumeration by name."""
     if cls.members is None:
         cls.members = {}
         for name, value in namespace(machine, cls).items():
@@ -359,7 +359,7 @@ def enum_members(machine: Machine, cls: ClassObject) -> dict[str, EnumMember]:
 
 
 def _next_value(machine: Machine, cls: ClassObject, name: str) -> Object:
-    """What `auto()` gives the next member."""
+    """Return the value that `auto()` gives the next member."""
     values = [member.value for member in cls.members.values()] if cls.members else []
     if lookup(machine, cls, "_generate_next_value_")[0] is not MISSING:
         return machine.unknown(name)
@@ -373,7 +373,7 @@ def _next_value(machine: Machine, cls: ClassObject, name: str) -> Object:
 
 
 def metaclass(machine: Machine, cls: ClassObject) -> Object:
-    """The metaclass that the program says; None where that is Python's own."""
+    """Return the metaclass that the program names; None where it is Python's own."""
     for base in mro(machine, cls):
         if not isinstance(base, ClassObject) or base.node is None:
             continue
@@ -384,7 +384,7 @@ def metaclass(machine: Machine, cls: ClassObject) -> Object:
 
 
 def class_names(machine: Machine, cls: Object) -> list[str]:
-    """The dotted names of a class and all its bases."""
+    """List the dotted names of a class and all its bases."""
     if isinstance(cls, ClassObject):
         return [base.qualified_name if isinstance(base, ClassObject) else base_name(base) for base in mro(machine, cls)]
     return [base_name(cls)]

@@ -6,6 +6,7 @@ import ast
 import operator
 from typing import Any
 
+from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.classes import fields_of, has_fields, is_dataclass, lookup, mro, namespace, opaque
 from mfsdp_lint.readers.python.eval.iteration import iterate
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -30,10 +31,12 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Partial,
     SetObject,
+    StandardObject,
     Unknown,
     derived,
     is_constant,
     is_symbolic,
+    obstacle_of,
 )
 
 BY_IDENTITY = (ClassObject, Function, External)
@@ -46,19 +49,22 @@ _EQUALITY = frozenset((ast.Eq, ast.NotEq))
 _OPPOSITE = frozenset((ast.IsNot, ast.NotEq, ast.NotIn))
 
 ORDER = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
+_COMPARING = {ast.Eq: operator.eq, ast.NotEq: operator.eq, **ORDER}
 
 
 def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, node: ast.AST, frame: Frame) -> Object:
-    """`left <op> right`: True, False, or an Unknown that stands for the answer."""
+    """Evaluate `left <op> right`: True, False, or an Unknown as the answer."""
     left, right, kind = machine.settle(left), machine.settle(right), type(op)
     if kind in MEMBERSHIP and is_environment(right):
-        found = is_set(machine, left)
+        found = is_set(machine, left, frame)
         known = truth(machine, found)
         if known is None:
             return found if kind is ast.In else negated(machine, found)
         return derived(known is (kind is ast.In), found)
     if kind in _IDENTITY:
         answer = same_object(left, right)
+    elif kind not in MEMBERSHIP and StandardObject in (type(left), type(right)):
+        answer = standard_objects.compared(machine, _COMPARING[kind], left, right)
     elif kind in _EQUALITY:
         answer = equal(machine, left, right)
     elif kind in MEMBERSHIP:
@@ -72,7 +78,7 @@ def compare(machine: Machine, op: ast.cmpop, left: Object, right: Object, node: 
 
 
 def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, opposite: bool, node: ast.AST) -> Object:
-    """The unknown answer; the same question about the same unknown value has the same answer."""
+    """Return the unknown answer; the same question about the same unknown value has the same answer."""
     if isinstance(right, Unknown) and not isinstance(left, Unknown):
         left, right = right, left
     if not isinstance(left, Unknown):
@@ -82,6 +88,7 @@ def _question(machine: Machine, op: ast.cmpop, left: Object, right: Object, oppo
     found: Object = left.fields.get(key, MISSING)
     if found is MISSING:
         found = machine.unknown("", not_none=True)
+        found.obstacle = obstacle_of(left, right)
         if kind == "Eq" and isinstance(right, (bool, int, float)) and right in (0, 1):
             found.fields[ALIKE] = (left, bool(right))  # 1, 1.0 and True are equal, and not the same
         elif kind in ("Is", "Eq") and (
@@ -116,13 +123,13 @@ def same_object(left: Object, right: Object) -> bool | None:
 
 
 def is_none(value: Object) -> bool | None:
-    """Whether a value is None; None when that is not known."""
+    """Tell whether a value is None; None if that is not known."""
     if isinstance(value, Unknown):
         return False if value.not_none else None
     if isinstance(value, Choice):
         return _all_alike([is_none(option) for option in value.options])
     if isinstance(value, External):
-        return False if value.name.partition(".")[0] in ("torch", "functools", "enum") else None
+        return False if value.name.partition(".")[0] in ("torch", "functools", "enum", "inspect") else None
     return value is None
 
 
@@ -139,7 +146,7 @@ def _over_options(left: Object, right: Object, ask: Any) -> bool | None:
 
 
 def equal(machine: Machine, left: Object, right: Object) -> bool | None:
-    """`left == right`; None when that is not known."""
+    """Evaluate `left == right`; None if that is not known."""
     if type(left) is str and type(right) is str:
         return left == right or (None if ("<" in left or "<" in right) and is_symbolic(left, right) else False)
     left, right = plain(machine.settle(left)), plain(machine.settle(right))
@@ -181,8 +188,8 @@ def _equal_externals(left: Object, right: Object) -> bool | None:
         owners = {each.name.rpartition(".")[0] for each in (left, right)}
         return False if owners in _OWNERS_OF_CONSTANTS else None
     external, other = (left, right) if isinstance(left, External) else (right, left)
-    dtype = isinstance(external, External) and external.name.startswith("torch.")
-    return False if dtype and isinstance(other, CONSTANTS) else None
+    known = isinstance(external, External) and external.name.startswith(("torch.", "inspect.Parameter."))
+    return False if known and isinstance(other, CONSTANTS) else None
 
 
 def _equal_objects(machine: Machine, left: Object, right: Object) -> bool | None:
@@ -202,7 +209,7 @@ def _equal_objects(machine: Machine, left: Object, right: Object) -> bool | None
 
 
 def _compared_fields(machine: Machine, cls: Object) -> list[str] | None:
-    """The fields by which the generated `__eq__` of a dataclass of the program compares; None: not sure."""
+    """List the fields by which the generated `__eq__` of a dataclass of the program compares; None if not sure."""
     if not isinstance(cls, ClassObject) or not has_fields(machine, cls) or opaque(machine, cls):
         return None
     if lookup(machine, cls, "__eq__")[0] is not MISSING or not is_dataclass(machine, cls):
@@ -256,10 +263,12 @@ def _equal_dicts(machine: Machine, left: DictObject, right: DictObject) -> bool 
 
 
 def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bool | None:
-    """`item in holder`; None when that is not known."""
+    """Evaluate `item in holder`; None if that is not known."""
     holder, item = machine.settle(holder), plain(machine.settle(item))
     if type(holder) is Unknown and holds(holder, item):
         return True
+    if type(holder) is StandardObject:
+        return standard_objects.has(machine, holder, item)
     if isinstance(holder, Choice):
         return _all_alike([contains(machine, option, item, frame) for option in holder.options])
     if isinstance(holder, (str, bytes)):
@@ -276,7 +285,8 @@ def contains(machine: Machine, holder: Object, item: Object, frame: Frame) -> bo
             return None  # by its own `__eq__`, perhaps
         if isinstance(item, _KEYS) and item in holder.fields:
             found = holder.fields[item]
-            return None if isinstance(found, Choice) and MISSING in found.options else True
+            gone = isinstance(found, Unknown) and holder.writes.get(HAZY)
+            return None if gone or (isinstance(found, Choice) and MISSING in found.options) else True
         if holder.writes.get(HAZY) or isinstance(item, (Unknown, Choice)):
             return None
         # A tuple may hold what is not known.
@@ -331,7 +341,7 @@ def _ordered(ask: Any, left: Object, right: Object) -> bool | None:
 
 
 def _deciding(left: tuple[Object, ...], right: tuple[Object, ...]) -> tuple[Any, Any]:
-    """The first constants in which two tuples differ, which decide their order; the tuples if there may be others."""
+    """Return the first constants in which two tuples differ and which decide their order; the tuples if not sure."""
     for one, other in zip(left, right, strict=False):
         if not is_constant(one) or not is_constant(other) or is_symbolic(one, other):
             break

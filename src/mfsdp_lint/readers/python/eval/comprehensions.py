@@ -25,7 +25,7 @@ COMPREHENSION = "<comprehension>"
 
 
 def comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
-    """The value of a comprehension or generator expression."""
+    """Return the value of a comprehension or generator expression."""
     found: list[Object] = []
     inner = Frame(frame.module, COMPREHENSION, frame, frame.caller, frame.node, machine.tick())
     mark, born = len(machine.path.journal), machine.clock + 1
@@ -50,7 +50,7 @@ def comprehension(machine: Machine, node: Any, frame: Frame) -> Object:
 
 
 def _later(machine: Machine, node: ast.GeneratorExp, inner: Frame, mark: int) -> GeneratorCall:
-    """A generator expression whose elements change something when they are made: that is when they are asked for."""
+    """Defer a generator expression whose elements change something when made, until they are asked for."""
     machine.rollback(mark)
 
     def run(on_yield: Callable[[Object], Object]) -> None:

@@ -17,7 +17,7 @@ from mfsdp_lint.readers.python.values.objects import Choice, DictObject, Instanc
 
 
 def connected(machine: Machine, nodes: list[ast.expr], is_and: bool, frame: Frame) -> Object:
-    """`a and b and …` or `a or b or …`; operands are evaluated only where Python reaches them."""
+    """Evaluate `a and b and …` or `a or b or …`; operands are evaluated only where Python reaches them."""
     open_values: list[Object] = []
     passed: list[Object] = []
     value: Object = None
@@ -52,7 +52,7 @@ def _has_effect(machine: Machine, mark: int, started: int) -> bool:
 
 
 def _is_object(value: Object) -> bool:
-    """Whether it matters which object it is: what is written to `config or default()` is written to one of the two."""
+    """Tell whether the identity of a value matters: a write to `config or default()` is a write to one of the two."""
     options = value.options if isinstance(value, Choice) else (value,)
     return any(isinstance(option, (Instance, DictObject, ListObject)) for option in options)
 
@@ -60,7 +60,7 @@ def _is_object(value: Object) -> bool:
 def _connected_either_way(
     machine: Machine, open_values: list[Object], nodes: list[ast.expr], position: int, is_and: bool, frame: Frame
 ) -> Object:
-    """An operand that changes or makes something is evaluated only on those paths on which Python reaches it."""
+    """Evaluate an operand that changes or makes something only on those paths on which Python reaches it."""
     last = open_values[-1]
     stops = last if len(open_values) == 1 else _either(machine, open_values[:-1], last, is_and)
 
@@ -78,7 +78,7 @@ def _connected_either_way(
 
 
 def _either(machine: Machine, open_values: list[Object], value: Object, is_and: bool) -> Object:
-    """`a or b` and `a and b` where `a` is not known: b's value where that is certain, else unknown."""
+    """Return `a or b` or `a and b` where `a` is not known: b's value where that is certain, else unknown."""
     options: list[Object] = [value]
     for one in open_values:
         for option in one.options if isinstance(one, Choice) else (one,):

@@ -49,7 +49,7 @@ def instantiate(
     frame: Frame,
     focus: Mapping[str, Any],
 ) -> Object:
-    """`cls(*arguments, **keywords)`, by its metaclass where that says how. Raises Raised where Python would."""
+    """Evaluate `cls(*arguments, **keywords)`, by its metaclass if that defines it. Raises Raised where Python would."""
     meta = metaclass(machine, cls)
     hook = lookup(machine, meta, "__call__")[0] if isinstance(meta, ClassObject) else MISSING
     if isinstance(hook, Function):
@@ -66,7 +66,7 @@ def construct(
     frame: Frame,
     focus: Mapping[str, Any],
 ) -> Object:
-    """What `type.__call__` does: a new object of a class. Raises Raised where Python would."""
+    """Make a new object of a class, as `type.__call__` does. Raises Raised where Python would."""
     if is_enum(machine, cls):
         return _member_by_value(machine, cls, arguments)
     if has_base(machine, cls, "typing.TypedDict", "typing_extensions.TypedDict"):
@@ -108,7 +108,7 @@ def _generated_is_nearer(machine: Machine, cls: ClassObject, owner: Object) -> b
 
 
 def _keeps_its_own(machine: Machine, cls: ClassObject) -> bool:
-    """Whether instances are made by an `__init__` that a snapshot says nothing of, and not by a generated one."""
+    """Tell whether instances are made by an `__init__` that no snapshot describes, and not by a generated one."""
     for base in mro(machine, cls):
         if isinstance(base, ClassObject):
             if is_dataclass(machine, base):
@@ -157,17 +157,17 @@ def _fill_fields(
     if len(arguments) > len(layout.positional):
         raise Refused(f"{cls.name}() takes {len(layout.positional)} positional arguments")
     given = dict(zip(layout.positional, arguments, strict=False))
-    twice = keywords.keys() & given.keys()
+    twice = [name for name in keywords if name in given and not uncertain(keywords[name])]
     if twice:
         raise Refused(f"{cls.name}() got multiple values for argument '{min(twice)}'")
-    given.update(keywords)
+    given.update((name, value) for name, value in keywords.items() if name not in given)
     open_ended = given.pop("**", None) is not None
     refused = [name for name in given if name not in layout.specs and not uncertain(keywords[name])]
     if refused and not opaque(machine, cls):
         raise unexpected(f"{cls.name}.__init__", refused[0], list(layout.specs))
-    lacking = [spec.name for spec in layout.others if _is_lacking(spec, given)] if not open_ended else []
+    lacking = tuple(spec.name for spec in layout.others if _is_lacking(spec, given)) if not open_ended else ()
     if lacking:
-        raise Refused(f"{cls.name}() missing required arguments: {', '.join(map(repr, lacking))}")
+        raise Refused(f"{cls.name}() missing required arguments: {', '.join(map(repr, lacking))}", lacking=lacking)
     instance.fields = layout.constants.copy()
     for spec in layout.others:
         if spec.name not in given or not spec.init:
@@ -188,7 +188,7 @@ def _fill_fields(
 
 
 def _layout(machine: Machine, cls: ClassObject) -> Layout:
-    if cls.layout is None:
+    if cls.layout is None or not machine.volatile.isdisjoint(("__post_init__", "__setattr__")):
         specs = fields_of(machine, cls)
         plain: dict[Any, Object] = {spec.name: spec.default for spec in specs if spec.default is not MISSING}
         after, _ = lookup(machine, cls, "__post_init__")
@@ -227,7 +227,7 @@ def _maybe_default(machine: Machine, value: Choice, spec: FieldSpec | None, node
 
 
 def default(machine: Machine, spec: FieldSpec, node: Any, frame: Frame) -> Object:
-    """The default value of a field, made anew where it has a factory; MISSING where it has none."""
+    """Return the default value of a field, made anew where it has a factory; MISSING where it has none."""
     if spec.default is not MISSING:
         return spec.default
     if spec.factory is not MISSING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
@@ -13,17 +14,17 @@ from mfsdp_lint.readers.python.eval.iteration import iterate, uncertain
 from mfsdp_lint.readers.python.eval.protocols import called, special
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.joining import OBJECT_LIMIT, join
+from mfsdp_lint.readers.python.state.joining import OBJECT_LIMIT, join, part_of_each
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised, kept
 from mfsdp_lint.readers.python.state.started import words
 from mfsdp_lint.readers.python.state.unseen import as_object, part_of
-from mfsdp_lint.readers.python.state.variables import is_environment, variable
+from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment, variable
 from mfsdp_lint.readers.python.values.classes import ClassObject, plain
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.identity import is_object
+from mfsdp_lint.readers.python.values.identity import identical, is_object
 from mfsdp_lint.readers.python.values.limits import weighs_little
-from mfsdp_lint.readers.python.values.markers import EITHER, FACTORY, HAZY, STRAY
+from mfsdp_lint.readers.python.values.markers import EITHER, FACTORY, HAZY, QUESTION, STRAY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -37,6 +38,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     SetObject,
+    StandardObject,
     Unknown,
     is_constant,
     is_symbolic,
@@ -44,8 +46,12 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 def as_mapping(machine: Machine, value: Object, node: Any, frame: Frame) -> Object:
-    """The dictionary that an object with `keys` and `__getitem__` stands for; any other value as it is."""
+    """Return the dictionary form of an object with `keys` and `__getitem__`; any other value as it is."""
     value = machine.settle(value)
+    if is_environment(value):
+        return copied_environment(machine)
+    if type(value) is StandardObject and (found := standard_objects.mapping(machine, value)) is not None:
+        return found
     keys = (
         called(machine, value, "keys", node, frame) if special(machine, value, "__getitem__") is not None else MISSING
     )
@@ -58,12 +64,12 @@ def as_mapping(machine: Machine, value: Object, node: Any, frame: Frame) -> Obje
 
 
 def present(machine: Machine, value: Choice) -> Object:
-    """An element that may be missing, taken to be there."""
+    """Return an element that may be missing as if it were there."""
     return join(machine, [option for option in value.options if option is not MISSING])
 
 
 def make_set(machine: Machine, items: list[Object] | None) -> Object:
-    """A set of the given elements; one whose elements are not known where they cannot be told apart."""
+    """Make a set of the given elements; its elements are not known where they cannot be told apart."""
     items = None if items is None else list(map(machine.settle, items))
     if items is None or not all(isinstance(item, EnumMember) or is_constant(item) for item in items):
         return SetObject(None, machine.tick())
@@ -71,7 +77,7 @@ def make_set(machine: Machine, items: list[Object] | None) -> Object:
 
 
 def make_tuple(machine: Machine, items: list[Object] | None) -> Object:
-    """A tuple of the given elements; where some of them may be missing, a list stands for it."""
+    """Make a tuple of the given elements, or a list in its place where some of them may be missing."""
     if items is None or not weighs_little(items):
         return machine.unknown("", not_none=True)
     whole = tuple(items)
@@ -84,17 +90,19 @@ def plain_key(machine: Machine, key: Object) -> Object:
 
 
 def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame) -> Object:
-    """`holder[key]`. Raises Raised where Python would."""
+    """Evaluate `holder[key]`. Raises Raised where Python would."""
     holder, key = machine.settle(holder), plain_key(machine, key)
     if isinstance(holder, Choice):
-        return _over(machine, holder.options, lambda option: entry(machine, option, key, node, frame))
+        return _over(machine, holder, lambda option: entry(machine, option, key, node, frame))
     if isinstance(key, Choice) and isinstance(holder, (DictObject, ListObject, tuple)):
-        return _over(machine, key.options, lambda option: entry(machine, holder, option, node, frame))
+        return _over(machine, key, lambda option: entry(machine, holder, option, node, frame))
     if isinstance(holder, DictObject):
         return _dict_entry(machine, holder, key, node, frame)
     if isinstance(holder, (ListObject, tuple, str, bytes, range)):
         return _sequence_entry(machine, holder, key)
     if isinstance(holder, Unknown):
+        if type(holder) is StandardObject:
+            return standard_objects.item(machine, holder, key)
         if type(holder) is ConfigTree and isinstance(key, str):
             return get_attribute(machine, holder, key, node, frame)
         if is_constant(key):
@@ -123,7 +131,7 @@ def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame
             given = machine.started_with() or ()
             stop = key.stop - 1 if isinstance(key.stop, int) and key.stop > 0 else key.stop
             return words(machine, given[slice(key.start - 1, stop, key.step)], frame)
-        return variable(machine, key) if is_environment(holder) else External(holder.name)
+        return variable(machine, key, frame) if is_environment(holder) else External(holder.name)
     if isinstance(holder, Instance):
         return _ask(machine, holder, "__getitem__", [key], node, frame)
     if isinstance(holder, (int, float, complex, type(None))):
@@ -131,23 +139,24 @@ def entry(machine: Machine, holder: Object, key: Object, node: Any, frame: Frame
     return machine.unknown()
 
 
-def _over(machine: Machine, options: tuple[Object, ...], read: Callable[[Object], Object]) -> Object:
+def _over(machine: Machine, choice: Choice, read: Callable[[Object], Object]) -> Object:
     found = []
     error: Raised | None = None
-    for option in options:
+    for option in choice.options:
         try:
             found.append(read(option))
         except Raised as raised:
             machine.doubts += 1
             error = kept(raised)
-    if not found and error is not None:
+            found.append(MISSING)
+    if error is not None and all(value is MISSING for value in found):
         raise error
-    return join(machine, found)
+    return part_of_each(machine, choice, found)
 
 
 def _dict_entry(machine: Machine, holder: DictObject, key: Object, node: Any, frame: Frame) -> Object:
     if not hashable(key):
-        return any_of(machine, entries_of(machine, holder))
+        return selected(machine, holder, key, entries_of(machine, holder))
     found = holder.fields.get(key, MISSING)
     if found is MISSING:
         factory = holder.writes.get(FACTORY)
@@ -167,12 +176,27 @@ def _dict_entry(machine: Machine, holder: DictObject, key: Object, node: Any, fr
 
 
 def any_of(machine: Machine, items: Iterable[Object]) -> Object:
-    """One of these, which one is not known: what is written to it may be written to any of them."""
+    """Return any one of these items, which one is not known: a write to it may be a write to any of them."""
     options = [option for option in _options(items) if option is not MISSING]
     if holds_objects(options):
         machine.doubts += 1
         return join(machine, options)
     return machine.unknown()
+
+
+def selected(machine: Machine, holder: Object | range, key: Object, items: Iterable[Object]) -> Object:
+    """Return the item of a collection at a key that is not known: the same item wherever it is read by the same key."""
+    found = any_of(machine, items)
+    if type(found) is not Choice:
+        return found
+    question = (QUESTION, "entry", id(holder))
+    earlier: Object = key.fields.get(question, MISSING) if isinstance(key, Unknown) else MISSING
+    if isinstance(earlier, tuple) and identical(earlier[1], found.options):
+        return earlier[2]
+    made = Choice(found.options, is_selection=True)
+    if isinstance(key, Unknown):
+        key.fields[question] = (holder, found.options, made)  # the holder is kept, so that its number stays its own
+    return made
 
 
 def _options(items: Iterable[Object]) -> Iterator[Object]:
@@ -181,21 +205,21 @@ def _options(items: Iterable[Object]) -> Iterator[Object]:
 
 
 def entries_of(machine: Machine, holder: DictObject) -> list[Object]:
-    """What an entry of a dictionary may be."""
+    """List the values that an entry of a dictionary may have."""
     if not holder.writes.get(HAZY):
         return list(holder.fields.values())
     return [*holder.fields.values(), *holder.writes.get(STRAY, ()), machine.unknown()]
 
 
 def unseen_entry(machine: Machine, holder: DictObject, key: Object, *others: Object) -> Object:
-    """An entry of a dictionary of which not all is known, or one of `others`."""
+    """Return an entry of a dictionary that is not fully known, or one of `others`."""
     objects = [*holder.writes.get(STRAY, ()), *filter(is_object, others)]
     found = machine.unknown(str(key))
     return any_of(machine, [*objects, found]) if objects else found
 
 
 def some_of(machine: Machine, holder: Object) -> Object:
-    """A slice of a list or tuple with ends that are not known: any of its elements may be missing."""
+    """Return a slice of a list or tuple with ends that are not known: any of its elements may be missing."""
     items = holder.items if isinstance(holder, ListObject) else holder
     if not isinstance(items, (list, tuple)) or not holds_objects(items):
         return machine.unknown()
@@ -204,12 +228,12 @@ def some_of(machine: Machine, holder: Object) -> Object:
 
 
 def holds_objects(items: Iterable[Object]) -> bool:
-    """Whether it matters which of these is taken: what is written to that one is written to no other."""
-    return any(isinstance(option, (Instance, Unknown)) for option in _options(items))
+    """Tell whether it matters which of these is taken: a write to that one is a write to no other."""
+    return any(isinstance(option, (Instance, DictObject, Unknown)) for option in _options(items))
 
 
 def hashable(key: Object) -> bool:
-    """Whether a key is known well enough to be one of a dictionary."""
+    """Tell whether a key is known well enough to be a key of a dictionary."""
     if isinstance(key, tuple):
         return all(map(hashable, key))
     return not isinstance(key, (Unknown, Choice, ListObject, DictObject, Instance))
@@ -222,7 +246,7 @@ def _sequence_entry(
     if items is None or not isinstance(key, (int, slice)) or (isinstance(items, list) and any(map(uncertain, items))):
         if isinstance(key, (str, float, type(None))):
             raise Raised("TypeError", "indices must be integers or slices")
-        return any_of(machine, items or ())
+        return selected(machine, holder, key, items or ())
     if is_symbolic(items):
         return machine.unknown("", not_none=True)
     machine.charge(len(items))
@@ -234,7 +258,7 @@ def _sequence_entry(
 
 
 def _ask(machine: Machine, holder: Instance, name: str, given: list[Object], node: Any, frame: Frame) -> Object:
-    """What a special method gives. Raises Raised("TypeError") where there is none."""
+    """Return the result of a special method. Raises Raised("TypeError") where there is none."""
     try:
         method = get_attribute(machine, holder, name, None, frame)
     except Raised as error:
@@ -245,7 +269,7 @@ def _ask(machine: Machine, holder: Instance, name: str, given: list[Object], nod
 def set_entry(
     machine: Machine, holder: Object, key: Object, value: Object, node: Any, frame: Frame, focus: Any = None
 ) -> None:
-    """`holder[key] = value`, with the statement that does it as the origin."""
+    """Run `holder[key] = value`, with its statement as the origin."""
     holder, key = machine.settle(holder), plain_key(machine, key)
     if is_environment(holder):
         holder = machine.path.environment
@@ -307,7 +331,7 @@ def _set_item(machine: Machine, holder: ListObject, key: Object, value: Object) 
 
 
 def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
-    """`del holder[key]`."""
+    """Run `del holder[key]`."""
     holder, key = machine.settle(holder), plain_key(machine, key)
     if is_environment(holder):
         machine.put(machine.path.environment, key, None)
@@ -333,7 +357,7 @@ def delete_entry(machine: Machine, holder: Object, key: Object) -> None:
 
 
 def absorbed(machine: Machine, fields: dict[Any, Object], source: DictObject) -> dict[Any, Object]:
-    """The entries of a dictionary that is updated with `source`, whose own may be uncertain."""
+    """Return the entries of a dictionary that is updated with `source`, whose own entries may be uncertain."""
     if source.writes.get(HAZY):
         # Any entry of the source that is not known may replace one that was.
         fields = {key: join(machine, [value, machine.unknown(str(key))]) for key, value in fields.items()}

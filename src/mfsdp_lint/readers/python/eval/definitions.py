@@ -51,10 +51,10 @@ def run_define_function(machine: Machine, node: Any, frame: Frame) -> Signal:
 
 
 def function_elsewhere(machine: Machine, module: Module, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Object:
-    """A function that a module defines where its run did not come by: under a switch that is off unless it is set."""
+    """Make a function that a module defines where its run did not pass: under a switch that is off unless it is set."""
     frame = Frame(module)
     frame.fields, frame.bound = module.fields, module.bound
-    return _outside(machine, lambda: _make_function(machine, node, frame))
+    return _outside(machine, lambda: _make_function(machine, node, frame), module)
 
 
 def _make_function(machine: Machine, node: Any, frame: Frame) -> Object:
@@ -79,7 +79,7 @@ def run_define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> Sign
     watched = is_watched(node, frame.fields)
     _bind_definition(machine, node, frame, made)
     if watched:
-        later = Deferred(lambda: _outside(machine, lambda: announce(machine, made, frame)))
+        later = Deferred(lambda: _outside(machine, lambda: announce(machine, made, frame), frame.module))
         names = _names_in([*node.bases, *(keyword.value for keyword in node.keywords)])
         frame.module.decorated.append((node.name, later, names | {node.name}))
     return None
@@ -98,7 +98,7 @@ def _bind_definition(machine: Machine, node: Any, frame: Frame, made: Object) ->
         assign_name(machine, node.name, made, frame)
     elif frame.fields is frame.module.fields and not isinstance(frame.fields.get(node.name), Function):
         # Decorators of a module's own definitions are looked at when the name is first used.
-        later = frame.fields[node.name] = Deferred(lambda: _outside(machine, decorated))
+        later = frame.fields[node.name] = Deferred(lambda: _outside(machine, decorated, frame.module))
         frame.module.decorated.append((node.name, later, _names_in(node.decorator_list)))
     else:
         assign_name(machine, node.name, decorated(), frame)
@@ -108,9 +108,9 @@ def _names_in(nodes: list[ast.expr]) -> frozenset[str]:
     return frozenset(inner.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.Name))
 
 
-def _outside(machine: Machine, make: Callable[[], Object]) -> Object:
+def _outside(machine: Machine, make: Callable[[], Object], module: Module) -> Object:
     try:
-        return isolated(machine, make)
+        return isolated(machine, make, module)
     except (Raised, CannotJoin, OutOfSteps, RecursionError):
         return machine.unknown("decorated")
 
@@ -135,7 +135,7 @@ def _decorate(machine: Machine, node: ast.expr, value: Object, frame: Frame) -> 
 
 
 def _applied(machine: Machine, decorator: Object, value: Object, node: ast.expr, frame: Frame) -> Object:
-    """What a decorator makes of a definition."""
+    """Apply a decorator to a definition, and return the result."""
     if isinstance(decorator, Choice):
         made = [_applied(machine, each, value, node, frame) for each in decorator.options]
         return join(machine, made)
@@ -154,7 +154,7 @@ def _applied(machine: Machine, decorator: Object, value: Object, node: ast.expr,
 
 
 def _is_code(decorator: Object, value: Object) -> bool:
-    """Whether a decorator is called to find out what it does: code of the program, or a model of a library's."""
+    """Tell whether a decorator is called to find out its effect: code of the program, or a model of a library's."""
     if isinstance(decorator, Native):
         # One that a call made: `@wraps(function)`.
         return decorator.name.startswith(MODELLED) or decorator.name.endswith("()")
@@ -168,7 +168,7 @@ def _is_code(decorator: Object, value: Object) -> bool:
 
 
 def _managed(machine: Machine, manager: GeneratorCall, function: Function) -> Object:
-    """A function that a context manager was made the decorator of: what both reach is not followed."""
+    """Return a function that a context manager decorates: a call of it may change all that both reach."""
     reached = [function, manager.frame.code, *manager.frame.fields.values()]
 
     def call_it(machine: Machine, arguments: list[Object], keywords: dict[str, Object], *_: Any) -> Object:
@@ -184,7 +184,7 @@ def _is_out_of_sight(decorator: Object) -> bool:
 
 
 def decorate(machine: Machine, decorator: Object, value: Object) -> Object:
-    """What a decorator that is no code of the program makes of a definition."""
+    """Apply a decorator that is not code of the program to a definition."""
     name = getattr(decorator, "name", "")
     last = name.rpartition(".")[2]
     if isinstance(decorator, (External, Native)):

@@ -8,18 +8,18 @@ from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.readers.python.eval.attribute_writes import write
 from mfsdp_lint.readers.python.eval.containers import (
     absorbed,
-    any_of,
     as_mapping,
     entries_of,
     hashable,
     plain_key,
     present,
+    selected,
     set_entry,
     unseen_entry,
 )
 from mfsdp_lint.readers.python.eval.iteration import iterate, uncertain
 from mfsdp_lint.readers.python.state.forgetting import havoc
-from mfsdp_lint.readers.python.state.joining import join
+from mfsdp_lint.readers.python.state.joining import join, part_of_each
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.state.truth import truth
@@ -47,7 +47,7 @@ def dict_method(
     node: Any,
     frame: Frame,
 ) -> Object:
-    """`owner.name(...)` of a dictionary. Raises Raised where Python would."""
+    """Evaluate `owner.name(...)` of a dictionary. Raises Raised where Python would."""
     hazy = bool(owner.writes.get(HAZY))
     if hazy and name in ("values", "items"):
         for value in owner.writes.get(STRAY, ()):
@@ -91,9 +91,9 @@ def dict_method(
             copied = DictObject(dict(owner.fields), machine.tick())
             copied.writes = dict(owner.writes)
             return copied
-        case "update", _:
+        case "update" | "__ior__", _:
             _update(machine, owner, arguments, keywords, node, frame)
-            return None
+            return owner if name == "__ior__" else None
         case "clear", []:
             for key in reversed(list(owner.fields)):
                 machine.drop(owner, key)
@@ -119,9 +119,16 @@ def dict_method(
                 if items is None
                 else DictObject(dict.fromkeys(items, rest[0] if rest else None), machine.tick())
             )
-    if name in ("move_to_end", "popitem"):
+    if name not in _LOOKING:
         havoc(machine, owner)
     return machine.unknown()
+
+
+_LOOKING = frozenset(
+    ("get", "keys", "values", "items", "copy", "fromkeys", "__len__", "__iter__", "__reversed__", "__eq__", "__ne__",
+     "__or__", "__ror__", "__repr__", "__str__", "__sizeof__", "__class__", "__hash__", "__format__", "__doc__")
+)  # fmt: skip
+"""What leaves a dictionary as it is, however it is called."""
 
 
 def _move(machine: Machine, owner: DictObject, key: Object, keywords: dict[str, Object]) -> None:
@@ -146,9 +153,9 @@ def _pair(machine: Machine, key: Object, value: Object) -> Object:
 
 def _get(machine: Machine, owner: DictObject, key: Object, fallback: Object) -> Object:
     if isinstance(key, Choice):
-        return join(machine, [_get(machine, owner, option, fallback) for option in key.options])
+        return part_of_each(machine, key, [_get(machine, owner, option, fallback) for option in key.options])
     if not hashable(key):
-        return any_of(machine, [*entries_of(machine, owner), fallback])
+        return selected(machine, owner, key, [*entries_of(machine, owner), fallback])
     found = owner.fields.get(key, MISSING)
     if found is MISSING:
         return unseen_entry(machine, owner, key, fallback) if owner.writes.get(HAZY) else fallback
@@ -167,7 +174,7 @@ def _update(
                     machine.put(owner, key, value)
                     continue
                 source = argument.writes.get(key)
-                if isinstance(source, Write) and isinstance(source.node, Origin):  # it stands in data
+                if isinstance(source, Write) and isinstance(source.node, Origin) and source.module:  # it stands in data
                     said = Frame(source.module, source.function, None, frame, node)
                     write(machine, owner, key, value, source.node, said, source.focus, "assigned")
                     continue

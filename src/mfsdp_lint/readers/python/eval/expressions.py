@@ -52,6 +52,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Unknown,
     derived,
+    obstacle_of,
 )
 
 
@@ -60,7 +61,7 @@ def _constant(machine: Machine, node: ast.Constant, frame: Frame) -> Object:
 
 
 def load_name(machine: Machine, name: str, frame: Frame) -> Object:
-    """The value of a name: local, of an enclosing function, global, or built in."""
+    """Return the value of a name: local, of an enclosing function, global, or built in."""
     here: Frame | None = frame
     while here is not None:
         found: Object = here.fields.get(name, MISSING)
@@ -104,7 +105,10 @@ def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Object:
         found = operated(machine, type(node.op), left, right, node, frame)
         if found is not MISSING:
             return found
-    return derived(binary(machine, type(node.op), left, right), left, right)
+    result = binary(machine, type(node.op), left, right)
+    if type(result) is Unknown and result.obstacle is None:
+        result.obstacle = obstacle_of(left, right)
+    return derived(result, left, right)
 
 
 def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Object:
@@ -290,7 +294,7 @@ def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Object:
 
 
 def _element(iterable: ast.expr, position: int) -> ast.expr:
-    """The text that says an element of an iterable."""
+    """Return the expression that gives an element of an iterable."""
     if isinstance(iterable, (ast.GeneratorExp, ast.ListComp)):
         return iterable.elt
     return ast.Subscript(iterable, ast.Constant(position), ast.Load())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.protocols import called
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate
@@ -22,6 +23,7 @@ from mfsdp_lint.readers.python.values.objects import (
     PartlyKnown,
     PathObject,
     SetObject,
+    StandardObject,
     derived,
     is_constant,
     is_symbolic,
@@ -29,7 +31,7 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 def as_text(machine: Machine, value: Object) -> str | None:
-    """`str(value)`, None where it is not known."""
+    """Return `str(value)`; None where it is not known."""
     value = machine.settle(value)
     if isinstance(value, Instance):
         return _own_text(machine, value)
@@ -37,6 +39,8 @@ def as_text(machine: Machine, value: Object) -> str | None:
         return str(value) if is_small(value) else None
     if type(value) is PathObject:
         return value.path
+    if type(value) is StandardObject:
+        return standard_objects.text(value)
     if isinstance(value, External) and value.name.startswith("torch."):
         return value.name
     if isinstance(value, tuple) and is_constant(value):
@@ -61,7 +65,7 @@ def _own_text(machine: Machine, value: Instance) -> str | None:
 
 
 def formatted(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Object:
-    """The value of an f-string."""
+    """Return the value of an f-string."""
     texts: list[str] = []
     values: list[Object] = []
     known = True

@@ -11,16 +11,16 @@ from mfsdp_lint.readers.python.eval.branches import Side, every_path, join_sides
 from mfsdp_lint.readers.python.eval.configurations import is_container
 from mfsdp_lint.readers.python.eval.huggingface import model_of
 from mfsdp_lint.readers.python.eval.launching import is_launcher, launch
-from mfsdp_lint.readers.python.eval.unfollowed import unfollowed
+from mfsdp_lint.readers.python.eval.unfollowed import is_upstream, unfollowed
 from mfsdp_lint.readers.python.state.calling import Focus, call
 from mfsdp_lint.readers.python.state.copies import own, template
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.generators import Coroutine, GeneratorCall
-from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.machine import FOLLOWED, Machine
 from mfsdp_lint.readers.python.state.nodes import evaluate, run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps
 from mfsdp_lint.readers.python.state.paths import CALL_STEPS, DEPTH_LIMIT, FORK_LIMIT, LOCAL_PATHS
-from mfsdp_lint.readers.python.state.texts import said_by
+from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, said_by
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import (
@@ -34,6 +34,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Option,
+    Place,
     Unknown,
     is_constant,
 )
@@ -66,7 +67,7 @@ def follow(
             key = (*key, said_by(machine, node, frame))
         remembered = machine.memo.get(key, MISSING)
         if remembered is not MISSING and not (remembered[2] and machine.is_started):
-            machine.returned = None
+            machine.returned = None if remembered[3] is None else (node, remembered[3])
             machine.asked_start += remembered[2]
             machine.called.add(function)
             machine.called.update(remembered[1])
@@ -77,7 +78,9 @@ def follow(
     machine.step()
     machine.called.add(function)
     if machine.path.depth >= DEPTH_LIMIT or _recurs_without_end(machine, frame, function, arguments, keywords):
-        return unfollowed(machine, function.name, arguments, keywords, node, frame)
+        return unfollowed(
+            machine, function.name, arguments, keywords, node, frame, blamed=not is_upstream(function.module)
+        )
     mark, forks, born = len(machine.path.journal), len(machine.path.taken), machine.clock + 1
     before, unfollowed_before, asked = machine.called, machine.unfollowed, machine.asked_start
     crossings = machine.crossings
@@ -87,7 +90,9 @@ def follow(
         result = _run_all(machine, function, arguments, keywords, node, frame)
     except CannotJoin:
         machine.rollback(mark)
-        result = unfollowed(machine, function.name, arguments, keywords, node, frame)
+        result = unfollowed(
+            machine, function.name, arguments, keywords, node, frame, blamed=not is_upstream(function.module)
+        )
         _havoc_surroundings(machine, function)
     finally:
         machine.path.depth -= 1
@@ -107,18 +112,32 @@ def follow(
         if machine.crossings > crossings and function not in machine.forwarding:
             machine.forwarding.add(function)
             key = (*key, said_by(machine, node, frame))
-        machine.memo[key] = (template(result, born), called, machine.asked_start > asked)
+        # Whoever asks later finds this, and no call that it could look into.
+        places = _decided(machine, result, node)
+        machine.returned = None if places is None else (node, places)
+        machine.memo[key] = (template(result, born), called, machine.asked_start > asked, places)
     return result
 
 
+def _decided(machine: Machine, result: Object, node: Any) -> tuple[Place, ...] | None:
+    """Return the texts that decide the value a call has just returned; None if nobody asks for them or none does."""
+    returned = machine.returned
+    if returned is None or returned[0] is not node or not isinstance(result, FOLLOWED):
+        return None
+    if not isinstance(returned[1], Text):
+        return returned[1]
+    machine.looks = LOOKS
+    return behind(machine, returned[1]) or None
+
+
 def _takes(function: Function, count: int) -> bool:
-    """Whether a function has just as many parameters, all plain ones."""
+    """Tell whether a function has exactly `count` parameters, all plain ones."""
     parameters: ast.arguments = function.node.args
     return len(parameters.args) == count and not (parameters.posonlyargs or parameters.kwonlyargs or parameters.kwarg)
 
 
 def _says_nothing(function: Function, arguments: list[Object], keywords: dict[str, Object]) -> bool:
-    """Whether a plain function works on unknown values and constants alone, so that little can come of running it.
+    """Tell whether a plain function works on unknown values and constants alone, so that running it shows little.
 
     Only asked where a model's provider is made from a Hugging Face configuration that is not at hand.
     """
@@ -138,7 +157,7 @@ def _builds_arguments(definition: ast.AST) -> bool:
 def _recurs_without_end(
     machine: Machine, frame: Frame, function: Function, arguments: list[Object], keywords: dict[str, Object]
 ) -> bool:
-    """Whether a function calls itself again on something unknown: where that would end is not known either."""
+    """Tell whether a function calls itself again on something unknown: the end of that is not known either."""
     depth = 0
     here: Frame | None = frame
     while here is not None:
@@ -152,7 +171,7 @@ def _recurs_without_end(
 def _run_all(
     machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    if function.module.asked_for and not (
+    if function.module.is_project and not (
         machine.path.trial or machine.module_level or len(machine.path.taken) >= FORK_LIMIT
     ):
         outer, machine.path.local = machine.path.local, None
@@ -166,14 +185,14 @@ def _run_all(
 
 
 def one_configuration(machine: Machine, value: Object, text: str) -> Object:
-    """Of several configurations that a call may return, one on each path: what is done to it is done to that one."""
+    """Choose one of several configurations that a call may return, one on each path: later writes go to it alone."""
     if not isinstance(value, Choice) or not all(is_container(machine, option) for option in value.options):
         return value
     return one_of(machine, list(value.options), text)
 
 
 def _havoc_surroundings(machine: Machine, function: Function) -> None:
-    """A function that could not be followed may have changed what its module and the functions around it hold."""
+    """Forget the contents of a function's module and enclosing functions, which an unfollowed call may have changed."""
     seen: set[int] = set()
     here: Frame | None = function.closure
     surroundings = [function.module.fields]
@@ -222,7 +241,7 @@ def _typed(value: Object) -> Any:
 def call_cached(
     machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    """A call through `functools.cache`: for equal arguments the very same object as before."""
+    """Evaluate a call through `functools.cache`: equal arguments give the very same object as before."""
     if not all(map(is_constant, (*arguments, *keywords.values()))):
         # It runs, or it was called with the same arguments before.
         mark, born = len(machine.path.journal), machine.clock
@@ -261,7 +280,7 @@ def run_function(
 
 def run_body(machine: Machine, function: Function, frame: Frame) -> Object:
     """Run a function's statements in its frame; what it returns."""
-    signal = run_block(machine, function.node.body, frame)
+    signal = run_block(machine, function.body, frame)
     return signal[1] if signal is not None and signal[0] == "return" else None
 
 
@@ -277,11 +296,11 @@ def _generator(machine: Machine, function: Function, frame: Frame) -> GeneratorC
 
 
 def is_generator(function: Function) -> bool:
-    """Whether the function's own body (not that of a nested function) yields."""
+    """Tell whether the function's own body (not that of a nested function) yields."""
     if function.is_generator is None:
         lines, node = function.module.yields, function.node
-        perhaps = lines is None or any(node.lineno <= line <= node.end_lineno for line in lines)
-        function.is_generator = perhaps and _yields(node.body)
+        perhaps = lines is None or any(node.lineno <= line <= (node.end_lineno or line) for line in lines)
+        function.is_generator = perhaps and _yields(function.body)
     return function.is_generator
 
 
@@ -310,7 +329,7 @@ def call_function(
         return launch(machine, function.name, arguments, keywords, node, frame)
     if function.unwrapped is not None:
         return _call_wrapped(machine, function, arguments, keywords, node, frame)
-    if frame.module.asked_for and function.module is not frame.module:
+    if frame.module.is_project and function.module is not frame.module:
         return _follow_elsewhere(machine, function, arguments, keywords, node, frame)
     return follow(machine, function, arguments, keywords, node, frame)
 
@@ -318,7 +337,7 @@ def call_function(
 def _follow_elsewhere(
     machine: Machine, function: Function, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    """A call into another file, where it takes few steps: what is not followed to its end is not followed at all."""
+    """Follow a call into another file if it takes few steps; a call not followed to its end is not followed at all."""
     path = machine.path
     if function not in path.given_up:
         mark, forks, steps = len(path.journal), len(path.taken), path.steps
@@ -338,7 +357,9 @@ def _follow_elsewhere(
         finally:
             path.limit = budget if path.limit == own else limit
             path.budget = budget
-    result = unfollowed(machine, function.name, arguments, keywords, node, frame)
+    result = unfollowed(
+        machine, function.name, arguments, keywords, node, frame, blamed=not is_upstream(function.module)
+    )
     _havoc_surroundings(machine, function)
     return result
 

@@ -76,9 +76,9 @@ def _guarded(machine: Machine, node: Any, frame: Frame) -> Signal:
 def _maybe_handled(
     machine: Machine, node: Any, frame: Frame, mark: int, written: list[Place], through: Callable[[], Signal]
 ) -> Signal:
-    """The body did something that may raise: either it ran through, or a handler did.
+    """Handle a body that did something that may raise: either it ran through, or a handler ran.
 
-    `written` is all that the body wrote: on paths that were given up as well, and what was written over again.
+    `written` holds all writes of the body: those on abandoned paths as well, and those that were overwritten.
     """
     done = machine.changes(mark)
     machine.rollback(mark)
@@ -112,7 +112,7 @@ def _maybe_handled(
 
 
 def _handled(machine: Machine, handlers: list[ast.ExceptHandler], by: Callable[[ast.ExceptHandler], Signal]) -> Signal:
-    """One of several handlers deals with an exception; which one is not known."""
+    """Run one of several handlers for an exception; which one is not known."""
     if len(handlers) == 1:
         return by(handlers[0])
     which = machine.unknown("which exception", not_none=True)
@@ -144,8 +144,12 @@ def _handle(machine: Machine, handler: ast.ExceptHandler, error: Raised, frame: 
 CATCH_ALL = {"Exception", "BaseException"}
 
 
-PARENTS = {"FrozenInstanceError": ("AttributeError",)}
-"""Exceptions of the standard library's modules, with what they derive from."""
+PARENTS = {
+    "FrozenInstanceError": ("AttributeError",),
+    "InvalidVersion": ("ValueError",),
+    "PackageNotFoundError": ("ModuleNotFoundError", "ImportError"),
+}
+"""Exceptions of libraries' modules, with what they derive from."""
 
 
 def _ancestors(name: str) -> set[str]:
@@ -168,7 +172,7 @@ def _matching(
 
 
 def _caught(machine: Machine, node: ast.expr, frame: Frame) -> set[str]:
-    """The names of the exceptions that a handler is for."""
+    """Return the names of the exceptions that a handler is for."""
     spelled = node.elts if isinstance(node, ast.Tuple) else [node]
     found = {ast.unparse(one).rpartition(".")[2] for one in spelled}
     with suppress(Raised):
@@ -249,7 +253,7 @@ def _enter(machine: Machine, node: Any, items: list[ast.withitem], frame: Frame)
 
 
 def _suppress(machine: Machine, node: Any, first: ast.withitem, rest: list[ast.withitem], frame: Frame) -> Signal:
-    """`with contextlib.suppress(...)` is `try: ... except ...: pass`."""
+    """Run `with contextlib.suppress(...)` as `try: ... except ...: pass`."""
     caught = ast.Tuple(first.context_expr.args, ast.Load()) if isinstance(first.context_expr, ast.Call) else None
     handler = ast.copy_location(ast.ExceptHandler(caught, None, []), first.context_expr)
     body = [ast.copy_location(ast.With(rest, node.body), node)] if rest else node.body
@@ -259,7 +263,7 @@ def _suppress(machine: Machine, node: Any, first: ast.withitem, rest: list[ast.w
 def _with_generator(
     machine: Machine, node: Any, first: ast.withitem, rest: list[ast.withitem], manager: GeneratorCall, frame: Frame
 ) -> Signal:
-    """A `with` block over a @contextmanager function: the block runs where the function yields."""
+    """Run a `with` block over a @contextmanager function: the block runs where the function yields."""
     result: list[Signal] = [None]
 
     def body(value: Object) -> Object:

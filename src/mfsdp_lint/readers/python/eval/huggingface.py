@@ -36,7 +36,7 @@ REGISTRY = "register_bridge"
 
 
 def model_of(function: Function) -> Callable[..., Object] | None:
-    """The model of a method of AutoBridge whose result depends on a Hugging Face configuration."""
+    """Return the model of an AutoBridge method whose result depends on a Hugging Face configuration; None else."""
     if not isinstance(function.cls, ClassObject) or function.cls.name != AUTO_BRIDGE:
         return None
     if function.name.startswith("from_hf_") or function.name == "from_auto_config":
@@ -68,9 +68,10 @@ def _provider(machine: Machine, function: Function, arguments: list[Object], nod
 
 
 def provider_template(machine: Machine, function: Function, wanted: str | None) -> Object:
-    """The provider that the AutoBridge method `function` makes for an architecture (None: for any), to be copied.
+    """Return the provider that the AutoBridge method `function` makes for an architecture (None: for any), to be
+    copied.
 
-    None where none is known.
+    Returns None where none is known.
     """
     key = ("providers", function.module.path, function.name, wanted)
     found: Object = machine.memo.get(key, MISSING)
@@ -154,7 +155,7 @@ def _make(machine: Machine, cls: ClassObject, method: str) -> Object:
 
 
 def merged(machine: Machine, found: list[Instance]) -> Instance:
-    """One object that may be any of those found."""
+    """Merge objects into one object that may be any of them."""
     if len(found) == 1:
         return found[0]
     classes: list[Object] = []
@@ -183,9 +184,9 @@ def _joined(machine: Machine, values: list[Object]) -> Object:
 
 
 def _registered(machine: Machine, function: Function, word: str = "") -> Iterator[ClassObject]:
-    """The bridge classes of the package that the AutoBridge class belongs to, in the order of their files.
+    """Yield the bridge classes of the package that the AutoBridge class belongs to, in the order of their files.
 
-    With `word`, only those of files that contain it.
+    With `word`, yield only those of files that contain it.
     """
     package = os.path.dirname(os.path.dirname(function.module.path))
     key = ("registering files", package)
@@ -199,7 +200,7 @@ def _registered(machine: Machine, function: Function, word: str = "") -> Iterato
 
 
 def _sources(machine: Machine, cls: ClassObject) -> set[str]:
-    """The names of the Hugging Face classes that a bridge class is registered for."""
+    """Return the names of the Hugging Face classes that a bridge class is registered for."""
     assert cls.node is not None
     found = set()
     for decorator in cls.node.decorator_list:

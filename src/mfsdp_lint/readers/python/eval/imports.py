@@ -8,10 +8,11 @@ import functools
 import os
 from typing import Any
 
+from mfsdp_lint.inputs.module_search import relative_target
 from mfsdp_lint.readers.python.eval.blocks import run_isolated
 from mfsdp_lint.readers.python.state.folders import symbol
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.modules import relative_target, submodule
+from mfsdp_lint.readers.python.state.modules import submodule
 from mfsdp_lint.readers.python.state.started import environment
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -33,25 +34,26 @@ def ensure_ran(machine: Machine, module: Module) -> None:
         return
     module.ran = True
     module.fields.setdefault("__name__", module.name)
+    module.fields.setdefault("__package__", module.name if module.is_package else module.name.rpartition(".")[0])
     module.fields.setdefault("__file__", file_of(machine, module))
     module.fields.setdefault("__doc__", ast.get_docstring(module.tree, clean=False))
     frame = Frame(module)
     frame.fields, frame.bound = module.fields, module.bound
-    with machine.aside():
+    with machine.aside(module):
         if module.is_package and machine.finder.sources.exists(module.path):
             folder = symbol(machine, os.path.dirname(module.path))
             module.fields.setdefault("__path__", ListObject([folder], machine.tick()))
-        machine.path.environment = module.environment = environment(machine.given, machine.tick)
+        machine.path.environment = module.environment = environment(machine.given, machine.outside, machine.tick)
         run_isolated(machine, module.tree.body, frame)
 
 
 def file_of(machine: Machine, module: Module) -> str:
-    """`__file__`."""
+    """Return `__file__` of a module."""
     return f"{symbol(machine, os.path.dirname(module.path))}/{os.path.basename(module.path)}"
 
 
 def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | None = None) -> Object:
-    """The value of a global name of a module, MISSING where it has none."""
+    """Return the value of a global name of a module; MISSING where it has none."""
     found: Object = module.fields.get(name, MISSING)
     if type(found) in READY and module.ran and not (module.decorated and type(found) is ClassObject):
         return found
@@ -87,7 +89,7 @@ def resolve_global(machine: Machine, module: Any, name: str, seen: set[int] | No
 
 
 def _out_of_sight(module: Module, seen: set[int]) -> str | None:
-    """The package out of sight that a module, or one it imports everything from, imports everything from."""
+    """Return the package out of sight from which a module imports everything, perhaps through other modules."""
     seen.add(id(module))
     for star in module.stars:
         if isinstance(star, StarOut):
@@ -112,8 +114,8 @@ def _settle(machine: Machine, module: Module, name: str, deferred: Deferred) -> 
 
 
 def _run_decorators(machine: Machine, module: Module, table: str | None) -> None:
-    """What a module holds may be what its decorators fill: those that name it run before it is read, and all of them
-    before a plain table is.
+    """Run the decorators that may fill an object of a module before it is read: those that name `table`, or all of
+    them (None) before a plain table is read.
     """
     tables = {table}
     for name, _, names in module.decorated:
@@ -138,8 +140,13 @@ def _package_member(machine: Machine, module: Module, name: str) -> Object:
 
 
 def bind_import(machine: Machine, node: ast.Import | ast.ImportFrom, frame: Frame) -> None:
-    """What an import statement binds in `frame`; nothing is read before a name is used."""
+    """Bind the names of an import statement in `frame`; no module is read before a name is used."""
     module = frame.module
+    if frame.fields is module.fields:
+        if machine.leading:
+            _run_imported(machine, node, module)
+    elif machine.within_functions:
+        _run_within_function(machine, node, module)
     if isinstance(node, ast.Import):
         for alias in node.names:
             if alias.asname:
@@ -159,12 +166,53 @@ def bind_import(machine: Machine, node: ast.Import | ast.ImportFrom, frame: Fram
     for alias in node.names:
         name = alias.asname or alias.name
         frame.bound[name] = {node: (MISSING, None)}
-        _bind(
-            machine,
-            frame,
-            name,
-            Deferred(functools.partial(_from_import, machine, node, alias.name, module)),
-        )
+        later = Deferred(functools.partial(_from_import, machine, node, alias.name, module))
+        _bind(machine, frame, name, later)
+        if alias.name in machine.contested and frame.fields is module.fields:
+            _settle_now(machine, module, name, later)
+
+
+def _run_imported(machine: Machine, node: ast.Import | ast.ImportFrom, module: Module) -> None:
+    """Run what an import statement imports, as far as it leads to something that changes other modules."""
+    for path in _files_of(machine, node, module):
+        if os.path.abspath(path) in machine.leading:
+            found = machine.finder.load_for(module.path, path)
+            if found is not None:
+                import_now(machine, found)
+
+
+def _run_within_function(machine: Machine, node: ast.Import | ast.ImportFrom, module: Module) -> None:
+    """Apply the changes of a function's import statement to other modules, until the end of the path it is on."""
+    for path in _files_of(machine, node, module):
+        ends = dict.fromkeys(reversed(machine.programs.order(path)))
+        for each in reversed(ends):
+            if os.path.abspath(each) in machine.within_functions:
+                found = machine.finder.load_for(module.path, each)
+                if found is not None:
+                    import_now(machine, found)
+                    machine.apply_changes(found)
+
+
+def _files_of(machine: Machine, node: ast.Import | ast.ImportFrom, module: Module) -> list[str]:
+    if isinstance(node, ast.ImportFrom):
+        names = [alias.name for alias in node.names]
+        return machine.programs.imported(module.path, node.level, node.module or "", names)
+    return [path for alias in node.names for path in machine.programs.imported(module.path, 0, alias.name, ())]
+
+
+def import_now(machine: Machine, module: Module) -> None:
+    """Run a module's top level once, and its decorators: other modules may find what these did."""
+    if not module.ran:
+        ensure_ran(machine, module)
+        _run_decorators(machine, module, None)
+
+
+def _settle_now(machine: Machine, module: Module, name: str, later: Deferred) -> None:
+    """Look an imported name up before somebody changes what it means, if it is there by now."""
+    value = later.resolve()
+    if value is not MISSING and type(value) is not External and module.fields.get(name) is later:
+        later.settled = True
+        module.fields[name] = value
 
 
 def _bind(machine: Machine, frame: Frame, name: str, value: Deferred) -> None:
@@ -179,7 +227,7 @@ def _import_later(machine: Machine, name: str, module: Module) -> Deferred:
 
 
 def import_module(machine: Machine, name: str, importer: Module, full: str | None = None) -> Object:
-    """The module that `import name` gives in the file of `importer`; an External where its source is not at hand."""
+    """Return the module of `import name` in the file of `importer`; an External if its source is not at hand."""
     found = machine.finder.resolve(name, importer.path)
     if found is not None:
         return found
@@ -214,11 +262,11 @@ class _NamespaceData:
 
 
 def _source(machine: Machine, node: ast.ImportFrom, module: Module) -> tuple[Module | None, str]:
-    """The module a from-import takes names from, and its dotted name."""
+    """Return the module that a from-import takes names from, and its dotted name."""
     if not node.level:
         name = node.module or ""
         return machine.finder.resolve(name, module.path), name
-    target = relative_target(module, node.level, node.module)
+    target = relative_target(module.path, node.level, node.module)
     package = module.name.split(".")
     package = package[: len(package) - node.level + (1 if module.is_package else 0)]
     name = ".".join([*package, *([node.module] if node.module else [])])
@@ -240,7 +288,7 @@ def _from_import(machine: Machine, node: ast.ImportFrom, name: str, module: Modu
             member = submodule(
                 machine.finder,
                 module,
-                os.path.join(relative_target(module, node.level, node.module), name),
+                os.path.join(relative_target(module.path, node.level, node.module), name),
                 f"{source_name}.{name}",
             )
         else:
@@ -251,7 +299,16 @@ def _from_import(machine: Machine, node: ast.ImportFrom, name: str, module: Modu
         known: Object = machine.knowledge.member(machine, source_name, name)
         if known is not None:
             return known
-    return External(f"{source_name}.{name}")
+    return outside(machine, source_name, name)
+
+
+def outside(machine: Machine, module: str, name: str) -> Object:
+    """Return a name of a module that is out of sight; the target gives the version of some packages."""
+    if name == "__version__" and module == "transformer_engine" and machine.knowledge is not None:
+        version: Object = machine.knowledge.version_of("transformer-engine")
+        if version is not None:
+            return version
+    return External(f"{module}.{name}")
 
 
 def _bind_star(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:

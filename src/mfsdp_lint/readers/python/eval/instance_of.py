@@ -1,4 +1,4 @@
-"""Whether a value is an instance of a class."""
+"""Instance checks: membership of a value in a class."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ABSTRACT_TYPES = {
 
 
 def is_instance(machine: Machine, value: Object, cls: Object) -> bool | None:
-    """`isinstance(value, cls)`; None when that is not known."""
+    """Evaluate `isinstance(value, cls)`; None if that is not known."""
     value, cls = machine.settle(value), machine.settle(cls)
     if isinstance(value, Choice):
         answers = {None if option is MISSING else is_instance(machine, option, cls) for option in value.options}

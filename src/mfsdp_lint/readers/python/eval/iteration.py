@@ -1,9 +1,10 @@
-"""What a loop over a value goes through."""
+"""Iteration: the elements that a loop over a value goes through."""
 
 from __future__ import annotations
 
 from typing import TypeGuard
 
+from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.classes import enum_members, is_enum
 from mfsdp_lint.readers.python.eval.protocols import called, special
 from mfsdp_lint.readers.python.state.forgetting import havoc
@@ -21,6 +22,7 @@ from mfsdp_lint.readers.python.values.objects import (
     IteratorObject,
     ListObject,
     Object,
+    StandardObject,
     is_symbolic,
 )
 
@@ -29,13 +31,13 @@ LONGEST = 10_000
 
 
 def iterate(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
-    """The elements of an iterable in order, or None where they are not known. Raises Raised where it is none."""
+    """List the elements of an iterable in order; None if they are not known. Raises Raised if it is not iterable."""
     items = elements(machine, value, frame)
     return None if items is not None and any(map(uncertain, items)) else items
 
 
 def elements(machine: Machine, value: Object, frame: Frame) -> list[Object] | None:
-    """What `iterate` gives, with the elements among it that may be missing."""
+    """List the elements as `iterate` does, including those that may be missing."""
     value = machine.settle(value)
     if isinstance(value, ListObject):
         items: list[Object] | None = value.items
@@ -60,6 +62,8 @@ def elements(machine: Machine, value: Object, frame: Frame) -> list[Object] | No
         if is_symbolic(value):
             return None
         return list(value) if len(value) <= LONGEST else None
+    if type(value) is StandardObject:
+        return standard_objects.items(machine, value)
     if isinstance(value, GeneratorCall):
         # A list of the program's, so that what a branch that is not decided yields is undone and joined with the rest.
         found = ListObject([], machine.tick())
@@ -87,7 +91,7 @@ def elements(machine: Machine, value: Object, frame: Frame) -> list[Object] | No
 
 
 def walked(machine: Machine, value: Object, frame: Frame) -> Object:
-    """What `iter(value)` gives where the class of an object says it; else the value itself."""
+    """Return `iter(value)` where the class of an object defines it; else the value itself."""
     return value if (found := called(machine, value, "__iter__", None, frame)) is MISSING else machine.settle(found)
 
 
@@ -110,7 +114,7 @@ def _elements_of_object(machine: Machine, value: Instance, frame: Frame) -> list
 
 
 def forget_rest(machine: Machine, generator: GeneratorCall) -> None:
-    """The rest of a generator that was left open runs now: what it can reach may be changed."""
+    """Forget all that a generator left open can reach: its rest runs now, and may change it."""
     havoc(machine, generator.frame.code)
     here: Frame | None = generator.frame
     while here is not None and here.fields is not here.module.fields:
@@ -121,5 +125,5 @@ def forget_rest(machine: Machine, generator: GeneratorCall) -> None:
 
 
 def uncertain(value: Object) -> TypeGuard[Choice]:
-    """Whether an element or entry may be missing."""
+    """Tell whether an element or entry may be missing."""
     return type(value) is Choice and MISSING in value.options

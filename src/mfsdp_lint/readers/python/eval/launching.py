@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from mfsdp_lint.megatron.vocabulary.launchers import LAUNCHERS
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
 from mfsdp_lint.readers.python.state.copies import deep_copy
@@ -19,13 +20,12 @@ from mfsdp_lint.readers.python.state.paths import Facts, Launch
 from mfsdp_lint.readers.python.values.frames import Frame, calls_to
 from mfsdp_lint.readers.python.values.markers import CONFIGURATION, EITHER, HANDED
 from mfsdp_lint.readers.python.values.objects import Choice, DictObject, External, Function, Instance, Object, Unknown
-from mfsdp_lint.vocabulary.launchers import LAUNCHERS
 
 _SHORT = frozenset(name.rpartition(".")[2] for name in LAUNCHERS)
 
 
 def is_launcher(value: Object) -> bool:
-    """Whether a value is one of upstream's launchers, its source at hand or not."""
+    """Tell whether a value is one of upstream's launchers, its source at hand or not."""
     if isinstance(value, Function):
         return value.name in _SHORT and f"{value.module.name}.{value.name}" in LAUNCHERS
     return isinstance(value, External) and value.name in LAUNCHERS
@@ -34,7 +34,7 @@ def is_launcher(value: Object) -> bool:
 def launch(
     machine: Machine, name: str, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    """A call of a launcher: what it is handed is launched. What it does to that is start-up's, and not looked at."""
+    """Launch the configurations that a launcher is handed; start-up's changes to them are not looked at."""
     machine.unfollowed += 1
     machine.doubts += 1
     values = [*arguments, *keywords.values()]
@@ -51,7 +51,7 @@ def launch(
 
 
 def hand_over(machine: Machine, values: list[Object], node: Any, frame: Frame) -> bool:
-    """Whether code out of sight, which is no launcher, is given a configuration; the last one is kept as it is."""
+    """Keep the last configuration given to code out of sight, which is no launcher, as it is; tell if there is one."""
     handed = False
     for value in map(machine.settle, values):
         if is_container(machine, value) or is_taken_for_one(machine, value):
@@ -61,14 +61,14 @@ def hand_over(machine: Machine, values: list[Object], node: Any, frame: Frame) -
 
 
 def is_taken_for_one(machine: Machine, value: Object) -> bool:
-    """Whether an unknown value came of giving a configuration to code out of sight, or of `config or other`."""
+    """Tell whether an unknown value results from a configuration given to code out of sight, or `config or other`."""
     if not isinstance(value, Unknown):
         return False
     return CONFIGURATION in value.fields or any(is_container(machine, one) for one in value.fields.get(EITHER, ()))
 
 
 def _configurations(machine: Machine, values: list[Object], text: str) -> Iterator[Object]:
-    """The configurations among what a launcher is handed, or in what that holds (the state of a run)."""
+    """Yield the configurations among the values that a launcher is handed, or inside them (the state of a run)."""
     for value in map(machine.settle, values):
         if isinstance(value, Choice):
             options = [option for option in value.options if is_configuration(machine, option)]
@@ -81,7 +81,7 @@ def _configurations(machine: Machine, values: list[Object], text: str) -> Iterat
 
 
 def is_configuration(machine: Machine, value: Object) -> bool:
-    """Whether a value is a configuration, or an unknown value that is taken for one."""
+    """Tell whether a value is a configuration, or an unknown value that is taken for one."""
     return is_container(machine, value) or is_taken_for_one(machine, value) or changed_from_outside(value)
 
 

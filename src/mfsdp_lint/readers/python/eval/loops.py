@@ -99,7 +99,7 @@ def _over(machine: Machine, node: Any, iterable: Object, frame: Frame) -> Signal
 
 
 def _over_iterator(machine: Machine, node: Any, iterator: Instance, frame: Frame) -> Signal:
-    """A loop over an object with a `__next__` of the program's: it is asked before each turn."""
+    """Run a loop over an object with a `__next__` of the program's: it is asked before each turn."""
     for _ in range(LONGEST):
         try:
             item = called(machine, iterator, "__next__", node, frame)
@@ -114,7 +114,7 @@ def _over_iterator(machine: Machine, node: Any, iterator: Instance, frame: Frame
 
 
 def _over_one_of(machine: Machine, node: Any, options: tuple[Object, ...], frame: Frame) -> Signal:
-    """A loop over one of several iterables: each is walked on its own."""
+    """Run a loop over one of several iterables: each is walked on its own."""
     if len(options) == 1:
         return _over(machine, node, options[0], frame)
     question = machine.unknown(ast.unparse(node.iter), not_none=True)
@@ -204,9 +204,9 @@ def run_while(machine: Machine, node: ast.While, frame: Frame) -> Signal:
 
 
 def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[], None]) -> Signal:
-    """A loop whose number of turns is not known: what its body writes may be anything afterwards.
+    """Run a loop whose number of turns is not known: places that its body writes may hold anything afterwards.
 
-    The body is run twice, the second time on what the first left unknown, to find all it can write.
+    The body is run twice, the second time on the values that the first left unknown, to find all it can write.
     """
     mark = len(machine.path.journal)
     leaves = False
@@ -249,7 +249,7 @@ def _unknown_turns(machine: Machine, node: Any, frame: Frame, start: Callable[[]
 
 
 def yield_unknown(machine: Machine, node: ast.YieldFrom, item: Object, frame: Frame) -> Object:
-    """`yield from` something that has an unknown number of elements, each of which may be `item`."""
+    """Run `yield from` over an unknown number of elements, each of which may be `item`."""
     name = ast.Name(ITEM, ast.Load())
     loop = ast.For(name, node.value, [ast.Expr(ast.Yield(name))], [])
     _unknown_turns(machine, loop, frame, lambda: machine.put(frame, name.id, item))
@@ -261,7 +261,7 @@ def _returned(machine: Machine, node: ast.expr | None, frame: Frame) -> Object:
 
 
 def _behind(machine: Machine, node: Any, frame: Frame) -> Signal:
-    """The `else` of a loop whose number of turns is not known."""
+    """Run the `else` of a loop whose number of turns is not known."""
     if not node.orelse:
         return None
     if not any(isinstance(inner, ast.Break) for statement in node.body for inner in ast.walk(statement)):
@@ -293,13 +293,13 @@ def _havoc_places(machine: Machine, mark: int) -> None:
 
 
 def _objects(value: Object) -> list[Object]:
-    """The objects that a name may stand for."""
+    """List the objects that a name with this value may refer to."""
     options = value.options if isinstance(value, Choice) else (value,)
     return [one for one in options if isinstance(one, (DictObject, ListObject)) or is_object(one)]
 
 
 def _havoc_reach(machine: Machine, node: Any, frame: Frame) -> None:
-    """The body could not be followed: all that its names and the module's reach may have changed."""
+    """Forget all that the names of a body and its module reach: the body was not followed and may have changed it."""
     for inner in ast.walk(node):
         if not isinstance(inner, ast.Name):
             continue

@@ -75,7 +75,7 @@ def _guarded_case(machine: Machine, subject: Object, case: Any, rest: list[Any],
 
 
 def matches(machine: Machine, subject: Object, pattern: Any, node: Any, frame: Frame) -> bool | None:
-    """Whether a `case` pattern matches, binding its names; None when that is not known."""
+    """Tell whether a `case` pattern matches, binding its names; None if that is not known."""
     subject = machine.settle(subject)
     match pattern:
         case ast.MatchValue(value=value):
@@ -99,7 +99,7 @@ def matches(machine: Machine, subject: Object, pattern: Any, node: Any, frame: F
 
 
 def _match_perhaps(machine: Machine, pattern: Any, frame: Frame) -> bool | None:
-    """It is not known whether the pattern matches: what it binds is not known either."""
+    """Bind the names of a pattern to unknown values, where it is not known whether the pattern matches."""
     for inner in ast.walk(pattern):
         if isinstance(inner, (ast.MatchAs, ast.MatchStar)) and inner.name:
             assign_name(machine, inner.name, machine.unknown(), frame)
@@ -204,7 +204,7 @@ def _match_class(machine: Machine, subject: Object, pattern: ast.MatchClass, nod
 
 
 def _positions(machine: Machine, cls: Object, frame: Frame) -> list[str] | None:
-    """The attributes that positional patterns of a class stand for, in order."""
+    """List the attributes that positional patterns of a class match, in order; None if they are not known."""
     if not isinstance(cls, ClassObject):
         return None
     given = machine.settle(lookup(machine, cls, "__match_args__")[0])

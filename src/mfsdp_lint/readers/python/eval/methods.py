@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.comparisons import equal
+from mfsdp_lint.readers.python.eval.comparisons import contains, equal
 from mfsdp_lint.readers.python.eval.containers import (
     any_of,
+    delete_entry,
+    entry,
     make_set,
+    set_entry,
 )
 from mfsdp_lint.readers.python.eval.dict_methods import dict_method
 from mfsdp_lint.readers.python.eval.iteration import LONGEST, elements, forget_rest, iterate, uncertain
@@ -42,9 +45,22 @@ def method(
     node: Any,
     frame: Frame,
 ) -> Object:
-    """`owner.name(...)` of a built-in type."""
+    """Evaluate `owner.name(...)` of a built-in type."""
     owner = machine.settle(owner)
     arguments = [machine.settle(argument) for argument in arguments]
+    match name, arguments:
+        case "__getitem__", [key]:
+            return entry(machine, owner, key, node, frame)
+        case "__setitem__", [key, value]:
+            focus = node.args[-1] if isinstance(node, ast.Call) and node.args else None
+            set_entry(machine, owner, key, value, node, frame, focus)
+            return None
+        case "__delitem__", [key]:
+            delete_entry(machine, owner, key)
+            return None
+        case "__contains__", [item]:
+            found = contains(machine, owner, item, frame)
+            return machine.unknown("", not_none=True) if found is None else found
     if isinstance(owner, GeneratorCall):
         return _generator_method(machine, owner, name)
     if isinstance(owner, Coroutine):
@@ -105,7 +121,7 @@ def _constant_method(
 
 
 def _is_small_work(owner: Any, name: str, given: list[Any]) -> bool:
-    """Whether a method's result cannot be much larger than what it is given."""
+    """Tell whether a method's result cannot be much larger than its inputs."""
     if name.startswith("__") or name in ("translate", "format_map"):
         return False
     if name == "format":
@@ -171,11 +187,11 @@ def _list_method(
             machine.put(owner, "items", sort(machine, items, keywords, frame))
             return None
     machine.put(owner, "items", None)
-    return machine.unknown()
+    return any_of(machine, items)
 
 
 def _of_uncertain(machine: Machine, owner: ListObject, name: str, items: list[Object]) -> Object:
-    """A method that goes by the places of elements, some of which may be missing."""
+    """Evaluate a method that depends on the positions of elements, some of which may be missing."""
     machine.doubts += 1
     if name in ("pop", "remove"):
         machine.put(owner, "items", [join(machine, [item, MISSING]) for item in items])

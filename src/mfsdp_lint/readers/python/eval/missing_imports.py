@@ -6,10 +6,11 @@ import ast
 import os
 
 from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.module_search import STDLIB, relative_target
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY
-from mfsdp_lint.readers.python.state.modules import STDLIB, relative_target, submodule
+from mfsdp_lint.readers.python.state.modules import submodule
 from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
@@ -31,7 +32,7 @@ def import_guarded(machine: Machine, node: ast.Import | ast.ImportFrom, frame: F
     Raises Raised where it surely fails.
     """
     if isinstance(node, ast.Import):
-        answers = [_is_there(machine, alias.name, frame.module) for alias in node.names]
+        answers = [is_there(machine, alias.name, frame.module) for alias in node.names]
         if all(answers):
             return False
         if False in answers:
@@ -44,7 +45,8 @@ def import_guarded(machine: Machine, node: ast.Import | ast.ImportFrom, frame: F
         if all(answers):
             return False
         if False in answers:
-            raise Raised("ImportError", ast.unparse(node))
+            missing = not node.level and is_there(machine, node.module or "", frame.module) is False
+            raise Raised("ModuleNotFoundError" if missing else "ImportError", ast.unparse(node))
         for alias in node.names:
             if alias.name != "*":
                 machine.put(frame, alias.asname or alias.name, External(f"{node.module}.{alias.name}"))
@@ -52,8 +54,8 @@ def import_guarded(machine: Machine, node: ast.Import | ast.ImportFrom, frame: F
     return True
 
 
-def _is_there(machine: Machine, name: str, module: Module) -> bool | None:
-    """Whether a module is installed, or at hand; None where that is not known."""
+def is_there(machine: Machine, name: str, module: Module) -> bool | None:
+    """Tell whether a module is installed, or at hand; None where that is not known."""
     top = name.partition(".")[0]
     if top in STDLIB or top in INSTALLED or machine.finder.find(name, module.path) is not None:
         return True
@@ -65,9 +67,9 @@ def _is_there(machine: Machine, name: str, module: Module) -> bool | None:
 
 
 def _has_name(machine: Machine, node: ast.ImportFrom, name: str, module: Module) -> bool | None:
-    """Whether `from … import name` finds the name; None where that is not known."""
+    """Tell whether `from … import name` finds the name; None where that is not known."""
     if node.level:
-        target = relative_target(module, node.level, node.module)
+        target = relative_target(module.path, node.level, node.module)
         source = submodule(machine.finder, module, target, node.module or "")
         if source is None:
             return disk.is_folder(target) and (name == "*" or _is_module(machine, module, target, name))
@@ -76,12 +78,14 @@ def _has_name(machine: Machine, node: ast.ImportFrom, name: str, module: Module)
     source = machine.finder.resolve(full, module.path)
     if source is not None:
         return _module_has(machine, source, name) or machine.finder.find(f"{full}.{name}", module.path) is not None
-    if machine.knowledge is not None and (machine.knowledge.lacks(full) or machine.knowledge.lacks(full, name)):
+    if machine.finder.find(f"{full}.{name}", module.path) is not None:
+        return True
+    if machine.knowledge is not None and machine.knowledge.lacks(full, None if name == "*" else name):
         return False
-    if f"{full}.{name}" in LIBRARY or machine.finder.find(f"{full}.{name}", module.path) is not None:
+    if f"{full}.{name}" in LIBRARY:
         return True
     if full.partition(".")[0] != "megatron" or machine.knowledge is None:
-        return _is_there(machine, full, module)
+        return is_there(machine, full, module)
     # A release may have names that nothing is known of.
     return True if machine.knowledge.member(machine, full, name) is not None else None
 

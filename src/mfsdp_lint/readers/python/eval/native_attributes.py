@@ -23,7 +23,7 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 def function_attribute(machine: Machine, value: Object, name: str) -> Object:
-    """An attribute of something that can be called, and is no class."""
+    """Return an attribute of a callable value that is no class."""
     if isinstance(value, Partial):
         if name == "func":
             return value.function
@@ -31,10 +31,10 @@ def function_attribute(machine: Machine, value: Object, name: str) -> Object:
             return tuple(value.arguments)
         if name == "keywords":
             return DictObject(dict(value.keywords), machine.tick())
-    if isinstance(value, Function) and name in value.defaults and name in ("__wrapped__", "__name__"):
-        return value.defaults[name]
-    if isinstance(value, Function) and name == "__name__" and value.defaults.get(name, MISSING) is not MISSING:
-        return value.defaults[name]
+    if isinstance(value, Function):
+        given: Object = value.fields.get(name, MISSING)
+        if given is not MISSING:
+            return given
     if name in ("__name__", "__qualname__"):
         target = value.function if isinstance(value, Bound) else value
         known = getattr(target, "name", None)
@@ -47,7 +47,7 @@ def function_attribute(machine: Machine, value: Object, name: str) -> Object:
 
 
 def builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
-    """An attribute of a text, a number or a container. Raises Raised where it has none of this name."""
+    """Return an attribute of a text, a number or a container. Raises Raised where it has none of this name."""
     python_type: type = dict if isinstance(value, DictObject) else type(value)
     if isinstance(value, ListObject):
         kinds: dict[str, type] = {"SetObject": set, "IteratorObject": type(iter(()))}
@@ -64,13 +64,14 @@ def builtin_attribute(machine: Machine, value: Object, name: str) -> Object:
     return Bound(name, value)
 
 
+_ENTRIES = frozenset(("__getitem__", "__setitem__", "__delitem__", "__contains__", "__ior__"))
 UNBOUND = {kind.__name__: kind for kind in (dict, list, str, set, tuple, int, float, bytes)}
 
 
 def unbound(machine: Machine, kind: Native, name: str) -> Object:
-    """A method taken from a built-in type: `dict.fromkeys`, `str.upper`."""
+    """Return a method taken from a built-in type: `dict.fromkeys`, `str.upper`."""
     python_type = UNBOUND.get(kind.name.removeprefix("builtins."))
-    if python_type is None or name.startswith("_"):
+    if python_type is None or (name.startswith("_") and name not in _ENTRIES):
         return machine.unknown(name)
     if not hasattr(python_type, name):
         raise Raised("AttributeError", f"type object '{python_type.__name__}' has no attribute '{name}'")

@@ -32,14 +32,16 @@ _PARAMETERS = ("model", "data", "trainer", "log", "resume", "optim")
 
 
 def held_by(value: Object) -> tuple[Object, ...]:
-    """What a task holds: a function or a class, what is given to it in order, and whether it is to be called at once.
-    Nothing for what is no task, and where several sides of a condition have made different ones."""
+    """Return the contents of a task: a function or a class, its positional arguments in order, and whether it is to be
+    called at once. Returns nothing for a value that is no task, and where several sides of a condition have made
+    different tasks.
+    """
     found = value.fields.get(TASK) if isinstance(value, Unknown) else None
     return found if isinstance(found, tuple) else ()
 
 
 def class_of(value: Object) -> str:
-    """The name of the class that a task is to make, or of what an object is; "" where that is not known."""
+    """Return the name of the class that a task is to make, or of an object's class; "" where that is not known."""
     made: Any = value
     if isinstance(value, Unknown) and TASK in value.fields:
         made = next(iter(held_by(value)), None)
@@ -51,14 +53,14 @@ def class_of(value: Object) -> str:
 
 
 def keeps_arguments(function: Object) -> bool:
-    """Whether a call makes an object of one of NeMo's classes, its source at hand or not."""
+    """Tell whether a call makes an object of one of NeMo's classes, its source at hand or not."""
     if isinstance(function, External):
         return function.name.startswith(_PACKAGE) and function.name.rpartition(".")[2] in _CLASSES
     return isinstance(function, ClassObject) and function.name in _CLASSES and function.module.name.startswith(_PACKAGE)
 
 
 def trains(function: Object) -> bool:
-    """Whether a function is one of those that train with what they are handed (`llm.pretrain`)."""
+    """Tell whether a function trains with its arguments, as NeMo's `llm.pretrain` does."""
     if isinstance(function, External):
         package, _, name = function.name.rpartition(".")
     elif isinstance(function, Function):
@@ -71,7 +73,7 @@ def trains(function: Object) -> bool:
 def task(
     machine: Machine, held: tuple[Object, ...], keywords: Mapping[str, Object], node: Any, frame: Frame
 ) -> Unknown:
-    """What holds a function or a class, and the arguments for it as attributes. `held` as TASK has it."""
+    """Make a task: a value that holds a function or a class, with its arguments as attributes. `held` is as in TASK."""
     made = machine.unknown("task", not_none=True)
     made.fields[TASK] = held
     made.writes[TASK] = machine.note(node, frame, None, "default", None, None)
@@ -91,13 +93,13 @@ def task(
 def run_of(
     machine: Machine, function: Object, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Unknown:
-    """What a function that trains is handed, as one configuration."""
+    """Return the arguments of a function that trains, as one configuration."""
     named = dict(zip(_PARAMETERS, arguments, strict=False)) | keywords
     return task(machine, (function, False), named, node, frame)
 
 
 def strategy_of(value: Object) -> Object:
-    """The strategy of a configuration, or of a trainer; None where there is none."""
+    """Return the strategy of a configuration, or of a trainer; None where there is none."""
     if not isinstance(value, Unknown):
         return None
     trainer = value.fields.get("trainer", value if class_of(value) == TRAINER else None)
@@ -105,14 +107,14 @@ def strategy_of(value: Object) -> Object:
 
 
 def is_run(value: Object) -> bool:
-    """Whether a value configures a run: what it holds leads to a strategy for Megatron."""
+    """Tell whether a value configures a run: its contents lead to a strategy for Megatron."""
     if type(value) is not Unknown or TASK not in value.fields:
         return False
     return class_of(value) == STRATEGY or class_of(strategy_of(value)) == STRATEGY
 
 
 def changes_run(value: Object) -> bool:
-    """Whether the strategy of an unknown object was written to: a run that is configured elsewhere."""
+    """Tell whether the strategy of an unknown object was written to: a run that is configured elsewhere."""
     if type(value) is not Unknown or not isinstance(value.fields.get("trainer"), Unknown):
         return False
     strategy = strategy_of(value)
@@ -123,5 +125,5 @@ def changes_run(value: Object) -> bool:
 
 
 def configures_run(value: Object) -> bool:
-    """Whether a value is a configuration of NeMo, whole or in part."""
+    """Tell whether a value is a configuration of NeMo, whole or in part."""
     return is_run(value) or changes_run(value)

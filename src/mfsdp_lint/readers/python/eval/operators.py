@@ -7,11 +7,13 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from mfsdp_lint.readers.python.eval import standard_objects
 from mfsdp_lint.readers.python.eval.containers import absorbed
 from mfsdp_lint.readers.python.eval.path_objects import make_path
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.variables import copied_environment, is_environment
 from mfsdp_lint.readers.python.values.classes import plain
 from mfsdp_lint.readers.python.values.limits import LONGEST_LIST, is_small, is_wide
 from mfsdp_lint.readers.python.values.objects import (
@@ -22,6 +24,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     PathObject,
     SetObject,
+    StandardObject,
 )
 
 BIG = 1_000_000
@@ -45,10 +48,12 @@ BINARY: dict[type, Callable[[Any, Any], Any]] = {
 
 
 def binary(machine: Machine, kind: type, left: Object, right: Object) -> Object:
-    """`left <operator> right`."""
+    """Evaluate `left <operator> right`."""
     left, right = plain(machine.settle(left)), plain(machine.settle(right))
     if isinstance(left, Choice) or isinstance(right, Choice):
         return _binary_over(machine, kind, left, right)
+    if StandardObject in (type(left), type(right)):
+        return standard_objects.operated(machine, kind, left, right)
     if kind is ast.Div and (type(left) is PathObject or type(right) is PathObject):
         return make_path(machine, [left, right])
     if isinstance(left, ListObject) and not isinstance(left, SetObject):
@@ -62,6 +67,8 @@ def binary(machine: Machine, kind: type, left: Object, right: Object) -> Object:
         return _list_operation(machine, kind, right, left)
     if isinstance(left, SetObject) and isinstance(right, SetObject):
         return _set_operation(machine, kind, left, right)
+    if kind is ast.BitOr and (is_environment(left) or is_environment(right)):
+        left, right = (copied_environment(machine) if is_environment(each) else each for each in (left, right))
     if isinstance(left, DictObject) and isinstance(right, DictObject) and kind is ast.BitOr:
         merged = DictObject(absorbed(machine, left.fields, right), machine.tick())
         merged.writes = {**left.writes, **right.writes}

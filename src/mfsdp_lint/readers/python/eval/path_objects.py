@@ -18,7 +18,7 @@ MOST_PARENTS = 16
 
 
 def make_path(machine: Machine, parts: list[Object]) -> Object:
-    """`Path(*parts)`; unknown where one of them is."""
+    """Return `Path(*parts)`; unknown where one of the parts is unknown."""
     known = [text_of_path(machine.settle(part)) for part in parts]
     texts = [text for text in known if text is not None]
     if len(texts) < len(known):
@@ -30,12 +30,12 @@ def make_path(machine: Machine, parts: list[Object]) -> Object:
 
 
 def text_of_path(value: Object) -> str | None:
-    """The text of a path or of a string; None where it is neither, or not known."""
+    """Return the text of a path or of a string; None where it is neither, or not known."""
     return value.path if type(value) is PathObject else value if isinstance(value, str) else None
 
 
 def path_attribute(machine: Machine, value: PathObject, name: str) -> Object:
-    """`path.name`; MISSING where nothing is known of that."""
+    """Return `path.name`; MISSING where nothing is known of it."""
     part = _PARTS.get(name)
     if part is not None:
         return part(machine, value.path)

@@ -25,7 +25,7 @@ NOT_IMPLEMENTED = External("NotImplemented")
 
 
 def special(machine: Machine, value: Object, name: str) -> Function | None:
-    """The special method that the class of an object defines in the program."""
+    """Return the special method that the class of an object defines in the program; None if there is none."""
     if isinstance(value, (Instance, EnumMember)) and isinstance(value.cls, ClassObject):
         found = lookup(machine, value.cls, name)[0]
         return found if isinstance(found, Function) else None
@@ -33,14 +33,14 @@ def special(machine: Machine, value: Object, name: str) -> Function | None:
 
 
 def has_hidden(machine: Machine, value: Object) -> bool:
-    """Whether an object may have special methods that are out of sight."""
+    """Tell whether an object may have special methods that are out of sight."""
     return isinstance(value, Instance) and (not isinstance(value.cls, ClassObject) or opaque(machine, value.cls))
 
 
 def operated(
     machine: Machine, kind: type, left: Object, right: Object, node: Any, frame: Frame, *, in_place: bool = False
 ) -> Object:
-    """`left <operator> right` by the special methods of either; MISSING where neither has one."""
+    """Evaluate `left <operator> right` by the special methods of either; MISSING where neither has one."""
     name = ARITHMETIC.get(kind.__name__, "")
     asked = [(left, f"__{name}__", right), (right, f"__r{name}__", left)]
     if in_place:
@@ -49,7 +49,7 @@ def operated(
 
 
 def ordered(machine: Machine, kind: type, left: Object, right: Object, node: Any, frame: Frame) -> Object:
-    """`left < right` and the like by the special methods of either; MISSING where neither has one."""
+    """Evaluate `left < right` and the like by the special methods of either; MISSING where neither has one."""
     if kind.__name__ not in ORDER:
         return MISSING
     name, mirrored = ORDER[kind.__name__]
@@ -72,6 +72,6 @@ def _first(machine: Machine, asked: list[tuple[Object, str, Object]], node: Any,
 
 
 def called(machine: Machine, value: Object, name: str, node: Any, frame: Frame) -> Object:
-    """What a special method without arguments gives; MISSING where the program does not define it."""
+    """Return the result of a special method without arguments; MISSING where the program does not define it."""
     method = special(machine, value, name)
     return MISSING if method is None else call(machine, method, [value], {}, node, frame)

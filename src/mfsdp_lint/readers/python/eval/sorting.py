@@ -14,7 +14,7 @@ from mfsdp_lint.readers.python.values.objects import Object, is_constant, is_sym
 
 
 def sort(machine: Machine, items: list[Object], keywords: dict[str, Object], frame: Frame) -> list[Object] | None:
-    """The elements in order, None where the order is not known."""
+    """Sort the elements; None where the order is not known."""
     key = keywords.get("key")
     given = items if key is None else [call(machine, key, [item], {}, None, frame) for item in items]
     keys = list(map(machine.settle, given))

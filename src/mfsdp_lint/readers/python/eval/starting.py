@@ -10,14 +10,13 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.eval.launching import is_configuration, is_launcher
+from mfsdp_lint.readers.python.eval.meaning import meant
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.generators import Coroutine
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     Bound,
     DictObject,
@@ -45,7 +44,7 @@ def launch_what_is_started(
 
 
 def may_launch(machine: Machine, value: Object) -> bool:
-    """Whether calling a value may launch something, by what its text names."""
+    """Tell whether calling a value may launch something, judged by the names in its text."""
     match value:
         case Partial(function=function) | Bound(function=function):
             return may_launch(machine, function)
@@ -63,32 +62,18 @@ def may_launch(machine: Machine, value: Object) -> bool:
 
 
 def _named(machine: Machine, function: Function) -> Iterator[Object]:
-    """What a function's text names of its module and of the functions around it."""
-    if function.module.upstream is not None or not function.module.asked_for:
+    """Yield the values that a function's text names: those of its module and of the functions around it."""
+    if not function.module.is_own:
         return
     for node in ast.walk(function.node):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            yield _found(machine, function, node.id)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            owner = _found(machine, function, node.value.id)
-            if isinstance(owner, Module):
-                yield resolve_global(machine, owner, node.attr)
-
-
-def _found(machine: Machine, function: Function, name: str) -> Object:
-    here: Frame | None = function.closure
-    while here is not None:
-        if name in here.fields:
-            found: Object = here.fields[name]
-            return found
-        here = here.enclosing
-    return resolve_global(machine, function.module, name)
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            yield meant(machine, function.module, node, function)
 
 
 def _arguments(
     machine: Machine, others: list[Object], named: dict[str, Object]
 ) -> Iterator[tuple[list[Object], dict[str, Object]]]:
-    """What it may be started with: `args` and `kwargs`, the rest of what is given, or nothing; perhaps after a rank."""
+    """Yield possible arguments of a start: `args` and `kwargs`, the rest of those given, none; perhaps after a rank."""
     packed = [value for value in (*others, *named.values()) if isinstance(value, (tuple, ListObject))]
     packed_names = [value for value in (*others, *named.values()) if isinstance(value, DictObject)]
     for each in packed:
@@ -104,7 +89,7 @@ def _arguments(
 def _starts(
     machine: Machine, value: Object, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> bool:
-    """Whether a call gets as far as to launch something; that is all that is left of it."""
+    """Tell whether a call gets as far as to launch something; only its launches are kept."""
     path = machine.path
     mark, before = len(path.journal), path.launches.all
     path.trial += 1

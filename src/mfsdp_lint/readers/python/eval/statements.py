@@ -18,6 +18,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.nodes import RUNNERS, Signal, evaluate, run_block
 from mfsdp_lint.readers.python.state.outcomes import CannotJoin
 from mfsdp_lint.readers.python.state.outline import Unread, Unreadable
+from mfsdp_lint.readers.python.state.texts import Text
 from mfsdp_lint.readers.python.values.frames import Frame
 
 
@@ -29,7 +30,7 @@ def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> Signal:
 
 def _return(machine: Machine, node: ast.Return, frame: Frame) -> Signal:
     value = None if node.value is None else evaluate(machine, node.value, frame)
-    machine.returned = None if node.value is None else (frame.node, node.value, frame)
+    machine.returned = None if node.value is None else (frame.node, Text(node.value, frame))
     return ("return", value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.containers import any_of, some_of
@@ -11,9 +12,10 @@ from mfsdp_lint.readers.python.state.effects import calls_nothing, changes_nothi
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.looking import only_looks
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.frames import Frame, told_at
 from mfsdp_lint.readers.python.values.identity import is_object
 from mfsdp_lint.readers.python.values.markers import CONFIGURATION
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     Bound,
     DictObject,
@@ -21,6 +23,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Partial,
+    Place,
     Unknown,
 )
 
@@ -34,43 +37,67 @@ def unfollowed(
     frame: Frame,
     *,
     named: bool = True,
+    blamed: bool = True,
 ) -> Object:
-    """A call whose code is not at hand: its result is unknown, and so is everything it may have changed.
+    """Treat a call whose code is not at hand: its result is unknown, and so is everything it may have changed.
 
-    `named` says that `name` is the dotted name of what is called, and not only a text for it.
+    `named` says that `name` is the dotted name of the called value, and not only a text for it. `blamed` says that the
+    call is the obstacle; it is not where the called value comes from an argument.
     """
     machine.unfollowed += 1
     machine.doubts += 1
     given = [*arguments, *keywords.values()]
     picked = _picked(machine, given)
     launch_what_is_started(machine, arguments, keywords, node, frame)
+    obstacle = call_at(name, node, frame) if blamed else None
     result = machine.unknown(f"{name}()")
+    result.obstacle = obstacle
     called = [value for value in given if isinstance(value, (Function, Bound, Partial))]
     if not (named and changes_nothing(name)):
         if hand_over(machine, given, node, frame):
             result.fields[CONFIGURATION] = True
-        forget(machine, given, node, frame)
+        forget(machine, given, node, frame, obstacle)
     elif not (calls_nothing(name) or all(map(only_looks, called))):
         # They may be called with all that is given.
-        forget(machine, given, node, frame)
+        forget(machine, given, node, frame, obstacle)
     elif not calls_nothing(name):
         for value in called:
             havoc(machine, value)
     return any_of(machine, [*picked, result]) if picked else result
 
 
-def forget(machine: Machine, values: list[Object], node: Any, frame: Frame) -> None:
+_OF_UPSTREAM = frozenset(("megatron", "transformers", "huggingface_hub"))
+"""What the run itself brings along: upstream's code, and the numbers of models. Nobody writes these into a recipe."""
+
+
+def call_at(name: str, node: Any, frame: Frame) -> Place | None:
+    """Return a call that is not followed, as the obstacle to a value; None for a call of upstream or in its code."""
+    if name.partition(".")[0] in _OF_UPSTREAM:
+        return None
+    node, _, frame = told_at(node, None, frame)
+    if is_upstream(frame.module) or not isinstance(node, ast.Call):
+        return None
+    return frame.module, node, frame.function
+
+
+def is_upstream(module: Module) -> bool:
+    """Tell whether a module is upstream's, and nobody asked to have it checked."""
+    return module.upstream is not None or (module.name.partition(".")[0] in _OF_UPSTREAM and not module.asked_for)
+
+
+def forget(machine: Machine, values: list[Object], node: Any, frame: Frame, obstacle: Place | None = None) -> None:
     """Forget what all these hold, and remember what call it was that may have changed it."""
     if machine.tracing:
         machine.suspect = machine.note(node, frame, None, "unfollowed", None, None)
     seen: set[int] = set()
+    outer, machine.obstacle = machine.obstacle, obstacle
     for value in values:
         havoc(machine, value, seen)
-    machine.suspect = None
+    machine.suspect, machine.obstacle = None, outer
 
 
 def _picked(machine: Machine, values: list[Object]) -> list[Object]:
-    """What a function may pick of the objects in the lists that it is given: one of them, or some."""
+    """List the objects that a function may pick from the lists that it is given: one of them, or some."""
     found: list[Object] = []
     for value in values:
         items = tuple(value.fields.values()) if isinstance(value, DictObject) else value

@@ -1,7 +1,7 @@
-"""What the standard library does, written in Python: the evaluator follows it like any other function.
+"""Models of the standard library, written in Python: the evaluator follows them like any other function.
 
-`library/written` has a file for each module. It says what a function does to what it is given, and in which order it
-calls what it is handed; not how it does that fast. Nobody imports these files.
+`library/written` has a file for each module. It gives a function's effects on its arguments, and the order in which it
+calls the functions among them, but not its ways of being fast. Nobody imports these files.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
+from mfsdp_lint.core import files
 from mfsdp_lint.readers.python.eval import classes
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -28,11 +29,18 @@ SAME_AS = {
 }
 """Modules that offer what another one has."""
 
+OF_TYPING = {
+    f"typing.{name}": f"collections.abc.{name}"
+    for name in ("Mapping", "MutableMapping", "Sequence", "MutableSequence", "Set", "MutableSet")
+}
+"""Classes that `typing` offers under a name of its own."""
+
 
 def written(machine: Machine, name: str) -> Object:
-    """The function or class with this dotted name (`itertools.chain.from_iterable` is written `chain_from_iterable`);
-    MISSING where nobody wrote down what it does.
+    """Return the function or class with this dotted name (`itertools.chain.from_iterable` is written
+    `chain_from_iterable`); MISSING where nobody wrote a model of it.
     """
+    name = OF_TYPING.get(name, name)
     key = ("written", name)
     if key not in machine.memo:
         machine.memo[key] = _find(machine, name)
@@ -66,7 +74,7 @@ def _module(machine: Machine, name: str, tree: ast.Module) -> Module:
 @cache
 def _parsed(name: str) -> ast.Module | None:
     path = WRITTEN.joinpath(*name.split(".")).with_suffix(".py")
-    return ast.parse(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return ast.parse(files.read(path)) if path.is_file() else None
 
 
 classes.WRITTEN[0] = written

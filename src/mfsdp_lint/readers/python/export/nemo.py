@@ -38,7 +38,7 @@ _LISTED = ("plugins", "callbacks")
 
 
 def tree_of_run(spans: Spans, root: Object) -> Section:
-    """A run as a tree. It is open where the strategy, or its DDP, may hold more than is seen."""
+    """Return a run as a tree. It is open where the strategy, or its DDP, may hold more than is seen."""
     whole = _section(spans, root)
     if class_of(root) == STRATEGY:
         whole = Section({"trainer": Section({"strategy": whole})}, whole.origin, whole.open)
@@ -52,13 +52,13 @@ def tree_of_run(spans: Spans, root: Object) -> Section:
 
 
 def _made(spans: Spans, value: Object) -> Origin | None:
-    """The call that made a task."""
+    """Return the call that made a task."""
     write = value.writes.get(TASK) if isinstance(value, Unknown) else None
     return origin(spans, write) if isinstance(write, Write) else None
 
 
 def _is_closed(value: Object) -> bool:
-    """Whether an object was made in sight, with arguments that are all seen."""
+    """Tell whether an object was made in sight, with arguments that are all seen."""
     return isinstance(value, Unknown) and TASK in value.fields and HAZY not in value.fields
 
 
@@ -73,7 +73,7 @@ def _section(spans: Spans, owner: Object, depth: int = 0) -> Section:
 
 
 def _parts(spans: Spans, owner: Object) -> Iterator[tuple[str, Object, Write | None]]:
-    """What an object was given, and what a class has by itself; what was only asked for is not told."""
+    """Yield the arguments of an object and the defaults of its class; attributes that were only read are left out."""
     fields: dict[Any, Any] = getattr(owner, "fields", {})
     writes: dict[Any, Any] = getattr(owner, "writes", {})
     for name, value in fields.items():
@@ -87,14 +87,14 @@ def _parts(spans: Spans, owner: Object) -> Iterator[tuple[str, Object, Write | N
 
 
 def _holds(value: Object) -> bool:
-    """Whether something was written into an unknown object, or into a part of it."""
+    """Tell whether something was written into an unknown object, or into a part of it."""
     return isinstance(value, Unknown) and (
         bool(value.writes) or any(_holds(each) for name, each in value.fields.items() if isinstance(name, str))
     )
 
 
 def _defaults(spans: Spans, owner: Object) -> dict[str, Object]:
-    """What a class gives to the fields that a task for it leaves out."""
+    """Return the values that a class gives to the fields that a task for it leaves out."""
     if not isinstance(owner, Unknown) or not _is_closed(owner):
         return {}
     cls = next(iter(held_by(owner)), None)
@@ -129,7 +129,7 @@ def _tree(spans: Spans, value: Object, write: Write | None, depth: int) -> Tree:
 
 
 def _listed(spans: Spans, value: Object, depth: int) -> Section | None:
-    """Objects by the names of their classes; None where one of them is not known."""
+    """Return objects by the names of their classes; None where the class of one of them is not known."""
     value = spans.machine.settle(value)
     items = value.items if isinstance(value, ListObject) else list(value) if isinstance(value, tuple) else [value]
     names = [class_of(item) for item in items or ()]

@@ -1,11 +1,11 @@
-"""Where a value was written: from records of writes to origins in files."""
+"""Conversion of write records into origins in files."""
 
 from __future__ import annotations
 
 import ast
 from typing import Any, TypeGuard
 
-from mfsdp_lint.core.recipe import Call, How, Origin, Source, Span
+from mfsdp_lint.core.recipe import Call, How, Obstacle, Origin, Source, Span
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import UNKNOWN
 from mfsdp_lint.readers.python.export.plain import plain_value
@@ -23,7 +23,7 @@ class Spans:
         self.origins: dict[int, tuple[Write, Origin | None]] = {}
 
     def of(self, module: Module, node: ast.AST) -> Span:
-        """The span of a node of a module."""
+        """Return the span of a node of a module."""
         line, end_line = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1) or 1
         return Span(
             module.path,
@@ -48,7 +48,7 @@ class Spans:
 
 
 def origin(spans: Spans, write: Write | None) -> Origin | None:
-    """Where a write happened, with the writes it replaced."""
+    """Return the origin of a write, with the writes it replaced."""
     if write is None or not isinstance(write, Write):
         return None
     chain: list[Write] = []
@@ -69,7 +69,7 @@ def origin(spans: Spans, write: Write | None) -> Origin | None:
 
 
 def one_origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | None:
-    """Where one write happened; `earlier` is the origin of what it replaced."""
+    """Return the origin of one write; `earlier` is the origin of the write that it replaced."""
     if isinstance(write.module, Module) and write.node is not None and hasattr(write.node, "lineno"):
         focus = (
             spans.of(write.module, write.focus) if write.focus is not None and hasattr(write.focus, "lineno") else None
@@ -95,6 +95,22 @@ def one_origin(spans: Spans, write: Write, earlier: Origin | None) -> Origin | N
     return earlier
 
 
+_LONGEST_CALL = 60
+
+
+def obstacle(spans: Spans, place: Place, written: Origin | None) -> Obstacle | None:
+    """Describe a call that is not followed; for a variable of the environment, `written` is the origin of its value."""
+    module, node, _ = place
+    if isinstance(node, str):
+        return None if written is None else Obstacle(node, written.point, given=True)
+    if isinstance(node, Origin):
+        return node.obstacle
+    text = ast.unparse(node)
+    if len(text) > _LONGEST_CALL or "\n" in text:
+        text = f"{ast.unparse(node.func)}(…)" if isinstance(node, ast.Call) else f"{text[:_LONGEST_CALL]}…"
+    return Obstacle(text, spans.of(module, node))
+
+
 def _source(spans: Spans, place: Place) -> Source:
     module, node, function = place
     return Source(node.point if isinstance(node, Origin) else spans.of(module, node), function)
@@ -105,7 +121,7 @@ def _is_unknown(value: Object) -> TypeGuard[Unknown]:
 
 
 def _option(value: Object) -> str:
-    """The options of a command line that a value may come from."""
+    """Return the options of a command line that a value may come from."""
     options = value.options if isinstance(value, Choice) else (value,)
     return ", ".join(dict.fromkeys(option.text for option in options if type(option) is Option))
 

@@ -1,4 +1,4 @@
-"""What is known of a value, as recipes have it."""
+"""Knowledge of a value, in the form that recipes have it."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ FUNCTIONS = {"torch.nn.functional.relu", "torch.nn.functional.sigmoid", "torch.n
 
 
 def switch(value: Object) -> Value | None:
-    """None, True or False, which stand for themselves; None for anything else."""
+    """Return None, True or False as a recipe's known value; None for any other value."""
     return _SWITCH[value] if value is None or value is True or value is False else None
 
 
 def plain_value(machine: Machine, value: Object, depth: int = 0) -> Value:
-    """What is known of a value, as recipes have it."""
+    """Return the known part of a value, in the form that recipes have it."""
     if (plain := switch(value)) is not None:
         return plain
     value = machine.settle(value)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
-from mfsdp_lint.core.recipe import Origin, Setting, Settings, Undeclared
+from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Settings, Undeclared
 from mfsdp_lint.core.values import UNKNOWN, Known, Value, join
 from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.iteration import uncertain
-from mfsdp_lint.readers.python.export.origins import Spans, one_origin, origin
+from mfsdp_lint.readers.python.export.origins import Spans, obstacle, one_origin, origin
 from mfsdp_lint.readers.python.export.plain import plain_value, switch
 from mfsdp_lint.readers.python.export.undeclared import undeclared
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -27,6 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Unknown,
     Write,
+    obstacle_of,
 )
 
 ENVIRONMENT = "env."
@@ -38,6 +40,7 @@ class TreeSettings(Settings):
 
     def __init__(self, machine: Machine, root: Object, environment: DictObject, spans: Spans) -> None:
         self._machine = machine
+        self._entry = machine.entry
         self._facts = machine.path.facts
         self._root = root
         self._environment = environment
@@ -53,7 +56,7 @@ class TreeSettings(Settings):
         return self._known[path]
 
     def history(self, path: str) -> list[tuple[str, Origin]]:
-        """Every write that had to do with a setting, in order: of itself, or of a section that it is in.
+        """Return every write that had to do with a setting, in order: of itself, or of a section that it is in.
 
         A section counts where it replaces another, or where nothing else is known to have been written.
         """
@@ -63,23 +66,32 @@ class TreeSettings(Settings):
             found = [(each, self._told(writes[each, order])) for each, order in sorted(writes, key=_order)]
         return [(each, one) for each, one in found if one is not None] or super().history(path)
 
+    def obstacle(self, path: str) -> Obstacle | None:
+        """Return the obstacle that made a setting unknown: that of its own value, or of the section that it is in."""
+        wanted = path
+        if path.startswith(ENVIRONMENT):
+            return None
+        with self._machine.knowing(self._facts):
+            place = self._place(path)
+            found = None if place is None else obstacle_of(place[2])
+            while found is None and path:
+                path = path.rpartition(".")[0]
+                found = obstacle_of(self._section(path))
+        return None if found is None else obstacle(self._spans, found, self.origin(wanted))
+
     def undeclared(self) -> tuple[Undeclared, ...]:
-        """The assignments to names that are no fields."""
+        """Return the writes to names that are no fields."""
         machine = self._machine
         with machine.knowing(self._facts):
-            found = [
-                Undeclared(path, cls.name, fields, where)
-                for path, cls, fields, write in undeclared(machine, self._root)
-                if (where := origin(self._spans, write))
-            ]
-        return tuple(found)
+            program = partial(machine.program_of, self._entry)
+            return tuple(undeclared(machine, self._root, program, lambda write: origin(self._spans, write)))
 
     def _told(self, write: Write) -> Origin | None:
         earlier = write.earlier and one_origin(self._spans, write.earlier, None)
         return one_origin(self._spans, write, earlier)
 
     def differing(self, other: Settings) -> Iterable[str]:
-        """Two configurations are mostly made of the same constants."""
+        """Return the paths that may differ, quickly: two configurations are mostly made of the same constants."""
         if not isinstance(other, TreeSettings):
             return super().differing(other)
         return (*_differing(self._root, other._root, "", set()), *self._variables(), *other._variables())
@@ -90,7 +102,7 @@ class TreeSettings(Settings):
         return iter(self._all)
 
     def written(self) -> Iterable[str]:
-        """Most settings are at their defaults, which is seen without making an origin of each."""
+        """Return the settings that somebody wrote, without an origin of each: most are at their defaults."""
         found: list[str] = []
         _written(self._root, "", set(), found)
         return dict.fromkeys([*found, *self._variables()])
@@ -114,14 +126,14 @@ class TreeSettings(Settings):
             at.facts = now
 
     def value(self, path: str) -> Value:
-        """The value alone, which is what most questions are about; unknown for what is not there."""
+        """Return the value alone, which is the subject of most questions; unknown for a missing setting."""
         found = self._values.get(path)
         if found is None:
             found = self._values[path] = self._switch(path) or self._in_full(path)
         return found
 
     def _switch(self, path: str) -> Value | None:
-        """The value of a field that is None, True or False, as most are: that depends on nothing else."""
+        """Return the value of a field that is None, True or False, as most are: it depends on nothing else."""
         section, _, name = path.rpartition(".")
         owner = self._sections.get(section)
         return switch(owner.fields.get(name, MISSING)) if isinstance(owner, Instance) else None
@@ -149,10 +161,10 @@ class TreeSettings(Settings):
         return Setting(path, plain_value(self._machine, found), self._origin(owner, name))
 
     def _place(self, path: str) -> tuple[Object, str, Object] | None:
-        """The object that a setting is a part of, the name of the part, the part. None where there is none.
+        """Return the object that a setting is a part of, the name of the part, and the part; None where there is none.
 
-        `__class__` is the name of a class.
-        A section that is None has no settings: whoever reads one of it finds nothing.
+        `__class__` is the name of a class. A section that is None has no settings: a reader of such a setting finds
+        nothing.
         """
         section, _, name = path.rpartition(".")
         owner = self._section(section)
@@ -162,14 +174,14 @@ class TreeSettings(Settings):
         return None if found is MISSING else (owner, name, found)
 
     def _section(self, path: str) -> Object:
-        """What settings with this path in front of their names are parts of."""
+        """Return the object whose parts are the settings with this path in front of their names."""
         if path not in self._sections:
             place = self._place(path) if path else ("", "", self._root)
             self._sections[path] = MISSING if place is None else self._machine.settle(place[2])
         return self._sections[path]
 
     def _computed(self, owner: Object, name: str) -> Object:
-        """A property, a class attribute, or what `__getattr__` forwards."""
+        """Return a property, a class attribute, or a value that `__getattr__` forwards; MISSING where reading fails."""
         machine = self._machine
         mark, steps = len(machine.path.journal), machine.path.steps
         machine.path.steps = 0
@@ -205,15 +217,13 @@ class TreeSettings(Settings):
         return origin(self._spans, made)
 
     def _variable(self, path: str, name: str) -> Setting | None:
-        if name in self._environment.writes:
-            value, write = self._environment.fields.get(name, MISSING), self._environment.writes[name]
-            if value is MISSING:
-                return None
-        else:
-            own = _field(self._root, "env_vars")
-            if not isinstance(own, DictObject) or name not in own.fields:
-                return None
+        own = _field(self._root, "env_vars")
+        # (Start-up sets those of the configuration that are not set: head's config.py, `apply_environment_variables`.)
+        value, write = self._environment.fields.get(name, MISSING), self._environment.writes.get(name)
+        if (write is None or value is None) and isinstance(own, DictObject) and name in own.fields:
             value, write = own.fields[name], own.writes.get(name)
+        elif write is None or value is MISSING:
+            return None
         known = plain_value(self._machine, value)
         if uncertain(value):
             known = join([known, UNKNOWN])
@@ -240,7 +250,7 @@ def _order(key: tuple[str, int]) -> int:
 
 
 def _history(owner: Object, parts: list[str], above: str) -> dict[tuple[str, int], Write]:
-    """The writes of a setting below `owner` by path and order, those into sections that were replaced included."""
+    """Return the writes of a setting below `owner` by path and order, including writes into replaced sections."""
     name, rest = parts[0], parts[1:]
     path = above + name
     chain: list[Write] = []
@@ -271,7 +281,7 @@ def _paths(owner: Object, prefix: str, above: set[int]) -> Iterator[str]:
 
 
 def _paths_of(owner: Object, name: str, value: Object, prefix: str, above: set[int]) -> Iterator[str]:
-    """The path of one part of an object, and those below it."""
+    """Yield the path of one part of an object, and the paths below it."""
     path = prefix + name
     if isinstance(value, (Instance, Unknown)) and _has_fields(value):
         if isinstance(value, Instance):
@@ -282,7 +292,7 @@ def _paths_of(owner: Object, name: str, value: Object, prefix: str, above: set[i
 
 
 def _written(owner: Object, prefix: str, above: set[int], found: list[str]) -> None:
-    """Adds the paths of the parts that somebody wrote, instead of their class. As `_paths`, and much faster."""
+    """Add to `found` the paths of the parts that somebody wrote, instead of their class: `_paths`, but much faster."""
     if id(owner) in above or len(above) > _DEEPEST:
         return
     inside = above | {id(owner)}
@@ -303,7 +313,7 @@ def _written(owner: Object, prefix: str, above: set[int], found: list[str]) -> N
 
 
 def _differing(owner: Object, other: Object, prefix: str, above: set[int]) -> Iterator[str]:
-    """The paths below two objects of which it is not plain that both have the same value there."""
+    """Yield the paths below two objects of which it is not plain that both have the same value there."""
     if id(owner) in above and id(other) in above:
         return
     if not (isinstance(owner, Instance) and isinstance(other, Instance)) or len(above) > _DEEPEST:
@@ -331,7 +341,7 @@ def _has_fields(value: Instance | Unknown) -> bool:
 
 
 def class_name(owner: Object) -> str | None:
-    """The dotted name of an object's class, if it is known."""
+    """Return the dotted name of an object's class, if it is known."""
     if isinstance(owner, Instance) and not isinstance(owner.cls, Choice):
         return qualified(owner.cls)
     return None

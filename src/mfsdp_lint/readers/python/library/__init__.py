@@ -1,10 +1,11 @@
-"""What the evaluator knows of Python's built-ins and standard library (and of torch's types): meaning, not code to run.
+"""Models of Python's built-ins and standard library (and of torch's types): meaning, not code to run.
 
 Each model takes (machine, arguments, keywords, node, frame) and gives the call's value; a fresh unknown where that
 depends on the machine the program would run on. A function that is not modelled is a call that is not followed.
 """
 
 from mfsdp_lint.readers.python.library import (
+    answers,
     applications,
     asynchronous,
     command_line,
@@ -22,13 +23,16 @@ from mfsdp_lint.readers.python.library import (
     reductions,
     search_path,
     sequences,
+    signatures,
     standard,
     subprocesses,
     text,
     types,
+    versions,
 )
 
 __all__ = [
+    "answers",
     "applications",
     "asynchronous",
     "command_line",
@@ -46,8 +50,10 @@ __all__ = [
     "reductions",
     "search_path",
     "sequences",
+    "signatures",
     "standard",
     "subprocesses",
     "text",
     "types",
+    "versions",
 ]

@@ -1,7 +1,8 @@
 """Command-line programs made of functions: click, typer, fire (hydra: see hydra.py).
 
-A parameter that comes from the command line is its option's default, as with argparse (see command_line.py); one that
-has no default is not known. Of a launch with words none is known: how these libraries take them is not modelled.
+A parameter that comes from the command line is its option's default, as with argparse (see command_line.py); a
+parameter without a default is unknown. In a launch with words all are unknown: how these libraries take words is not
+modelled.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from mfsdp_lint.readers.python.values.objects import (
 
 @models("click.command", "rich_click.command", "typer.run", "fire.Fire")
 def _program(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    """`@command()` and `@command` make a program of a function; `run(function)` is one that starts at once."""
+    """Model `@command()` and `@command`, which make a program of a function, and `run(function)`, which starts it."""
     name = getattr(node, "func", node)
     starts = getattr(name, "attr", getattr(name, "id", "")) in ("run", "Fire")
     function = arguments[0] if arguments and isinstance(arguments[0], (Function, Partial)) else None
@@ -46,7 +47,7 @@ def _made(function: Object) -> Object:
 
 
 def _started(machine: Machine, function: Object, node: Any, frame: Frame, known: bool = True) -> Object:
-    """The function, called with its options as they are when none is given; unknown ones where some are (`known`)."""
+    """Call the function with the defaults of its options; with unknown values where options are given (not `known`)."""
     known = known and not machine.started_with()
     inner = function.function if isinstance(function, Partial) else function
     given = dict(function.keywords) if isinstance(function, Partial) else {}
@@ -67,7 +68,7 @@ def _started(machine: Machine, function: Object, node: Any, frame: Frame, known:
 
 @models("click.option", "click.argument", "rich_click.option", "rich_click.argument")
 def _option(machine: Machine, names: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
-    """A decorator that gives the function one of its arguments."""
+    """Return a decorator that binds one argument of the function to an option."""
     known = [name for name in names if isinstance(name, str)]
     destination = _destination(known)
 
@@ -86,7 +87,7 @@ def _option(machine: Machine, names: list[Object], options: dict[str, Object], n
 
 
 def _destination(names: list[str]) -> str | None:
-    """The parameter that an option goes to (as in click): a name without dashes, or the first with two."""
+    """Return the parameter that an option goes to (as in click): a name without dashes, or the first with two."""
     plain = [name for name in names if name.isidentifier()]
     if plain:
         return plain[0].lower()
@@ -95,7 +96,7 @@ def _destination(names: list[str]) -> str | None:
 
 
 def click_option(machine: Machine, names: list[str], options: dict[str, Object]) -> Object:
-    """What an option of click gives when nobody gives it."""
+    """Return the value of a click option that the command line does not give."""
     text = next((name for name in names if name.startswith("--")), names[0] if names else "").partition("/")[0]
     is_argument = not text.startswith("-")
     if "**" in options or {"prompt", "callback", "cls"} & options.keys():

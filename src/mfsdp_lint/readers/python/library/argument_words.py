@@ -1,4 +1,4 @@
-"""How argparse takes the words of a command line: which of them go to which option.
+"""Assignment of the words of a command line to options, as argparse does it.
 
 After `_parse_known_args` of CPython 3.12.
 """
@@ -19,7 +19,7 @@ _NEGATIVE = re.compile(r"-\d+$|-\d*\.\d+$")
 
 
 class NotFollowed(Exception):
-    """What the words come to cannot be told."""
+    """A command line whose words cannot be assigned to options with certainty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ class Use:
 
 @dataclass(slots=True)
 class Taken:
-    """What the words come to: the uses in their order, and the words that nothing takes."""
+    """The uses that were read from the words, in their order, and the words that nothing takes."""
 
     uses: list[Use] = field(default_factory=list)
     rest: list[GivenWord] = field(default_factory=list)
 
 
 def take(specs: Sequence[Spec], words: Sequence[GivenWord], abbreviated: bool = True) -> Taken:
-    """Gives each word to an option or argument. Raises NotFollowed, and Raised where argparse refuses them."""
+    """Give each word to an option or argument. Raises NotFollowed, and Raised where argparse refuses them."""
     return _Taking(specs, words, abbreviated).all()
 
 
@@ -85,7 +85,7 @@ class _Taking:
         return self.taken
 
     def _is_argument(self, at: int) -> bool:
-        """Whether a word is no option, known or not (`_parse_optional`)."""
+        """Tell whether a word is no option, known or not (`_parse_optional`)."""
         text = self.words[at].text
         if any(word.text == "--" for word in self.words[:at]) or not text.startswith("-") or text == "-":
             return True
@@ -95,7 +95,7 @@ class _Taking:
         return bool(numbers) or " " in text
 
     def _named(self, word: GivenWord) -> tuple[Spec, str, GivenWord | None] | None:
-        """The option that a word names, and the value within the word."""
+        """Return the option that a word names, and the value within the word."""
         name, equals, _ = word.text.partition("=")
         if HOLE in name:
             raise NotFollowed
@@ -133,7 +133,7 @@ class _Taking:
             self.at += 1
 
     def _is_one(self, word: GivenWord, number: Number) -> None:
-        """A word that may be several is one where exactly one is waited for. Raises NotFollowed elsewhere."""
+        """Check that a word that may be several fills a single place. Raises NotFollowed where it does not."""
         if word.several and number is not None:
             raise NotFollowed
 
@@ -141,7 +141,7 @@ class _Taking:
         return self.words[at].text != "--" and self._is_argument(at)
 
     def _arguments(self) -> None:
-        """The next words that are no options: positional arguments take them, in their order."""
+        """Give the next words that are no options to the positional arguments, in their order."""
         if self.positional and self.began and self.positional[0].number in ("*", "?", "..."):
             raise NotFollowed  # releases of Python differ in whether the words before were all that it takes
         self.began = True
@@ -157,5 +157,5 @@ class _Taking:
 
 
 def _cut(word: GivenWord, start: int) -> GivenWord:
-    """The part of a word behind an offset."""
+    """Return the part of a word behind an offset."""
     return replace(word, text=word.text[start:])

@@ -1,4 +1,4 @@
-"""asyncio: what runs a coroutine, runs it at once and to its end."""
+"""Models of asyncio: a coroutine runs at once and to its end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _run(machine: Machine, arguments: list[Object], keywords: dict[str, Object],
 
 @models("asyncio.wait_for", "asyncio.shield", "asyncio.create_task", "asyncio.ensure_future")
 def _same(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    """Awaiting what these give is awaiting what they are given; a task runs in any case, and does so at once."""
+    """Return the coroutine that the call is given, with its result: a task runs at once, awaited or not."""
     first = arguments[0] if arguments else None
     if isinstance(first, Coroutine):
         first.result()

@@ -2,6 +2,8 @@
 
 A value that comes from an option is the option's default; the command line may change it, which the value knows
 (objects.Option). Where the command line is known, the value knows the word that says it.
+
+Values of argparse's options where the command line is known.
 """
 
 from __future__ import annotations
@@ -10,11 +12,15 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from mfsdp_lint.readers.python.library.argument_values import declaration, from_words, words_given
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.readers.given_words import GivenWord
+from mfsdp_lint.readers.python.library.argument_words import NotFollowed, Number, Spec, Use, take
+from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
-from mfsdp_lint.readers.python.state.started import words
-from mfsdp_lint.readers.python.state.texts import Text, behind
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.started import word, word_of, words
+from mfsdp_lint.readers.python.state.texts import LOOKS, Text, behind, place
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY, OPTIONS, SPECS, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
@@ -28,6 +34,105 @@ from mfsdp_lint.readers.python.values.objects import (
     Option,
     Unknown,
 )
+
+_WITHOUT_WORDS = ("store_true", "store_false", "store_const", "append_const", "count", "help", "version")
+_KNOWN = (*_WITHOUT_WORDS, "store", "append", "extend")
+_EITHER = "argparse.BooleanOptionalAction"
+_NUMBERS = {"argparse.REMAINDER": "...", "argparse.PARSER": "+"}
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """An option as `add_argument` declares it: how it takes words, and how it turns them into a value."""
+
+    spec: Spec
+    type: Object
+    const: Object
+
+
+def declaration(names: list[Object], options: dict[str, Object], destination: str) -> Declaration | None:
+    """Return the declaration of an option; None where the evaluator does not follow it."""
+    texts = tuple(name for name in names if isinstance(name, str) and name.startswith("-"))
+    action = options.get("action", "store")
+    action = _EITHER if getattr(action, "name", "") == _EITHER else action
+    number = options.get("nargs")
+    number = _NUMBERS.get(getattr(number, "name", ""), number)
+    if "**" in options or action not in (*_KNOWN, _EITHER) or not isinstance(number, (int, str, type(None))):
+        return None
+    if action == _EITHER:
+        texts += tuple(f"--no-{name[2:]}" for name in texts if name.startswith("--"))
+    taken: Number = 0 if action in (*_WITHOUT_WORDS, _EITHER) else number
+    return Declaration(Spec(texts, destination, taken, str(action)), options.get("type"), options.get("const"))
+
+
+def words_given(machine: Machine, given: list[Object]) -> tuple[GivenWord, ...] | None:
+    """Return the words that a parser reads: the command line's, or those of a list. None where they are not known."""
+    if not given or given[0] is None:
+        return machine.started_with()
+    items = given[0].items if isinstance(given[0], ListObject) else None
+    found = tuple(map(word_of, items or ()))
+    return tuple(each for each in found if each is not None) if items and None not in found else None
+
+
+def from_words(
+    machine: Machine, specs: DictObject, said: tuple[GivenWord, ...], abbreviated: bool, node: Any, frame: Frame
+) -> tuple[dict[str, Object], list[GivenWord]] | None:
+    """Return the values of the given options, by their attributes, and the words that no option takes.
+
+    Return None where the words cannot be assigned to options. Raises Raised where argparse refuses the words.
+    """
+    every: dict[Any, Any] = specs.fields
+    declared: dict[Spec, Declaration] = {each.spec: each for each in every.values()}
+    try:
+        taken = take(list(declared), said, abbreviated)
+    except NotFollowed:
+        return None
+    values: dict[str, Object] = {}
+    for use in taken.uses:
+        place = use.spec.destination
+        values[place] = _value(machine, declared[use.spec], use, values.get(place, MISSING), node, frame)
+    return values, taken.rest
+
+
+def _value(machine: Machine, declared: Declaration, use: Use, former: Object, node: Any, frame: Frame) -> Object:
+    match use.spec.action:
+        case "store_true":
+            return _flag(machine, use, True, frame)
+        case "store_false":
+            return _flag(machine, use, False, frame)
+        case action if action == _EITHER:
+            return _flag(machine, use, not use.name.startswith("--no-"), frame)
+        case "store_const":
+            return declared.const
+        case "store":
+            made = [_converted(machine, declared.type, each, node, frame) for each in use.words]
+            if use.spec.number in (None, "?"):
+                return made[0] if made else declared.const
+            return ListObject(made, machine.tick())
+        case "append" | "extend" if use.spec.action == "extend" or use.spec.number is None:
+            made = [_converted(machine, declared.type, each, node, frame) for each in use.words]
+            before = former.items if isinstance(former, ListObject) and former.items is not None else []
+            return ListObject([*before, *made], machine.tick())
+    return machine.unknown(use.name)
+
+
+def _flag(machine: Machine, use: Use, value: bool, frame: Frame) -> Object:
+    return value if use.flag is None else word(machine, use.flag, frame, value)
+
+
+def _converted(machine: Machine, kind: Object, said: GivenWord, node: Any, frame: Frame) -> Object:
+    """Convert a word with the option's type."""
+    plain = word(machine, said, frame)
+    if kind is None or said.known is None or getattr(kind, "name", "") == "builtins.str":
+        return plain
+    try:
+        made = machine.settle(call(machine, kind, [said.known], {}, node, frame))
+    except Raised as error:
+        if error.name in ("ValueError", "TypeError", "ArgumentTypeError"):
+            raise Raised("SystemExit", f"invalid value: {said.known!r}") from None
+        raise
+    return word(machine, said, frame, made) if isinstance(made, CONSTANTS) and made is not None else made
+
 
 WITHOUT_VALUE = {"store_true": False, "store_false": True}
 NOT_STORED = {"help", "version"}
@@ -46,7 +151,7 @@ def _parser(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
 
 
 def _inherit(machine: Machine, defaults: DictObject, specs: DictObject, keywords: dict[str, Object]) -> None:
-    """What a parser has from its `parents`, which several commands may share."""
+    """Copy the options of a parser's `parents`, which several commands may share."""
     for parent in getattr(keywords.get("parents"), "items", None) or ():
         theirs = parent.fields.get(OPTIONS) if isinstance(parent, Unknown) else None
         if not isinstance(theirs, DictObject):
@@ -71,11 +176,10 @@ def _adding_to(
     one_of: bool = False,
     abbreviated: bool = True,
 ) -> Unknown:
-    """A parser, or a group of one, whose options go into `defaults`, and how they take words into `specs`. What else
-    it can do is not known.
+    """Make a parser, or a group of one: it puts its options into `defaults` and their declarations into `specs`.
 
-    The options of a `command`, one of several, are there where it is the one that is given. `one_of` the options must
-    be given: which one is not known.
+    Other methods of the parser are unknown. The options of a `command`, one of several, exist only where that command
+    is given. With `one_of`, one of the group's options must be given: it is not known which.
     """
 
     def group(machine: Machine, _: list[Object], options: dict[str, Object], node: Any, frame: Frame) -> Object:
@@ -170,7 +274,7 @@ def _adding_to(
 
 
 def _destination(names: list[Object], options: dict[str, Object]) -> str | None:
-    """The attribute that an option is stored under, as argparse derives it (CPython's `_get_optional_kwargs`)."""
+    """Return the attribute that argparse stores an option under (CPython's `_get_optional_kwargs`)."""
     if isinstance(options.get("dest"), str):
         return str(options["dest"])
     known = [name for name in names if isinstance(name, str)]
@@ -181,7 +285,7 @@ def _destination(names: list[Object], options: dict[str, Object]) -> str | None:
 
 
 def _option(machine: Machine, names: list[Object], options: dict[str, Object]) -> Object:
-    """What an option gives: something that the evaluator cannot tell from its default, and that knows its name."""
+    """Return an option's value: an Option knows its name, and the evaluator treats it like its default."""
     known = [name for name in names if isinstance(name, str)]
     text = next((name for name in known if name.startswith("--")), known[0] if known else "")
     if "**" in options or options.get("required") is True or options.get("default") == SUPPRESS:
@@ -202,19 +306,21 @@ def _option(machine: Machine, names: list[Object], options: dict[str, Object]) -
 
 
 def said_in(machine: Machine, option: Object, keyword: str, node: Any, frame: Frame, first: bool = False) -> Object:
-    """An option that knows where its default is written: the argument of this name, or the whole call.
+    """Make an option know where its default is written: the argument of this name, or the whole call.
 
     With `first`, the first positional argument can give it as well.
     """
     if isinstance(option, Option) and isinstance(node, ast.Call):
         whole = node.args[0] if first and node.args else node
         argument = next((each for each in node.keywords if each.arg == keyword), whole)
-        option.said = behind(machine, Text(argument, frame))[-1]
+        machine.looks = LOOKS
+        text = Text(argument, frame)
+        option.said = place(text) if argument is node else behind(machine, text)[-1]
     return option
 
 
 def _shared(machine: Machine, former: Object, option: Object) -> Object:
-    """Of several options for one attribute, the first gives the default (CPython's `parse_known_args`)."""
+    """Join several options for one attribute: the first gives the default (CPython's `parse_known_args`)."""
     if not isinstance(former, Option) or not isinstance(option, Option):
         return option if former is MISSING else former
     return Option(machine.tick(), f"{former.text}, {option.text}", former.default, former.not_none, former.said)

@@ -1,4 +1,4 @@
-"""The simplest kind of model: one that computes on constants."""
+"""Models that compute on constants, the simplest kind."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 def settled(machine: Machine, arguments: list[Object]) -> list[Object]:
-    """The arguments as far as they were decided on this path."""
+    """Settle the arguments as far as they were decided on this path."""
     return [machine.settle(argument) for argument in arguments]
 
 
 def computes(function: Callable[..., Any]) -> Model:
-    """A model that computes on constants and knows nothing else."""
+    """Return a model that computes on constants and knows nothing else."""
 
     def model(
         machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame

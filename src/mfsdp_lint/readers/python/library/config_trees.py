@@ -1,13 +1,14 @@
 """OmegaConf's configurations as trees of entries: made from objects, merged, changed, and applied to objects.
 
-An entry that somebody changed has a write; what nobody changed is what it was where the tree was made from.
+A changed entry has a write; any other entry has the value of the object that the tree was made from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
 from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_of, opaque
@@ -16,12 +17,12 @@ from mfsdp_lint.readers.python.eval.iteration import uncertain
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.dtypes import DTYPES
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import identical
-from mfsdp_lint.readers.python.values.markers import HAZY, WHOLE
+from mfsdp_lint.readers.python.values.markers import HAZY, LACKED, WHOLE
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     Choice,
@@ -29,6 +30,7 @@ from mfsdp_lint.readers.python.values.objects import (
     DictObject,
     External,
     Instance,
+    Lacked,
     ListObject,
     Object,
     Unknown,
@@ -37,26 +39,26 @@ from mfsdp_lint.readers.python.values.objects import (
 
 
 def make_tree(machine: Machine, text: str = "config") -> ConfigTree:
-    """An empty tree."""
+    """Make an empty tree."""
     made = ConfigTree(machine.tick(), text, True)
     made.fields[WHOLE] = True
     return made
 
 
 def is_whole(tree: Object) -> bool:
-    """Whether all entries of a tree, or of a dictionary, are known."""
+    """Tell whether all entries of a tree, or of a dictionary, are known."""
     if isinstance(tree, ConfigTree):
         return tree.fields.get(WHOLE) is True
     return isinstance(tree, DictObject) and not tree.writes.get(HAZY)
 
 
 def entries(tree: ConfigTree | DictObject) -> list[tuple[str, Object]]:
-    """The entries of a tree or dictionary."""
+    """Return the entries of a tree or dictionary."""
     return [(key, value) for key, value in tree.fields.items() if isinstance(key, str)]
 
 
 def tree_of(machine: Machine, value: Object, text: str = "config") -> Object:
-    """A dataclass object, or a dictionary, as a tree; anything else as it is."""
+    """Turn a dataclass object, or a dictionary, into a tree; return anything else as it is."""
     value = machine.settle(value)
     if _is_open(value):
         return machine.unknown(text)
@@ -82,19 +84,19 @@ def tree_of(machine: Machine, value: Object, text: str = "config") -> Object:
 
 
 def _classes(value: Instance) -> Sequence[ClassObject]:
-    """The classes that an object may be of; none where one of them is not known."""
+    """Return the classes that an object may be of; none where one of them is not known."""
     options = value.cls.options if isinstance(value.cls, Choice) else (value.cls,)
     classes = [each for each in options if isinstance(each, ClassObject)]
     return classes if len(classes) == len(options) else ()
 
 
 def _is_open(value: Object) -> bool:
-    """Whether OmegaConf gives something else for a text: what another entry holds, or an error where nothing is."""
+    """Tell whether OmegaConf resolves a text: to another entry's value, or to an error where the value is missing."""
     return isinstance(value, str) and ("${" in value or value == "???")
 
 
 def merge(machine: Machine, tree: ConfigTree, source: Object, node: Any, frame: Frame, struct: bool = False) -> None:
-    """Merge a tree or dictionary into a tree. With `struct`, a key that the tree does not have raises Raised."""
+    """Merge a tree or dictionary into a tree. With `struct`, a key that the tree does not have is refused."""
     if isinstance(source, Instance):
         source = tree_of(machine, source)
     if not isinstance(source, (ConfigTree, DictObject)) or not is_whole(source) or _has_other_keys(source):
@@ -104,8 +106,39 @@ def merge(machine: Machine, tree: ConfigTree, source: Object, node: Any, frame: 
         put(machine, tree, key, value, source.writes.get(key), node, frame, struct)
 
 
+def lacked_by(owner: Object) -> tuple[Lacked, ...]:
+    """Return the writes to names that a tree, a dictionary or an object does not have."""
+    kept = owner.writes if isinstance(owner, DictObject) else getattr(owner, "fields", {})
+    found = kept.get(LACKED, ())
+    return found if isinstance(found, tuple) else ()
+
+
+def all_lacked(tree: Object, above: str = "") -> Iterator[tuple[str, Lacked]]:
+    """Yield the writes to names that a tree, or one in it, does not have, with the path of the name."""
+    if isinstance(tree, ConfigTree):
+        yield from ((f"{above}{each.name}", each) for each in lacked_by(tree))
+        for key, value in entries(tree):
+            yield from all_lacked(value, f"{above}{key}.")
+
+
+def meant(tree: Object, path: str) -> str:
+    """Return the existing path that is most like a path that a tree does not have; "" where none is."""
+    section, _, name = path.rpartition(".")
+    for part in filter(None, section.split(".")):
+        tree = tree.fields.get(part) if isinstance(tree, ConfigTree) else None
+    known = [key for key, _ in entries(tree)] if isinstance(tree, ConfigTree) else []
+    close = nearest(name, known, cutoff=0.75)
+    return f"{section}.{close[0]}".lstrip(".") if close else ""
+
+
+def _lacks(machine: Machine, owner: ConfigTree | Instance, *more: Lacked) -> None:
+    """Remember writes to names that a tree or an object does not have."""
+    if more:
+        machine.put(owner, LACKED, (*lacked_by(owner), *more))
+
+
 def _has_other_keys(source: ConfigTree | DictObject) -> bool:
-    """Whether a dictionary has keys that are no text, as `on:` in YAML: trees do not hold them here."""
+    """Tell whether a dictionary has keys that are no text, as `on:` in YAML: trees do not hold them here."""
     return isinstance(source, DictObject) and not all(isinstance(key, str) for key in source.fields)
 
 
@@ -119,13 +152,18 @@ def put(
     frame: Frame,
     struct: bool = False,
 ) -> None:
-    """Change one entry of a tree; dictionaries are merged. `write` is who says so, None: the call at hand."""
+    """Change one entry of a tree; dictionaries are merged. `write` is the write to record, None: this call.
+
+    A write that start-up refuses under `struct` is remembered for the rules to report, and the program is followed
+    without it.
+    """
     former = tree.fields.get(key, MISSING)
     if _is_open(value):
         value = machine.unknown(key)
-    if former is MISSING and struct and tree.fields.get(WHOLE) is True:
-        raise Raised("OverridesError", f"Could not override '{key}'")
     write = write if isinstance(write, Write) else machine.note(node, frame, None, "assigned", value, None)
+    if former is MISSING and struct and tree.fields.get(WHOLE) is True:
+        _lacks(machine, tree, Lacked(key, "", write, refused=True))
+        return
     if isinstance(value, (ConfigTree, DictObject)):
         if isinstance(former, ConfigTree):
             merge(machine, former, value, node, frame, struct)
@@ -153,19 +191,24 @@ def put_below(
     struct: bool = False,
     force: bool = False,
 ) -> None:
-    """`OmegaConf.update(tree, "a.b", value)`. `force` adds what is not there, even under `struct`."""
+    """Change the entry at a path, as `OmegaConf.update(tree, "a.b", value)`.
+
+    `force` adds a missing entry even under `struct`. Raises Refused under `struct` for an entry of a value that is no
+    mapping.
+    """
     *above, last = path.split(".")
     struct = struct and not force
-    for part in above:
+    for depth, part in enumerate(above, 1):
         here = machine.settle(tree.fields.get(part, MISSING))
         if here is MISSING and struct and tree.fields.get(WHOLE) is True:
-            raise Raised("OverridesError", f"Could not override '{path}'")
+            _lacks(machine, tree, Lacked(part, ".".join((*above[depth:], last)), write, refused=True))
+            return
         if not isinstance(here, ConfigTree):
             if isinstance(here, (Unknown, Choice, Instance)):
                 put(machine, tree, part, machine.unknown(part), write, node, frame)
                 return
             if struct and here is not MISSING:
-                raise Raised("OverridesError", f"Could not override '{path}'")
+                raise Refused(f"Could not override '{path}'", name="OverridesError")
             inner = make_tree(machine, f"{tree.text}.{part}")
             inner.fields[WHOLE] = tree.fields.get(WHOLE) is True
             machine.put(tree, part, inner)
@@ -175,7 +218,7 @@ def put_below(
 
 
 def as_dictionary(machine: Machine, tree: Object) -> Object:
-    """`OmegaConf.to_container`: plain dictionaries and lists."""
+    """Convert a tree to plain dictionaries and lists (`OmegaConf.to_container`)."""
     if not isinstance(tree, ConfigTree):
         return tree
     made = DictObject({}, machine.tick())
@@ -183,15 +226,17 @@ def as_dictionary(machine: Machine, tree: Object) -> Object:
         made.fields[key] = as_dictionary(machine, value)
         if key in tree.writes:
             made.writes[key] = tree.writes[key]
+    if lacked := lacked_by(tree):
+        made.writes[LACKED] = lacked
     if not is_whole(tree):
         made.writes[HAZY] = True
     return made
 
 
 def apply(machine: Machine, config: Object, changes: Object, node: Any, frame: Frame) -> None:
-    """Set what the entries say, section by section, as upstream's `apply_overrides` does.
+    """Set the values of the entries, section by section, as upstream's `apply_overrides` does.
 
-    What the object does not have is left out, and so is what it refuses.
+    An entry that the object does not have is left out, for rules to report; so is an entry that it refuses.
     """
     changes = machine.settle(changes)
     if not isinstance(changes, (DictObject, ConfigTree)):
@@ -199,8 +244,13 @@ def apply(machine: Machine, config: Object, changes: Object, node: Any, frame: F
         return
     if not is_whole(changes) and not isinstance(config, Unknown):
         havoc(machine, config)
+    if isinstance(config, Instance):
+        _lacks(machine, config, *lacked_by(changes))
     for key, value in entries(changes):
         if has_attribute(machine, config, key, node, frame) is False:
+            write = changes.writes.get(key)
+            if isinstance(config, Instance) and isinstance(write, Write):
+                _lacks(machine, config, Lacked(key, "", write, refused=False))
             continue
         try:
             _apply_one(machine, config, key, machine.settle(value), changes.writes.get(key), node, frame)
@@ -228,7 +278,7 @@ def _apply_one(machine: Machine, config: Object, key: str, value: Object, write:
 
 
 def _is_changed(tree: ConfigTree | DictObject) -> bool:
-    """Whether somebody changed an entry of a tree."""
+    """Tell whether the program changed an entry of a tree."""
     return any(
         isinstance(tree.writes.get(key), Write) or (isinstance(value, (ConfigTree, DictObject)) and _is_changed(value))
         for key, value in entries(tree)
@@ -236,7 +286,7 @@ def _is_changed(tree: ConfigTree | DictObject) -> bool:
 
 
 def _set(machine: Machine, config: Object, key: str, value: Object, write: Any, node: Any, frame: Frame) -> None:
-    """`setattr(config, key, value)`, told where the value is said."""
+    """Set an attribute as `setattr(config, key, value)`, recorded at the place that states the value."""
     if not isinstance(write, Write) or write.module is None:
         set_attribute(machine, config, key, value, node, frame)
         return

@@ -25,9 +25,9 @@ from mfsdp_lint.readers.python.values.places import NoData, Placed
 
 
 def to_object(machine: Machine, placed: Placed, option: Option | None, node: Any, frame: Frame) -> Object:
-    """A loaded value as the evaluator has it; entries of dictionaries are written where they stand in the data.
+    """Convert loaded data to the evaluator's object; entries of dictionaries keep their places in the data.
 
-    `option` is what the text came from, if whoever starts the program may change it.
+    `option` is the option that the text came from, if whoever starts the program may change it.
     """
     if placed.open:
         return machine.unknown("data")
@@ -50,7 +50,7 @@ def to_object(machine: Machine, placed: Placed, option: Option | None, node: Any
 
 
 def loaded(machine: Machine, source: Object, read: Read, node: Any, frame: Frame) -> list[Object] | None:
-    """The documents of a text or of a file that was opened; None where they are not known.
+    """Return the documents of a text or of a file that was opened; None where they are not known.
 
     Raises Raised where the loader refuses the text.
     """
@@ -100,7 +100,7 @@ models("yaml.safe_load", "yaml.full_load")(_loader(_yaml))
 def _yaml_load(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    """With any loader but the safe ones, data can be anything."""
+    """Load YAML with a safe loader; with any other loader, data can be anything."""
     loader = arguments[1] if len(arguments) > 1 else keywords.get("Loader")
     if getattr(loader, "name", "").rpartition(".")[2] not in ("SafeLoader", "CSafeLoader", "FullLoader", "CFullLoader"):
         return machine.unknown("data")

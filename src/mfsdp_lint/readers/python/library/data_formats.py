@@ -1,6 +1,6 @@
 """YAML, JSON, TOML and Python literals as data, each value with its place in the text. Nothing is ever constructed.
 
-What parses a format is imported for the first text of it.
+The parser of a format is imported for the first text of it.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from mfsdp_lint.readers.python.values.places import NOT_KNOWN, NoData, Placed
 
 
 def from_yaml(path: str, text: str) -> list[Placed]:
-    """The documents of a YAML text as PyYAML's `safe_load` gives them. Raises NoData."""
+    """Load the documents of a YAML text as PyYAML's `safe_load` does. Raises NoData."""
     from mfsdp_lint.readers.python.library.yaml_data import YamlData
 
     return YamlData(path, text, omegaconf=False).documents()
 
 
 def from_omegaconf(path: str, text: str) -> list[Placed]:
-    """The documents of a YAML text as `OmegaConf.load` gives them: interpolations are open. Raises NoData."""
+    """Load the documents of a YAML text as `OmegaConf.load` does: interpolations are open. Raises NoData."""
     from mfsdp_lint.readers.python.library.yaml_data import YamlData
 
     return YamlData(path, text, omegaconf=True).documents()
 
 
 def from_json(path: str, text: str) -> Placed:
-    """What `json.loads` gives. Raises NoData."""
+    """Load a JSON text as `json.loads` does. Raises NoData."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -45,7 +45,7 @@ def from_json(path: str, text: str) -> Placed:
 
 
 def from_toml(path: str, text: str) -> Placed:
-    """What `tomllib.loads` gives, without places. Raises NoData."""
+    """Load a TOML text as `tomllib.loads` does, without places. Raises NoData."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -57,7 +57,7 @@ def from_toml(path: str, text: str) -> Placed:
 
 
 def from_literal(path: str, text: str) -> Placed:
-    """What `ast.literal_eval` gives. Raises NoData."""
+    """Load a literal as `ast.literal_eval` does. Raises NoData."""
     try:
         stripped = text.lstrip(" \t")
         node = ast.parse(stripped, mode="eval").body

@@ -1,4 +1,4 @@
-"""Where the data that a program loads stands: in a file of the tree, or in a literal of the program's own text."""
+"""Places of the data that a program loads: in a file of the tree, or in a literal of the program's own text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _QUOTES = re.compile("[rRuU]?(\"\"\"|'''|[\"'])")
 
 
 def in_place(machine: Machine, read: Read, text: str, node: Any, frame: Frame) -> list[Placed]:
-    """The documents of a text with their places: in the file that has it, or in the literal that a call has it from.
+    """Load the documents of a text with their places: in the file that has it, or in a literal of the program.
 
     Raises NoData where the loader refuses the text.
     """
@@ -40,7 +40,7 @@ def in_place(machine: Machine, read: Read, text: str, node: Any, frame: Frame) -
 
 
 def moved(placed: Placed, move: Callable[[Origin], Origin | None]) -> Placed:
-    """A value with other places."""
+    """Return a value with other places."""
     value = placed.value
     if isinstance(value, dict):
         value = {key: moved(item, move) for key, item in value.items()}
@@ -50,7 +50,7 @@ def moved(placed: Placed, move: Callable[[Origin], Origin | None]) -> Placed:
 
 
 def _start_in_code(machine: Machine, text: str, node: Any, frame: Frame) -> Span | None:
-    """Where in the program's own text a text that is loaded begins; None where it is not written there as it is."""
+    """Return where in the program's own text a loaded text begins; None where it is not written there as it is."""
     for given in node.args if isinstance(node, ast.Call) else ():
         machine.looks = LOOKS
         for module, said, _ in reversed((place(Text(given, frame)), *trace(machine, Text(given, frame)))):
@@ -60,7 +60,7 @@ def _start_in_code(machine: Machine, text: str, node: Any, frame: Frame) -> Span
 
 
 def _written_out(machine: Machine, module: Module, literal: ast.Constant, text: str) -> Span | None:
-    """Where behind the opening quotes of a literal its text begins; None where that has escapes."""
+    """Return where behind the opening quotes of a literal its text begins; None where the text has escapes."""
     try:
         lines = Lines(machine.finder.sources.text(module.path))
     except Unreadable:
@@ -74,7 +74,7 @@ def _written_out(machine: Machine, module: Module, literal: ast.Constant, text: 
 
 
 def _from(start: Span, origin: Origin) -> Origin:
-    """A place in a text that itself begins somewhere."""
+    """Convert a place in a text to a place in the file that holds the text from `start` on."""
 
     def point(line: int, column: int) -> tuple[int, int]:
         return line + start.line - 1, column + (start.column - 1 if line == 1 else 0)

@@ -45,8 +45,8 @@ def _update_wrapper(
 
 
 def _named_like(machine: Machine, wrapper: Object, wrapped: Object, frame: Frame) -> Object:
-    """A wrapper that says it is what it wraps."""
+    """Give a wrapper the name of the function that it wraps, and `__wrapped__`."""
     if isinstance(wrapper, Function):
-        wrapper.defaults["__wrapped__"] = wrapped
-        wrapper.defaults["__name__"] = get_attribute(machine, wrapped, "__name__", None, frame)
+        wrapper.fields["__wrapped__"] = wrapped
+        wrapper.fields["__name__"] = get_attribute(machine, wrapped, "__name__", None, frame)
     return wrapper

@@ -16,13 +16,11 @@ from mfsdp_lint.readers.python.state.folders import folder_of, located, normal, 
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
 from mfsdp_lint.readers.python.state.outcomes import Raised
-from mfsdp_lint.readers.python.state.variables import is_set, variable
+from mfsdp_lint.readers.python.state.variables import copied_environment, is_set, variable
 from mfsdp_lint.readers.python.values.frames import Frame
-from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
     SYMBOLS,
-    DictObject,
     Object,
     PathObject,
     all_are,
@@ -57,7 +55,7 @@ def _path_join(
 
 
 def _of_path(function: Callable[[str], Any]) -> Model:
-    """The model of a function of one path, which may begin with a symbol for a folder (an absolute one)."""
+    """Return the model of a function of one path, which may begin with a symbol for a folder (an absolute one)."""
     computed = computes(function)
 
     def model(
@@ -89,7 +87,7 @@ for _name, _function in _PATH_FUNCTIONS.items():
 
 
 def _in_tree(found: Callable[[Machine, str], str], otherwise: Model) -> Model:
-    """The model of a function of one path that is known where the path leads from a folder of the tree."""
+    """Return the model of a function of one path that is known where the path leads from a folder of the tree."""
 
     def model(
         machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
@@ -115,7 +113,7 @@ models("os.path.abspath", "os.path.expanduser", "os.path.realpath")(_in_tree(nor
 
 @models("os.path.exists", "os.path.isfile")
 def _exists(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    """A file of the tree is there; one that is not may be made by somebody."""
+    """Return True for a file of the tree; a file that is missing may be made later."""
     text = text_of_path(machine.settle(arguments[0])) if arguments else None
     places = () if text is None else located(machine, text, frame.module)
     if len([place for place in places if machine.finder.sources.exists(place)]) == 1:
@@ -129,19 +127,19 @@ models("os.path.isdir")(_depends_on_machine)
 @models("os.environ.get", "os.getenv")
 def _getenv(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     name = machine.settle(arguments[0]) if arguments else keywords.get("key")
-    return variable(machine, name, arguments[1] if len(arguments) > 1 else keywords.get("default"))
+    return variable(machine, name, frame, arguments[1] if len(arguments) > 1 else keywords.get("default"))
 
 
 @models("os.environ.__getitem__")
 def _entry(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    return variable(machine, machine.settle(arguments[0]) if arguments else None)
+    return variable(machine, machine.settle(arguments[0]) if arguments else None, frame)
 
 
 @models("os.environ.__contains__")
 def _contains(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    return is_set(machine, machine.settle(arguments[0]) if arguments else None)
+    return is_set(machine, machine.settle(arguments[0]) if arguments else None, frame)
 
 
 @models("os.environ.setdefault")
@@ -151,7 +149,7 @@ def _setdefault(
     name = machine.settle(arguments[0]) if arguments else None
     if not isinstance(name, str) or len(arguments) != 2:
         return machine.unknown("environment")
-    value = variable(machine, name, arguments[1])
+    value = variable(machine, name, frame, arguments[1])
     focus = node.args[1] if isinstance(node, ast.Call) and len(node.args) == 2 else None
     if machine.path.environment.fields.get(name) is not value:
         set_entry(machine, machine.path.environment, name, value, node, frame, focus)
@@ -178,7 +176,7 @@ def _unsetenv(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     name = machine.settle(arguments[0]) if arguments else None
-    found = variable(machine, name, arguments[1] if len(arguments) > 1 else MISSING)
+    found = variable(machine, name, frame, arguments[1] if len(arguments) > 1 else MISSING)
     set_entry(machine, machine.path.environment, name, None, node, frame)
     return found
 
@@ -187,13 +185,7 @@ def _unsetenv(
 def _copy_environment(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    machine.asked_start += 1
-    made = DictObject(dict(machine.path.environment.fields), machine.tick())
-    for name in [name for name, value in made.fields.items() if value is None]:
-        del made.fields[name]
-    made.writes.update({name: machine.path.environment.writes.get(name) for name in made.fields})
-    made.writes[HAZY] = True
-    return made
+    return copied_environment(machine)
 
 
 @models("sys.exit", "builtins.exit", "builtins.quit", "os._exit")

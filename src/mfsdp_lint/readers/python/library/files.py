@@ -20,9 +20,9 @@ LONGEST = 200_000
 
 
 def read(machine: Machine, path: Object, frame: Frame) -> str | None:
-    """The text of the file of the tree that a path names; None where that is not known.
+    """Read the file of the tree that a path names; None where that is not known.
 
-    Raises Raised where it is not there and the program is ready for that.
+    Raises Raised where the file is missing and the program is ready for that.
     """
     text = text_of_path(machine.settle(path))
     if text is None:

@@ -1,6 +1,6 @@
-"""Hydra's programs: `@hydra.main`, and `initialize` with `compose`. What they compose of files of the tree is known.
+"""Hydra's programs: `@hydra.main`, and `initialize` with `compose`. Results composed of files of the tree are known.
 
-A program of Hydra is judged as it is when it is started without any override, unless its command line is known.
+A program of Hydra is judged as started without any override, unless its command line is known.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.library.argument_words import NotFollowed, Spec, take
-from mfsdp_lint.readers.python.library.config_trees import make_tree, merge
+from mfsdp_lint.readers.python.library.config_trees import all_lacked, make_tree, meant, merge
 from mfsdp_lint.readers.python.library.data import to_object
 from mfsdp_lint.readers.python.library.data_formats import from_omegaconf
 from mfsdp_lint.readers.python.library.hydra_defaults import (
@@ -32,6 +32,7 @@ from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.folders import folder_of, located, normal, symbol, text_of
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
+from mfsdp_lint.readers.python.state.outcomes import Refused
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
@@ -63,7 +64,7 @@ def _main(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 
 def _given(arguments: list[Object], keywords: dict[str, Object]) -> tuple[Object, Object]:
-    """The folder and the file that `@hydra.main` is given."""
+    """Return the folder and the file that `@hydra.main` is given."""
     given = {**dict(zip(("config_path", "config_name"), arguments, strict=False)), **keywords}
     return given.get("config_path", MISSING), given.get("config_name")
 
@@ -104,7 +105,7 @@ class _Started:
 
 
 def _started(machine: Machine, path: Object, name: Object) -> _Started:
-    """What the command line makes of what `@hydra.main` says. Raises NotFollowed."""
+    """Apply the command line to the arguments of `@hydra.main`. Raises NotFollowed."""
     words = machine.started_with()
     if words is None:
         return _Started(path, name, [])
@@ -121,7 +122,7 @@ def _started(machine: Machine, path: Object, name: Object) -> _Started:
 
 
 def _folder(machine: Machine, path: Object, module: Module) -> str | None:
-    """The folder of the tree that a path beside a module means; None where that is not known."""
+    """Return the folder of the tree that a path beside a module means; None where that is not known."""
     text = text_of_path(machine.settle(path))
     if text is None or "://" in text:
         return None
@@ -191,7 +192,7 @@ def _tree(
     *,
     started: bool = False,
 ) -> Object:
-    """What a file of a folder composes, with `overrides`; unknown where it depends on what is not at hand.
+    """Compose the tree of a file of a folder, with `overrides`; unknown where a file is not at hand.
 
     Where the program is `started` with it, whoever starts it may change every value.
     """
@@ -210,6 +211,8 @@ def _tree(
         merge(machine, tree, data, node, frame)
     machine.drop(tree, "hydra")
     override(machine, tree, values, node, frame)
+    for path, _ in all_lacked(tree):
+        raise Refused(f"Could not override '{path}'", nearest=meant(tree, path), name="ConfigCompositionException")
     if started:
         _as_options(machine, tree, "")
     return tree
@@ -239,7 +242,7 @@ class _Files:
         self.module = module
 
     def load(self, path: str) -> Document | None:
-        """One file. Raises NotComposed where its text is not known, NoData where it is no YAML."""
+        """Load one file. Raises NotComposed where its text is not known, NoData where it is no YAML."""
         name = path if path.endswith((".yaml", ".yml")) else f"{path}.yaml"
         try:
             found = text_of(self.machine, f"{self.folder}/{name}", self.module)
@@ -254,7 +257,7 @@ class _Files:
         return Document(entries or {}, package_of(found[1]))
 
     def is_group(self, path: str) -> bool:
-        """Whether a folder of options has this path."""
+        """Tell whether a folder of options has this path."""
         places = located(self.machine, f"{self.folder}/{path}", self.module)
         return any(
             os.path.basename(place) in self.machine.finder.entries(os.path.dirname(place)) and disk.is_folder(place)
@@ -263,7 +266,7 @@ class _Files:
 
 
 def _sorted_out(files: _Files, overrides: list[Said]) -> tuple[dict[str, Choice], list[Default], list[Said]]:
-    """Overrides: the options that they choose, those that they add, and the values that they change."""
+    """Sort overrides into the options that they choose, those that they add, and the values that they change."""
     chosen: dict[str, Choice] = {}
     added: list[Default] = []
     values = []
@@ -271,7 +274,10 @@ def _sorted_out(files: _Files, overrides: list[Said]) -> tuple[dict[str, Choice]
         text = said.text if isinstance(said.text, str) else said.key
         found = _GROUP.match(text)
         if found is None or not files.is_group(found["group"]):
-            values.append(said)
+            if "/" in said.key or "@" in said.key:
+                raise NotComposed(f"{said.key} is not at hand")
+            if not said.key.lstrip("+~").startswith("hydra."):
+                values.append(said)
             continue
         if text is not said.text:
             raise NotComposed(f"{text} is not known")

@@ -1,4 +1,4 @@
-"""Which files a Hydra configuration is composed of, in which order, and under which package each of them.
+"""Files that a Hydra configuration is composed of, in their order, each with its package.
 
 After hydra-core 1.3.2, hydra/_internal/defaults_list.py and hydra/core/default_element.py, with `version_base` 1.2.
 """
@@ -23,7 +23,7 @@ Choice = str | None | list[str]
 
 
 class NotComposed(Exception):
-    """What is composed cannot be told, or Hydra refuses it; the text says why."""
+    """A configuration whose parts are not known, or that Hydra refuses; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one file brings: its entries, to be merged under a package ("" for the root)."""
+    """The entries of one file, to be merged under a package ("" for the root)."""
 
     package: str
     entries: dict[Any, Placed]
@@ -44,7 +44,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """One element of a defaults list: a file, or the option of a `group`. With `override` it only chooses."""
+    """An element of a defaults list: a file, or the option of a `group`. With `override` it only chooses."""
 
     choice: Choice
     group: str | None = None
@@ -58,9 +58,10 @@ Load = Callable[[str], Document | None]
 
 
 def composed(load: Load, name: str, chosen: dict[str, Choice], added: list[Default]) -> list[Part]:
-    """The parts of a configuration in the order in which they are merged.
+    """Return the parts of a configuration in the order in which they are merged.
 
-    `chosen` are options that the caller sets, by group (`group@package`), `added` further elements. Raises NotComposed.
+    `chosen` are options that the caller sets, by group (`group@package`), `added` further elements. Raises
+    NotComposed.
     """
     composer = _Composer(load, dict(chosen), added)
     parts = composer.parts(Default(name), "", "", primary=True)
@@ -70,7 +71,7 @@ def composed(load: Load, name: str, chosen: dict[str, Choice], added: list[Defau
 
 
 def package_of(text: str) -> str | None:
-    """The package that the head of a file names."""
+    """Return the package that the head of a file names."""
     for line in map(str.strip, text[:512].splitlines()):
         if line and not line.startswith("#"):
             return None
@@ -89,7 +90,10 @@ class _Composer:
         self.depth = 0
 
     def parts(self, default: Default, folder: str, package: str, *, primary: bool = False) -> list[Part]:
-        """What an element of a list brings; the list stands in a file of `folder` that is merged under `package`."""
+        """Return the parts that an element of a list brings.
+
+        The list is in a file of `folder` that is merged under `package`.
+        """
         group = _group_path(default, folder)
         if default.group is not None:
             default = self._as_chosen(default, group, package)
@@ -155,7 +159,7 @@ class _Composer:
 
 
 def _group_path(default: Default, folder: str) -> str:
-    """The folder of an element's file: in the folder of the list, or from the root where it begins with a slash."""
+    """Return the folder of an element's file: within the list's folder, or from the root after a slash."""
     inside = default.group if default.group is not None else posixpath.dirname(str(default.choice))
     return (
         inside[1:]
@@ -165,7 +169,7 @@ def _group_path(default: Default, folder: str) -> str:
 
 
 def _final_package(default: Default, group: str, parent: str, header: str | None) -> str:
-    """Where what a file says belongs: as its element says, else its head, else as its folder is called."""
+    """Return the package that a file's entries belong to: its element's, else its head's, else its folder's name."""
     package = default.package if default.package is not None else header
     if package is None:
         inside = default.group if default.group is not None else posixpath.dirname(str(default.choice))
@@ -180,7 +184,7 @@ def _final_package(default: Default, group: str, parent: str, header: str | None
 
 
 def _is_hydras(default: Default) -> bool:
-    """Whether an element configures Hydra itself."""
+    """Tell whether an element configures Hydra itself."""
     where = default.group if default.group is not None else str(default.choice)
     return where.lstrip("/").split("/")[0] == "hydra"
 

@@ -1,4 +1,4 @@
-"""One override in Hydra's grammar: `a.b=1`, `+a.b=[1, x]`, `++a={b: 1}`, `~a.b`.
+"""Overrides in Hydra's grammar: `a.b=1`, `+a.b=[1, x]`, `++a={b: 1}`, `~a.b`.
 
 After hydra-core 1.3.2, OverrideLexer.g4 and OverrideParser.g4.
 """
@@ -46,7 +46,7 @@ class Override:
 
 
 def parse(text: str) -> Override:
-    """One override. Raises NoOverride."""
+    """Parse one override. Raises NoOverride."""
     found = _KEY.match(text)
     if found is None:
         raise NoOverride(text)
@@ -64,7 +64,7 @@ def parse(text: str) -> Override:
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    """The longest token at each place; of two as long, the first kind."""
+    """Split a text into tokens: the longest at each place, of two as long the first kind."""
     found = []
     position = 0
     while position < len(text):
@@ -145,7 +145,7 @@ class _Value:
         return Placed("".join(re.sub(r"\\(.)", r"\1", text) if kind == "escaped" else text for kind, text in parts))
 
     def function(self) -> Placed:
-        """A cast, a range or a sweep: what it gives is not worked out."""
+        """Skip a cast, a range or a sweep, without working out its value."""
         depth = 0
         while self.here is not None:
             depth += {"(": 1, ")": -1}.get(self.here[1], 0)

@@ -103,7 +103,7 @@ for _kind in ("enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.In
 
 
 def class_of(machine: Machine, arguments: list[Object], frame: Frame) -> Object:
-    """`type(name, bases, namespace)`."""
+    """Make a class as `type(name, bases, namespace)` does."""
     name, bases, namespace = (machine.settle(argument) for argument in arguments)
     if not isinstance(name, str) or not isinstance(bases, tuple) or not isinstance(namespace, DictObject):
         return _unknown_class(machine)

@@ -1,7 +1,7 @@
-"""nemo_run: tasks that hold a function and its arguments, and what runs them.
+"""Models of nemo_run: tasks that hold a function and its arguments, and the calls that run them.
 
-A task's arguments are its attributes until it runs (`task.config.ddp.use_megatron_fsdp = True`). Where it runs is not
-the question here: it runs at once.
+A task's arguments are its attributes until it runs (`task.config.ddp.use_megatron_fsdp = True`). The place where it
+runs does not matter here: it runs at once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _task(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 
 def _built(machine: Machine, value: Object, node: Any, frame: Frame) -> Object:
-    """A `Config` as what it makes; anything else as it is."""
+    """Build the object that a `Config` describes; return anything else as it is."""
     if isinstance(value, Unknown) and (held := held_by(value)) and held[-1]:
         return _done(machine, value, node, frame)
     return value

@@ -6,7 +6,7 @@ import ast
 import builtins
 from typing import Any
 
-from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write, write_around
 from mfsdp_lint.readers.python.eval.attributes import attributes_of, attributes_of_unknown, get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.written import written
@@ -30,6 +30,7 @@ from mfsdp_lint.readers.python.values.objects import (
     ListObject,
     Object,
     Unknown,
+    obstacle_of,
 )
 
 LONGEST_PROGRAM = 10_000
@@ -67,7 +68,7 @@ def _getattr(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 
 
 def _parts(machine: Machine, owner: Object) -> list[Object]:
-    """The objects that an attribute of `owner` may be, whatever its name."""
+    """Return the objects that an attribute of `owner` may be, whatever its name."""
     owner = machine.settle(owner)
     if isinstance(owner, Choice):
         return [part for option in owner.options for part in _parts(machine, option)]
@@ -85,7 +86,9 @@ def _setattr(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
         focus = node.args[2] if isinstance(node, ast.Call) and len(node.args) == 3 else None
         set_attribute(machine, owner, name, value, node, frame, focus)
     else:
+        outer, machine.obstacle = machine.obstacle, obstacle_of(name)
         havoc(machine, owner)
+        machine.obstacle = outer
     return None
 
 
@@ -107,17 +110,24 @@ def _object_setattr(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     owner, name, value = arguments
-    if isinstance(owner, (Instance, Unknown)) and isinstance(name, str):
+    if isinstance(owner, Instance) and isinstance(name, str):
+        write_around(machine, owner, name, value, node, frame, None, "assigned")
+    elif isinstance(owner, Unknown) and isinstance(name, str):
         write(machine, owner, name, value, node, frame, None, "assigned")
     elif isinstance(owner, Choice) and isinstance(name, str):
         set_attribute(machine, owner, name, value, node, frame)
+    else:
+        havoc(machine, owner)
     return None
 
 
-@models("builtins.delattr")
+@models("builtins.delattr", "object.__delattr__")
 def _delattr(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    if isinstance(arguments[0], (Instance, Unknown)) and isinstance(arguments[1], str):
-        machine.drop(arguments[0], arguments[1])
+    owner, name = (machine.settle(argument) for argument in arguments)
+    if isinstance(owner, (Instance, Unknown)) and isinstance(name, str):
+        machine.drop(owner, name)
+    else:
+        havoc(machine, owner)
     return None
 
 
@@ -141,7 +151,7 @@ def _identity(
 def _vars(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
     owner = machine.settle(arguments[0]) if arguments else None
     if isinstance(owner, Instance):
-        return attributes_of(owner)
+        return attributes_of(machine, owner)
     if isinstance(owner, Unknown):
         return attributes_of_unknown(machine, owner)
     if isinstance(owner, Module):

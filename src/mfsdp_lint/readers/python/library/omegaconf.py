@@ -1,4 +1,4 @@
-"""OmegaConf, and what Megatron-Bridge does with it: overrides from files, lists and Python.
+"""Models of OmegaConf and of Megatron-Bridge's functions on it: overrides from files, lists and Python.
 
 Upstream's functions are those of megatron/bridge/training/utils/omegaconf_utils.py, 0.2.0 to 0.6.0.
 """
@@ -35,7 +35,7 @@ from mfsdp_lint.readers.python.state.copies import deep_copy
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import Model, models
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
 from mfsdp_lint.readers.python.state.started import word_of, words
 from mfsdp_lint.readers.python.state.truth import truth
 from mfsdp_lint.readers.python.values.classes import ClassObject
@@ -58,7 +58,7 @@ Arguments = dict[str, Object]
 
 
 def _takes(*names: str) -> Callable[[Callable[[Machine, Arguments, Any, Frame], Object]], Model]:
-    """A model that has its arguments by name; what was not given is missing from them."""
+    """Make a model whose function takes its arguments by name; arguments that were not given are left out."""
 
     def wrap(function: Callable[[Machine, Arguments, Any, Frame], Object]) -> Model:
         def model(
@@ -75,7 +75,7 @@ def _takes(*names: str) -> Callable[[Callable[[Machine, Arguments, Any, Frame], 
 
 
 def _fresh(machine: Machine, source: Object, node: Any, frame: Frame) -> Object:
-    """A new tree with the entries of an object, a dictionary, or another tree."""
+    """Make a new tree with the entries of an object, a dictionary, or another tree."""
     if isinstance(source, ConfigTree):
         return deep_copy(machine, source)
     found = tree_of(machine, source)
@@ -119,7 +119,7 @@ def _from_dotlist(machine: Machine, given: Arguments, node: Any, frame: Frame) -
 @models("omegaconf.OmegaConf.from_cli")
 @_takes("args_list")
 def _from_cli(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Object:
-    """What the command line says: nothing, unless it is given here, or the program is started with something."""
+    """Read the overrides of the command line: none, unless the call gives some or the program starts with some."""
     words_given = machine.started_with() or ()
     here = given.get("args_list")
     texts = _texts(machine, words(machine, words_given, frame) if here is None else here)
@@ -210,7 +210,7 @@ def _unknown(machine: Machine, arguments: list[Object], keywords: dict[str, Obje
 
 
 def _method(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    """A method that is not modelled: it may change the tree."""
+    """Forget the tree: the method is not modelled and may change it."""
     havoc(machine, arguments[0])
     return machine.unknown("config")
 
@@ -243,7 +243,7 @@ def _copy(machine: Machine, arguments: list[Object], keywords: dict[str, Object]
 
 @models("omegaconf.DictConfig.items", "omegaconf.DictConfig.keys", "omegaconf.DictConfig.values")
 def _listed(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    """(What is done to the parts of a tree by way of these is not followed.)"""
+    """Forget the tree: changes to its parts through these entries are not followed."""
     havoc(machine, arguments[0])
     return machine.unknown("entries", not_none=True)
 
@@ -254,7 +254,7 @@ UPSTREAM = "megatron.bridge.training.utils.omegaconf_utils."
 
 
 def _config_tree(machine: Machine, config: Object) -> ConfigTree:
-    """A configuration as a tree; of one that comes from elsewhere nothing is known but what is changed."""
+    """Turn a configuration into a tree; of a configuration from elsewhere only the changes are known."""
     found = tree_of(machine, config)
     if isinstance(found, ConfigTree):
         return found
@@ -309,42 +309,56 @@ def _process(machine: Machine, given: Arguments, node: Any, frame: Frame) -> Obj
 
 
 def override(machine: Machine, tree: ConfigTree, texts: list[Said], node: Any, frame: Frame) -> None:
-    """Change a tree as overrides in the grammar of Hydra say. Raises Raised where Hydra refuses one."""
+    """Change a tree as overrides in Hydra's grammar say. Raises Refused where Hydra refuses one."""
     for said in texts:
-        each = _parsed(said)
-        value = tree_of(machine, to_object(machine, each.value, None, node, frame))
-        write = _said(machine, said, value, node, frame)
-        mergeable = isinstance(value, (ConfigTree, ListObject))
-        if each.sign == "+" and not mergeable and _is_there(machine, tree, each.key):
-            raise Raised("OverridesError", f"Could not append to config. An item is already at '{each.key}'")
-        if each.sign == "~":
-            _delete(machine, tree, each.key, value)
-        else:
-            put_below(machine, tree, each.key, value, write, node, frame, struct=True, force=bool(each.sign))
+        try:
+            _override(machine, tree, said, node, frame)
+        except Refused as error:
+            error.place = said.place
+            raise
+
+
+def _override(machine: Machine, tree: ConfigTree, said: Said, node: Any, frame: Frame) -> None:
+    """Change a tree as one override says. Raises Refused."""
+    each = _parsed(said)
+    value = tree_of(machine, to_object(machine, each.value, None, node, frame))
+    write = _said(machine, said, value, node, frame)
+    mergeable = isinstance(value, (ConfigTree, ListObject))
+    if each.sign == "+" and not mergeable and _is_there(machine, tree, each.key):
+        raise _refused(f"Could not append to config. An item is already at '{each.key}'")
+    if each.sign == "~":
+        _delete(machine, tree, each.key, value)
+    else:
+        put_below(machine, tree, each.key, value, write, node, frame, struct=True, force=bool(each.sign))
 
 
 def _parsed(said: Said) -> Override:
-    """One override. Raises Raised where Hydra refuses it."""
+    """Parse one override. Raises Refused where Hydra does not read it."""
     try:
         if isinstance(said.text, str):
             return parse(said.text)
         return replace(parse(f"{said.key}="), value=NOT_KNOWN)
     except NoOverride as error:
-        raise Raised("OverridesError", str(error)) from None
+        raise _refused(str(error)) from None
 
 
 def _delete(machine: Machine, tree: ConfigTree, key: str, value: Object) -> None:
-    """Take an entry away, if it has the value: what is not in the tree stays what it is in the object."""
+    """Take an entry away, if it has the value: an entry that the tree lacks keeps its value in the object."""
     *above, last = key.split(".")
     for part in above:
         inner = machine.settle(tree.fields.get(part))
         if not isinstance(inner, ConfigTree):
-            raise Raised("OverridesError", f"Could not delete from config. '{key}' does not exist.")
+            raise _refused(f"Could not delete from config. '{key}' does not exist.")
         tree = inner
     found = machine.settle(tree.fields.get(last))
     if (found is None and is_whole(tree)) or (value is not None and equal(machine, found, value) is False):
-        raise Raised("OverridesError", f"Could not delete from config: '{key}'")
+        raise _refused(f"Could not delete from config: '{key}'")
     machine.drop(tree, last)
+
+
+def _refused(text: str) -> Refused:
+    """Return the exception in which Bridge hands on Hydra's message."""
+    return Refused(text, name="OverridesError")
 
 
 def _is_there(machine: Machine, tree: ConfigTree, key: str) -> bool:
@@ -357,7 +371,7 @@ def _is_there(machine: Machine, tree: ConfigTree, key: str) -> bool:
 
 
 def _texts(machine: Machine, value: Object) -> list[Said] | None:
-    """The texts in a list; None where they are not all known, but for the values of words of the command line."""
+    """Return the texts in a list; None where they are not known, but for the values of words of the command line."""
     items = value.items if isinstance(value, ListObject) else value if isinstance(value, tuple) else None
     if items is None:
         return None
@@ -386,12 +400,12 @@ class Said:
 
     @property
     def key(self) -> str:
-        """What stands before the value."""
+        """The part before the value."""
         return (self.word.text if self.word else str(self.text)).partition("=")[0]
 
 
 def _said(machine: Machine, said: Said, value: Object, node: Any, frame: Frame) -> Write:
-    """The write that an override is: the word, or the text in the code where only one place has it, else the call."""
+    """Return the write of an override: at the word, or at the text where only one place has it, else at the call."""
     if said.place is not None:
         return Write(frame.module, said.place, None, frame.function, "override", value, machine.tick(), None)  # type: ignore[arg-type]  # of data it is the origin, and no node
     text = str(said.text)
@@ -410,6 +424,6 @@ def _place(above: Any, text: str) -> ast.AST | None:
 
 @cache
 def _texts_in(above: ast.AST) -> Sequence[tuple[ast.Constant, str]]:
-    """The texts that a piece of code says."""
+    """Return the texts that a piece of code contains."""
     constants = (node for node in ast.walk(above) if isinstance(node, ast.Constant))
     return [(node, node.value) for node in constants if isinstance(node.value, str)]

@@ -1,13 +1,16 @@
-"""What packages hold: `pkgutil` over packages of the tree, and `importlib`."""
+"""Content of packages: `pkgutil` over packages of the tree, and `importlib`."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Iterator
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.imports import import_module, resolve_global
-from mfsdp_lint.readers.python.state.folders import folder_of
+from mfsdp_lint.readers.python.eval.missing_imports import is_there
+from mfsdp_lint.readers.python.eval.path_objects import text_of_path
+from mfsdp_lint.readers.python.state.folders import folder_of, located, spelled
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import models
 from mfsdp_lint.readers.python.state.outcomes import Raised
@@ -25,7 +28,9 @@ def _import_module(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     name = machine.settle(arguments[0]) if arguments else None
-    if not isinstance(name, str) or name.startswith("."):
+    if isinstance(name, str) and name.startswith("."):
+        name = _absolute(name, machine.settle(keywords["package"] if "package" in keywords else [*arguments, None][1]))
+    if not isinstance(name, str):
         return machine.unknown("module")
     found = import_module(machine, name, frame.module)
     if not isinstance(found, External):
@@ -35,8 +40,60 @@ def _import_module(
     return machine.unknown(name, not_none=True)
 
 
+def _absolute(name: str, package: Object) -> str | None:
+    """Return the full name of a module that is named from a package; None where the package is not known."""
+    if not isinstance(package, str):
+        return None
+    try:
+        return importlib.util.resolve_name(name, package)
+    except ImportError:  # beyond the top-level package
+        return None
+
+
+@models("importlib.util.spec_from_file_location")
+def _spec_from_file(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    made = machine.unknown("spec", not_none=True)
+    given = dict(zip(("name", "location"), arguments, strict=False)) | keywords
+    made.fields.update(
+        name=given.get("name"), origin=given.get("location"), loader=External("importlib.machinery.SourceFileLoader")
+    )
+    return made
+
+
+@models("importlib.util.module_from_spec")
+def _module_from_spec(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    spec = machine.settle(arguments[0] if arguments else keywords.get("spec"))
+    location = text_of_path(machine.settle(spec.fields.get("origin"))) if isinstance(spec, Unknown) else None
+    places = () if location is None else located(machine, location, frame.module)
+    files = [place for place in places if machine.finder.sources.exists(place)]
+    found = machine.finder.load_for(frame.module.path, spelled(files[0], frame.module)) if len(files) == 1 else None
+    return machine.unknown("module", not_none=True) if found is None else found
+
+
+@models("importlib.util.find_spec")
+def _find_spec(
+    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+) -> Object:
+    name = machine.settle(arguments[0]) if arguments else machine.settle(keywords.get("name"))
+    if not isinstance(name, str) or name.startswith("."):
+        return machine.unknown("module specification")
+    above = name.rpartition(".")[0]
+    if above and _is_missing(machine, above, frame.module):
+        raise _not_found(machine, above)
+    there = False if _is_missing(machine, name, frame.module) else is_there(machine, name, frame.module)
+    if there is False:
+        return None
+    return machine.unknown("module specification", not_none=there is True)
+
+
 def _is_missing(machine: Machine, name: str, importer: Module) -> bool:
-    """Whether a package of the tree surely has no such module."""
+    """Tell whether a package of the tree, or of the release, surely has no such module."""
+    if is_there(machine, name, importer) is False:
+        return True
     above, _, last = name.rpartition(".")
     package = machine.finder.resolve(above, importer.path) if above else None
     folder = None if package is None else _own_folder(machine, package)
@@ -47,7 +104,7 @@ def _is_missing(machine: Machine, name: str, importer: Module) -> bool:
 
 
 def _own_folder(machine: Machine, package: Module) -> str | None:
-    """The folder that a package finds its modules in, where that is its own alone."""
+    """Return the folder that a package finds its modules in, where that is its own alone."""
     said = resolve_global(machine, package, "__path__")
     folders = said.items if isinstance(said, ListObject) else None
     found = folder_of(machine, folders[0]) if folders and len(folders) == 1 and isinstance(folders[0], str) else None
@@ -91,7 +148,7 @@ def _listed(
 
 
 def _modules(machine: Machine, path: Object, prefix: str, importer: Module, deep: bool) -> Iterator[Object]:
-    """`pkgutil.ModuleInfo` of all modules in folders of the tree, in the order that pkgutil finds them in."""
+    """Yield `pkgutil.ModuleInfo` of all modules in folders of the tree, in the order that pkgutil finds them in."""
     if not isinstance(path, ListObject) or path.items is None:
         raise _OutOfSight
     seen: set[str] = set()
@@ -110,7 +167,7 @@ def _modules(machine: Machine, path: Object, prefix: str, importer: Module, deep
 
 
 def _module_in(machine: Machine, folder: str, entry: str) -> tuple[str, bool]:
-    """The module that an entry of a folder is, and whether it is a package; "" where it is none."""
+    """Return the name of the module that an entry of a folder is, "" where it is none, and whether it is a package."""
     if entry.endswith(".py"):
         name = entry.removesuffix(".py")
         return ("" if name == "__init__" or "." in name else name), False

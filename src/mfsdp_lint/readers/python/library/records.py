@@ -67,14 +67,14 @@ def _of_class(
 
 
 def _said(node: Any) -> dict[str, Any]:
-    """The keyword arguments of a call, as they are written."""
+    """Return the keyword arguments of a call, as they are written."""
     return {keyword.arg: keyword for keyword in getattr(node, "keywords", ()) if keyword.arg}
 
 
 def _of_unknown_class(
     machine: Machine, value: Unknown | Instance, keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    """`replace` of an object whose class is not known: it may have a `__post_init__`, one of the program's own too."""
+    """Model `replace` of an object of unknown class: it may have a `__post_init__`, one of the program's own too."""
     said = _said(node)
     made = shallow_copy(machine, value)
     made.not_none = True

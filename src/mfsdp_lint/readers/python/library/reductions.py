@@ -1,4 +1,4 @@
-"""One value of many: whether any or all hold, their sum, the smallest and the largest."""
+"""Reductions of many values to a single one: whether any or all hold, their sum, the smallest and the largest."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def _extend(machine: Machine, arguments: list[Object], keywords: dict[str, Objec
 
 
 def _add_folder(machine: Machine, folder: Object, frame: Frame) -> None:
-    """A folder of the tree is looked into; any other is out of sight anyway."""
+    """Add a folder of the tree to the search path; any other is out of sight anyway."""
     text = text_of_path(machine.settle(folder))
     if text is None:
         return

@@ -1,4 +1,4 @@
-"""Lists, tuples, sets, dictionaries and what walks over them."""
+"""Lists, tuples, sets, dictionaries and functions that walk over them."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _columns(machine: Machine, arguments: list[Object], frame: Frame) -> list[li
 
 
 def _rows_of(machine: Machine, arguments: list[Object], frame: Frame) -> list[list[Object]] | None:
-    """What `zip` takes of each: of one that asks `__next__`, only as many as the others have."""
+    """Return the elements that `zip` takes of each argument; of one with `__next__`, only as many as it needs."""
     sources = [walked(machine, argument, frame) for argument in settled(machine, arguments)]
     endless = [special(machine, source, "__next__") is not None for source in sources]
     finite = _columns(machine, [source for source, asked in zip(sources, endless, strict=True) if not asked], frame)

@@ -27,7 +27,6 @@ from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
-    Bound,
     Choice,
     DictObject,
     External,
@@ -57,7 +56,7 @@ def _deepcopy(
 
 
 def _parts(machine: Machine, value: Object, seen: set[int]) -> Iterator[Instance]:
-    """The objects that a deep copy reaches."""
+    """Yield the objects that a deep copy reaches."""
     value = machine.settle(value)
     if id(value) in seen:
         return
@@ -76,7 +75,7 @@ def _parts(machine: Machine, value: Object, seen: set[int]) -> Iterator[Instance
 
 
 def _is_copied_by_another(machine: Machine, value: Instance, node: Any, frame: Frame) -> bool:
-    """Whether `copy` finds `__deepcopy__` by a `__getattr__` that asks another object: it then copies that one.
+    """Tell whether `copy` finds `__deepcopy__` by a `__getattr__` that asks another object: it then copies that one.
 
     At head the model is such an object (GPTModelConfig in megatron-core's training/models/gpt.py): its copy is of the
     class of the TransformerConfig in it.
@@ -141,8 +140,8 @@ def _wraps(machine: Machine, arguments: list[Object], keywords: dict[str, Object
     def wrap(machine: Machine, given: list[Object], *_: Any) -> Object:
         function = given[0]
         if isinstance(function, Function):
-            function.defaults["__wrapped__"] = wrapped
-            function.defaults["__name__"] = getattr(wrapped, "name", MISSING)
+            function.fields["__wrapped__"] = wrapped
+            function.fields["__name__"] = getattr(wrapped, "name", MISSING)
         return function
 
     return Native("functools.wraps()", wrap)
@@ -152,7 +151,7 @@ def _wraps(machine: Machine, arguments: list[Object], keywords: dict[str, Object
 def _parameter_types(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
-    """The classes in the first annotation of a function: what `singledispatch` registers it for."""
+    """Return the classes in the first annotation of a function: `singledispatch` registers it for them."""
     function = arguments[0]
     if not isinstance(function, Function):
         return machine.unknown("annotation")
@@ -170,7 +169,7 @@ def _parameter_types(
 
 @models("functools.nearest")
 def _nearest(machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame) -> Object:
-    """Of pairs of a class and a function: the function for the class that comes first among the bases of a class."""
+    """Return, from pairs of class and function, the function of the class that comes first among a class's bases."""
     cls, table, default = (machine.settle(argument) for argument in arguments)
     pairs = table.items if isinstance(table, ListObject) else None
     if pairs is None or not isinstance(cls, (ClassObject, Native)):
@@ -256,35 +255,3 @@ def _null_context(
     machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
 ) -> Object:
     return machine.unknown("context", not_none=True)
-
-
-@models("inspect.signature")
-def _signature(
-    machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
-) -> Object:
-    function = machine.settle(arguments[0]) if len(arguments) == 1 and not keywords else None
-    function = function.function if isinstance(function, Bound) else function
-    if isinstance(function, Function) and "__wrapped__" not in function.defaults and function.unwrapped is None:
-        parameters: ast.arguments = function.node.args
-        # (It has one for sure, so nothing raises here.)
-        signature = Unknown(machine.tick(), "signature", True)
-        kinds: dict[str, list[Any]] = {
-            "POSITIONAL_ONLY": parameters.posonlyargs,
-            "POSITIONAL_OR_KEYWORD": parameters.args,
-            "VAR_POSITIONAL": [parameters.vararg],
-            "KEYWORD_ONLY": parameters.kwonlyargs,
-            "VAR_KEYWORD": [parameters.kwarg],
-        }
-        ordered = [(kind, one) for kind, several in kinds.items() for one in several if one is not None]
-        given = 1 if isinstance(arguments[0], Bound) else 0
-        entries = {one.arg: _parameter(machine, one.arg, kind) for kind, one in ordered[given:]}
-        signature.fields["parameters"] = DictObject(dict(entries), machine.tick())
-        return signature
-    return machine.unknown("signature", not_none=True)
-
-
-def _parameter(machine: Machine, name: str, kind: str) -> Object:
-    """One of `inspect.signature(…).parameters`."""
-    made = Unknown(machine.tick(), name, True)
-    made.fields.update(name=name, kind=External(f"inspect.Parameter.{kind}"))
-    return made

@@ -24,7 +24,7 @@ _DEEPEST = 8
 
 
 def _subprocess(name: str) -> Model:
-    """The model of one of the functions that take what `Popen` takes."""
+    """Return the model of a function that takes the arguments of `Popen`."""
 
     def model(
         machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
@@ -48,7 +48,7 @@ for _name in ("run", "call", "check_call", "check_output", "Popen"):
 
 
 def _system(name: str) -> Model:
-    """The model of one of the functions that give a shell a text."""
+    """Return the model of a function that gives a shell a text."""
 
     def model(
         machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
@@ -66,7 +66,7 @@ for _name in ("os.system", "os.popen", "subprocess.getoutput", "subprocess.getst
 
 
 def _exec(name: str) -> Model:
-    """The model of one of the functions that the program ends with, as another: `os.execv` takes a list of words."""
+    """Return the model of a function that replaces the program by another: `os.execv` takes a list of words."""
 
     def model(
         machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
@@ -98,7 +98,7 @@ def _split(machine: Machine, arguments: list[Object], keywords: dict[str, Object
 
 
 def _environment(machine: Machine, value: Object) -> Object:
-    """What a program is given as its environment; None for that of the program which starts it."""
+    """Return the environment that a program is given; None for that of the program which starts it."""
     value = machine.settle(value)
     return None if is_environment(value) else value
 
@@ -112,7 +112,7 @@ def _start(
     node: Any,
     frame: Frame,
 ) -> None:
-    """Tell of a program that is started, with everything as it is now."""
+    """Report a program that is started, with everything as it is now."""
     if not words and script is None:
         return
     seen = machine.path.environment if environment is None else environment
@@ -124,7 +124,7 @@ def _start(
 
 
 def _told_at(machine: Machine, text: Text | None, node: Any, frame: Frame) -> tuple[Any, Frame]:
-    """The call that says what is started: of a function that hands on what it is given, the call of that."""
+    """Return the call that states the command: the caller's, where a function only hands on its argument."""
     while text is not None and isinstance(text.node, ast.Name) and holder(frame, text.node.id) is frame:
         text = argument(machine, frame, text.node.id)
         if text is None or frame.caller is None or text.frame is not frame.caller:
@@ -134,7 +134,7 @@ def _told_at(machine: Machine, text: Text | None, node: Any, frame: Frame) -> tu
 
 
 def _argument(node: Any, position: int, name: str, frame: Frame) -> Text | None:
-    """The expression of an argument."""
+    """Return the expression of an argument."""
     if not isinstance(node, ast.Call):
         return None
     by_name = next((each.value for each in node.keywords if each.arg == name), None)
@@ -143,7 +143,7 @@ def _argument(node: Any, position: int, name: str, frame: Frame) -> Text | None:
 
 
 def _words(machine: Machine, given: Object, text: Text | None, frame: Frame) -> list[Said]:
-    """The words of a command; none where they are not known."""
+    """Return the words of a command; none where they are not known."""
     given = machine.settle(given)
     if not isinstance(given, (ListObject, tuple)):
         return [Said(given, text)]
@@ -157,8 +157,10 @@ def _words(machine: Machine, given: Object, text: Text | None, frame: Frame) -> 
 
 
 def _written(machine: Machine, text: Text | None) -> list[Said]:
-    """What is known of a list of unknown length that is written as one: the texts in it that are there for all to see,
-    in front of and behind several others."""
+    """Return the known words of a list of unknown length: the texts that its literal shows.
+
+    They stand in front of and behind several others.
+    """
     if text is not None and isinstance(text.node, ast.Name):
         bound = holder(text.frame, text.node.id)
         said = [] if bound is None else list(bound.bound.get(text.node.id, ()))
@@ -177,13 +179,13 @@ def _written(machine: Machine, text: Text | None) -> list[Said]:
 
 
 def _agrees(said: tuple[Object, Text | None]) -> bool:
-    """Whether an expression may well say an element."""
+    """Tell whether an expression may well be the text of an element."""
     item, text = said
     return text is None or not isinstance(text.node, ast.Constant) or text.node.value == item
 
 
 def _elements(machine: Machine, text: Text | None, depth: int) -> list[Text | None]:
-    """The expressions of a list's elements, as far as they are seen; it may have got others behind them since."""
+    """Return the expressions of a list's elements, as far as they are seen; more may have been added behind them."""
     if text is None or not depth:
         return []
     node, frame = text
@@ -205,7 +207,7 @@ def _elements(machine: Machine, text: Text | None, depth: int) -> list[Text | No
 
 
 def _elements_of_name(machine: Machine, name: str, frame: Frame, depth: int) -> list[Text | None]:
-    """The same of a list that has a name, with what `+=` adds to it."""
+    """Return the expressions of the elements of a list that has a name, with the elements that `+=` adds to it."""
     owner = holder(frame, name)
     if owner is None:
         return []
@@ -220,7 +222,7 @@ def _elements_of_name(machine: Machine, name: str, frame: Frame, depth: int) -> 
 
 
 def _all_elements(machine: Machine, text: Text, depth: int) -> list[Text | None] | None:
-    """The same of a list with something behind it: None where it is not seen how long that is."""
+    """Return the expressions of all elements of a list that another follows; None where its length is not seen."""
     found = _elements(machine, text, depth)
     if isinstance(text.node, (ast.List, ast.Tuple)):
         starred = any(isinstance(each, ast.Starred) for each in text.node.elts)

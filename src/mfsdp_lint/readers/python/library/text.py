@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -29,8 +28,6 @@ _NUMBERS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 for _name, _function in _NUMBERS.items():
     models(f"builtins.{_name}")(computes(_function))
-for _name in ("ceil", "floor", "sqrt", "log", "log2", "log10", "gcd", "isqrt", "trunc", "exp", "isclose"):
-    models(f"math.{_name}")(computes(getattr(math, _name)))
 
 
 _TRUE, _FALSE = ("y", "yes", "t", "true", "on", "1"), ("n", "no", "f", "false", "off", "0")

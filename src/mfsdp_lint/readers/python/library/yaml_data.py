@@ -1,4 +1,4 @@
-"""One YAML text as data, as PyYAML or OmegaConf read it, each value with its place in the text."""
+"""Data of a YAML text, as PyYAML or OmegaConf reads it, each value with its place in the text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEAVIEST = 20_000
 
 
 class YamlData:
-    """One YAML text."""
+    """A YAML text that is loaded as data."""
 
     def __init__(self, path: str, text: str, omegaconf: bool) -> None:
         self.path = path
@@ -27,7 +27,7 @@ class YamlData:
         self.omegaconf = omegaconf
 
     def documents(self) -> list[Placed]:
-        """Its documents. Raises NoData."""
+        """Return the documents of the text. Raises NoData."""
         try:
             roots = compose_documents(self.path, self.text)
         except Unreadable as error:
@@ -54,7 +54,7 @@ class YamlData:
         return Origin(self.lines.span(self.path, node.pair, node.end), "assigned", focus)
 
     def entries(self, node: Mapping) -> dict[Any, Placed]:
-        """The entries by key: what merge keys bring first, of several values the last."""
+        """Return the entries by key: those of merge keys first; of several values of a key, the last counts."""
         merged: dict[Any, Placed] = {}
         own: dict[Any, Placed] = {}
         for key, value in node.entries:
@@ -91,7 +91,10 @@ class YamlData:
             raise NoData(f"{node.text!r} is no {tag}") from None
 
     def tag(self, node: Scalar) -> str:
-        """The tag of a scalar; the nodes have those of OmegaConf's loader, which knows more floats and no dates."""
+        """Return the tag of a scalar for the loader at hand.
+
+        The nodes have the tags of OmegaConf's loader, which knows more floats and no dates.
+        """
         if self.omegaconf or node.style or node.tag not in ("float", "str"):
             return node.tag
         resolved = _RESOLVER.resolve(yaml.ScalarNode, node.text, (True, False))  # type: ignore[no-untyped-call]

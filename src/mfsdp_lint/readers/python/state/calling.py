@@ -33,5 +33,5 @@ def call(
     frame: Frame,
     focus: Focus = NO_FOCUS,
 ) -> Object:
-    """`function(*arguments, **keywords)`. Raises Raised where the program would."""
+    """Call `function(*arguments, **keywords)`. Raises Raised where the program would."""
     return CALLERS[type(function)](machine, function, arguments, keywords, node, frame, focus)

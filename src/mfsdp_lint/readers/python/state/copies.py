@@ -54,7 +54,7 @@ class Template:
                     self.parts.append((key, template(item, since, known)))
 
     def make(self, machine: Machine, copies: dict[int, Object]) -> Object:
-        """The value once more; `copies` holds what was made already, so that shared parts stay shared."""
+        """Make the value once more; `copies` holds the parts made already, so that shared parts stay shared."""
         value = self.value
         if self.shared:
             return value
@@ -79,7 +79,8 @@ class Template:
             made.made = value.made
         else:
             assert isinstance(value, Unknown)
-            made = (ConfigTree if type(value) is ConfigTree else Unknown)(machine.tick(), value.text, value.not_none)
+            kind = ConfigTree if type(value) is ConfigTree else Unknown
+            made = kind(machine.tick(), value.text, value.not_none, value.obstacle)
         copies[id(self)] = made
         made.fields = fields = self.fields.copy()
         made.writes = self.writes.copy()
@@ -89,20 +90,20 @@ class Template:
 
 
 def template(value: Object, since: int = 0, known: dict[int, Template] | None = None) -> Template:
-    """A template of a value: objects made after `since` are made anew each time, older ones are shared."""
+    """Return a template of a value: objects made after `since` are made anew each time, older ones are shared."""
     known = {} if known is None else known
     return known.get(id(value)) or Template(value, since, known)
 
 
 def _contents(value: Instance | DictObject | Unknown) -> dict[Any, Any]:
-    """What an object holds; where it comes from is not its copy's business."""
+    """Return the contents of an object without its former place, which a copy does not share."""
     fields = value.fields.copy()
     fields.pop(FORMER, None)
     return fields
 
 
 def own(value: Object, since: int) -> bool:
-    """Whether a value has to be made anew: it is, or holds, an object that is not older than `since`."""
+    """Tell whether a value has to be made anew: it is, or holds, an object that is not older than `since`."""
     if type(value) in SHARED:
         return False
     if isinstance(value, (Choice, tuple)):
@@ -111,7 +112,7 @@ def own(value: Object, since: int) -> bool:
 
 
 def deep_copy(machine: Machine, value: Object, copies: dict[int, Object] | None = None) -> Object:
-    """A deep copy: new objects with the same contents and the same writes."""
+    """Make a deep copy: new objects with the same contents and the same writes."""
     if type(value) in SHARED:
         return value
     copies = {} if copies is None else copies
@@ -125,10 +126,10 @@ def deep_copy(machine: Machine, value: Object, copies: dict[int, Object] | None 
         result = DictObject({}, machine.tick())
         result.made = value.made
     elif type(value) is ConfigTree:
-        result = ConfigTree(machine.tick(), value.text, True)
+        result = ConfigTree(machine.tick(), value.text, True, value.obstacle)
     elif type(value) is Unknown:
         not_none = value.not_none or machine.path.facts.fields.get(("not none", id(value))) is True
-        result = Unknown(machine.tick(), value.text, not_none)
+        result = Unknown(machine.tick(), value.text, not_none, value.obstacle)
         if not _contents(value):
             result.fields[COPY_OF] = value
             copies[id(value)] = result

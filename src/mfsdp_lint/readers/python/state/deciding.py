@@ -1,4 +1,4 @@
-"""Which text decides a value: from the expression that hands it on back to the one that says it."""
+"""Search for the text that decides a value: from the expression that hands it on back to the one that says it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from mfsdp_lint.readers.python.state.parts import imported, inside, part, path_t
 from mfsdp_lint.readers.python.state.texts import TRACERS, Text, behind, binding, holder, peek, place, trace, written
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.markers import HELD
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -20,6 +21,7 @@ from mfsdp_lint.readers.python.values.objects import (
     External,
     Function,
     Place,
+    StandardObject,
 )
 
 
@@ -77,6 +79,8 @@ def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> tuple[Pla
     found = part(machine, whole, key) if isinstance(key, CONSTANTS) else ()
     if found:
         return found
+    if _is_parser(peek(machine, node.value, frame)):
+        return ()
     places = trace(machine, whole)
     # What a display spreads and nobody wrote comes from a caller that is not in the tree.
     return () if places and isinstance(places[-1][1], ast.Dict) else places
@@ -117,7 +121,8 @@ def _keyword(machine: Machine, node: Any, frame: Frame) -> tuple[Place, ...]:
 
 def _call(machine: Machine, node: ast.Call, frame: Frame) -> tuple[Place, ...]:
     if machine.returned is not None and machine.returned[0] is node:
-        return behind(machine, Text(*machine.returned[1:]))
+        said = machine.returned[1]
+        return behind(machine, said) if isinstance(said, Text) else said
     called = node.func
     receiver = called.value if isinstance(called, ast.Attribute) else None
     if isinstance(peek(machine, called, frame), (Function, ClassObject)):
@@ -126,14 +131,28 @@ def _call(machine: Machine, node: ast.Call, frame: Frame) -> tuple[Place, ...]:
         return _named(machine, node, node.args, frame)
     if isinstance(called, ast.Attribute) and called.attr in ("get", "pop", "setdefault") and node.args:
         return _named(machine, node, [called.value, *node.args], frame)
-    if receiver is not None and isinstance(peek(machine, receiver, frame), (Module, External, ClassObject)):
-        receiver = None
+    if receiver is not None:
+        owner = peek(machine, receiver, frame)
+        if _is_parser(owner):
+            return ()
+        if isinstance(owner, (Module, External, ClassObject)) or _is_pattern(owner):
+            receiver = None
     values = (keyword.value for keyword in node.keywords)
     return _operands(machine, (*([receiver] if receiver is not None else ()), *node.args, *values), frame)
 
 
+def _is_parser(value: object) -> bool:
+    """Tell whether a value is a parser or one of its sections, whose making decides nothing of what it reads."""
+    return type(value) is StandardObject and (value.part_of is not None or HELD in value.fields)
+
+
+def _is_pattern(value: object) -> bool:
+    """Tell whether a value is a compiled regular expression: the text that it is matched with decides."""
+    return type(value) is StandardObject and hasattr(value.held, "fullmatch")
+
+
 def _named(machine: Machine, node: ast.Call, nodes: list[ast.expr], frame: Frame) -> tuple[Place, ...]:
-    """What `getattr(owner, name, default)` or `owner.get(name, default)` gives."""
+    """Trace the value of `getattr(owner, name, default)` or `owner.get(name, default)`."""
     key = peek(machine, nodes[1], frame)
     found = part(machine, Text(nodes[0], frame), key) if isinstance(key, CONSTANTS) else ()
     if found or len(nodes) < 3:
@@ -143,7 +162,7 @@ def _named(machine: Machine, node: ast.Call, nodes: list[ast.expr], frame: Frame
 
 
 def _operands(machine: Machine, nodes: Iterable[ast.expr], frame: Frame) -> tuple[Place, ...]:
-    """Where what is computed has only one source, that decides it."""
+    """Trace a computed value to its only source, which decides it; return nothing if there are several."""
     found = [places for places in (trace(machine, Text(node, frame)) for node in nodes) if places]
     return found[0] if found and all(places[-1] == found[0][-1] for places in found) else ()
 

@@ -1,7 +1,7 @@
-"""What functions out of sight may do with what they are given, by their dotted names.
+"""Effects of functions out of sight on their arguments, by the functions' dotted names.
 
-One table for all who ask: the evaluator, when it cannot follow a call, and the making of snapshots, which only looks at
-what is written down. What is not listed may change its arguments, and call the functions among them.
+One table serves all who ask: the evaluator, when it cannot follow a call, and the making of snapshots, which only
+looks at written code. A function that is not listed may change its arguments, and call the functions among them.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import io
 from collections import OrderedDict, deque
+from collections.abc import Iterable
 from enum import IntEnum
 from functools import cache
 
@@ -103,6 +104,7 @@ READS = {
     "tensorboardX": "writes records", "psutil": "asks the machine", "packaging": "compares versions",
     "tabulate": "computes on texts", "termcolor": "computes on texts", "colorama": "computes on texts",
     "dotenv": "sets environment variables from a file",
+    "unittest.TestCase": "compares values", "pydantic": "makes and reads records", "pydantic_settings": "reads records",
 }  # fmt: skip
 """CALLS, with the reason."""
 
@@ -182,7 +184,7 @@ RECORDS = frozenset(("debug", "info", "warning", "error", "exception", "critical
 
 @cache
 def effect(name: str) -> Effect:
-    """The worst that a call of this dotted name may do."""
+    """Return the worst effect that a call of this dotted name may have."""
     if name.rpartition(".")[2] in SPEAKERS or _is_exception(name):
         return Effect.NOTHING
     # `logging.getLogger().info`: a method of what a function of `logging` gave.
@@ -190,7 +192,7 @@ def effect(name: str) -> Effect:
 
 
 def _listed(name: str) -> str:
-    """The longest part of a dotted name, from its beginning, that is listed."""
+    """Return the longest part of a dotted name, from its beginning, that is listed."""
     while name and name not in EFFECTS:
         name = name.rpartition(".")[0]
     return name
@@ -198,9 +200,9 @@ def _listed(name: str) -> str:
 
 @cache
 def effect_of_method(name: str) -> Effect:
-    """The worst that a method of this name does where it is one of a text, a number, a container, a file or a logger.
+    """Return the worst effect of a method of this name of a text, a number, a container, a file or a logger.
 
-    ANYTHING where none of them has it. A method that Python calls by itself may be that of any object.
+    Returns ANYTHING where none of them has it. A method that Python calls by itself may be that of any object.
     """
     if name in RECORDS:
         return Effect.NOTHING
@@ -212,13 +214,18 @@ def effect_of_method(name: str) -> Effect:
     return max(map(effect, having), default=Effect.ANYTHING)
 
 
+def changes_nothing_of_its_object(name: str, qualified: Iterable[str]) -> bool:
+    """Tell whether a method leaves its object as it is, by its name and its dotted names in bases out of sight."""
+    return effect_of_method(name) <= Effect.CALLS or any(effect(each) <= Effect.CALLS for each in qualified)
+
+
 def changes_nothing(name: str) -> bool:
-    """Whether a call of this dotted name leaves its arguments as they are."""
+    """Tell whether a call of this dotted name leaves its arguments as they are."""
     return effect(name) <= Effect.CALLS
 
 
 def calls_nothing(name: str) -> bool:
-    """Whether a call of this dotted name calls none of the functions among its arguments either."""
+    """Tell whether a call of this dotted name calls none of the functions among its arguments either."""
     return effect(name) == Effect.NOTHING
 
 

@@ -22,13 +22,13 @@ _FOLDER = re.compile(r"<DIR:(\d+)>")
 
 
 def symbol(machine: Machine, folder: str) -> str:
-    """The symbol that stands for a folder."""
+    """Return the symbol that represents a folder."""
     folders = machine.finder.folders
     return f"<DIR:{folders.setdefault(os.path.abspath(folder), len(folders))}>"
 
 
 def folder_of(machine: Machine, text: str) -> str | None:
-    """The folder, or file, that a path which begins with a symbol means; None for any other path."""
+    """Return the folder, or file, that a path which begins with a symbol means; None for any other path."""
     found = _FOLDER.match(text)
     if found is None:
         return None
@@ -37,7 +37,7 @@ def folder_of(machine: Machine, text: str) -> str | None:
 
 
 def normal(machine: Machine, text: str) -> str:
-    """A path without `.` and `..`, as far as that can be told."""
+    """Return a path without `.` and `..`, as far as that is possible."""
     found = folder_of(machine, text)
     if found is None:
         return posixpath.normpath(text) if not text.startswith(CWD) or ".." not in text else text
@@ -51,7 +51,7 @@ def normal(machine: Machine, text: str) -> str:
 
 
 def parent(machine: Machine, text: str) -> str:
-    """The folder that a path lies in."""
+    """Return the folder that a path lies in."""
     above = normal(machine, text)
     found = folder_of(machine, above)
     if found is not None and "/" not in above:
@@ -60,7 +60,7 @@ def parent(machine: Machine, text: str) -> str:
 
 
 def located(machine: Machine, text: str, module: Module) -> tuple[str, ...]:
-    """The places in the tree that a path in the code of a module may mean; none where it leads out of the tree."""
+    """Return the places in the tree that a path in a module's code may mean; none where it leads out of the tree."""
     exact = folder_of(machine, text)
     here = os.path.abspath(os.path.dirname(module.path))
     if exact is not None:
@@ -73,7 +73,7 @@ def located(machine: Machine, text: str, module: Module) -> tuple[str, ...]:
 
 
 def _tree_above(machine: Machine, here: str) -> list[str]:
-    """A folder, and those above it up to the root of its project, or to where the tool is started."""
+    """List a folder and those above it, up to the root of its project or to the folder that the tool is started in."""
     found = [here]
     top = os.getcwd()
     while not _has_marker(machine, found[-1]) and found[-1] != top:
@@ -95,7 +95,7 @@ def _in_tree(machine: Machine, path: str, here: str) -> bool:
 
 
 def spelled(path: str, module: Module) -> str:
-    """A path in the tree, as the user would write it: beside the path of a module."""
+    """Spell a path in the tree as the user would write it: beside the path of a module."""
     folder = os.path.dirname(module.path)
     if os.path.isabs(folder):
         return path
@@ -103,7 +103,7 @@ def spelled(path: str, module: Module) -> str:
 
 
 def text_of(machine: Machine, text: str, module: Module) -> tuple[str, str] | None:
-    """The file of the tree that a path means and its text; None where that is not known.
+    """Return the file of the tree that a path means and its text; None where that is not known.
 
     Raises FileNotFoundError where every place in the tree that it can mean is empty.
     """
@@ -122,6 +122,6 @@ def text_of(machine: Machine, text: str, module: Module) -> tuple[str, str] | No
 
 
 def overwrite(machine: Machine, text: str, module: Module) -> None:
-    """The program itself writes a file: what it holds then is not known."""
+    """Mark a file that the program itself writes: its contents are not known from then on."""
     for place in located(machine, text, module):
         machine.memo["overwritten", place] = True

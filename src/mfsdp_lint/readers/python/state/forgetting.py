@@ -89,7 +89,7 @@ def _forget_all(machine: Machine, values: Iterable[Object], seen: set[int]) -> N
 
 
 def _forget_callable(machine: Machine, value: Function, seen: set[int]) -> None:
-    """It may be called, and write what it closes over."""
+    """Forget the objects that a function closes over: it may be called and write to them."""
     _forget_reach(machine, value.node, (*value.defaults.values(), *_within_reach(value)), seen)
 
 
@@ -122,11 +122,12 @@ def forget_methods(machine: Machine, name: str) -> bool:
 
     Of an object whose class is not known, any of them may have run.
     """
-    modules = machine.finder.by_path
-    key = ("methods", name, len(modules))
+    program = machine.program()
+    key = ("methods", name, program)
     if key not in machine.memo:
-        own = [module for module in modules.values() if module is not None and module.upstream is None]
-        machine.memo[key] = [(module, each) for module in own for each in _methods(module.tree).get(name, ())]
+        sources, defines = machine.finder.sources, f"def {name}("
+        own = [machine.finder.load(path) for path in program if defines in (sources.text_or_none(path) or "")]
+        machine.memo[key] = [(each, method) for each in own if each for method in _methods(each.tree).get(name, ())]
     for module, method in machine.memo[key]:
         held = [module.fields[each] for each in _names_in(method) if each in module.fields]
         _forget_reach(machine, method, held, set())
@@ -135,7 +136,7 @@ def forget_methods(machine: Machine, name: str) -> bool:
 
 @cache
 def _methods(tree: ast.Module) -> Mapping[str, list[ast.AST]]:
-    """The methods of the classes in a file, by their names."""
+    """Return the methods of the classes in a file, by their names."""
     found: dict[str, list[ast.AST]] = {}
     for cls in tree.body:
         if isinstance(cls, ast.ClassDef):
@@ -175,7 +176,7 @@ def _has_parts(value: Any) -> bool:
 
 
 def _within_reach(function: Function) -> Iterator[Object]:
-    """What a function finds in those around it and in its module, by the names in its code."""
+    """Yield the values that a function finds in those around it and in its module, by the names in its code."""
     names = _names_in(function.node)
     here: Frame | None = function.closure
     while here is not None:

@@ -43,7 +43,7 @@ class GeneratorCall:
             self.machine.put(self, "state", "done")
 
     def first(self) -> Object:
-        """The next element: known of a new generator only; MISSING where there is none."""
+        """Return the next element: known of a new generator only; MISSING where there is none."""
         if self.state == "open":
             return self.machine.unknown()
         trial = self.machine.path.trial
@@ -72,7 +72,7 @@ class Coroutine:
         self.fields: dict[Any, Object] = {}
 
     def result(self) -> Object:
-        """What the function returns."""
+        """Return the result of the function."""
         if "result" not in self.fields:
             self.machine.put(self, "result", self.machine.unknown("a coroutine that awaits itself"))
             self.machine.put(self, "result", self.body())
@@ -86,6 +86,6 @@ class _FirstElement(BaseException):
 
 
 def awaited(machine: Machine, value: Object) -> Object:
-    """`await value`."""
+    """Evaluate `await value`."""
     value = machine.settle(value)
     return value.result() if isinstance(value, Coroutine) else machine.unknown("await")

@@ -13,7 +13,7 @@ from mfsdp_lint.readers.python.values.objects import MISSING, Function, Object, 
 
 
 def argument(machine: Machine, frame: Frame, name: str) -> Text | None:
-    """The argument, or the default, that a parameter has its value from; None where that is not seen."""
+    """Return the argument, or the default, that a parameter has its value from; None where that is not seen."""
     function = frame.code
     if not isinstance(function, Function) or name not in frame.fields:
         return None
@@ -28,7 +28,7 @@ def argument(machine: Machine, frame: Frame, name: str) -> Text | None:
 
 
 def extra(machine: Machine, frame: Frame, name: str, key: Object) -> Text | None:
-    """The argument of a call that became an entry of the function's `*args` or `**kwargs`."""
+    """Return the argument of a call that became an entry of the function's `*args` or `**kwargs`."""
     function, call, caller = frame.code, frame.node, frame.caller
     if not isinstance(function, Function) or not isinstance(call, ast.Call) or caller is None:
         return None
@@ -59,7 +59,7 @@ def _given(machine: Machine, frame: Frame, function: Function, name: str) -> Tex
 
 
 def _partial(machine: Machine, call: ast.Call, caller: Frame) -> tuple[ast.Call, Frame] | None:
-    """The call that made the partial function which a call calls, and where."""
+    """Return the call that made the partial function which a call calls, and the frame of that call."""
     through = peek(machine, call.func, caller)
     made = through.made if isinstance(through, Partial) else None
     return (made[0], made[1]) if made is not None and isinstance(made[0], ast.Call) else None
@@ -85,7 +85,7 @@ def _in_call(machine: Machine, function: Function, name: str, value: Object, cal
 
 
 def _arguments(machine: Machine, call: ast.Call, caller: Frame, function: Function) -> list[ast.expr]:
-    """The positional arguments for the function itself: `partial(function, 1)` names it first."""
+    """Return the positional arguments for the function itself: `partial(function, 1)` names it first."""
     nodes = call.args
     if nodes and isinstance(nodes[0], (ast.Name, ast.Attribute)) and peek(machine, nodes[0], caller) is function:
         return nodes[1:]
@@ -112,7 +112,7 @@ def _by_position(nodes: list[ast.expr], position: int, caller: Frame) -> Text | 
 
 
 def agrees(machine: Machine, text: Text, value: Object) -> bool:
-    """Whether an expression can be what gave a value: not if it is seen to be another."""
+    """Tell whether an expression may have given a value: it has not if its own value is seen to be another."""
     seen = peek(machine, text.node, text.frame)
     return seen is MISSING or _same(seen, machine.settle(value))
 

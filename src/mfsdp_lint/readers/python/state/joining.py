@@ -17,7 +17,7 @@ OBJECT_LIMIT = 64
 
 
 def join(machine: Machine, values: Sequence[Object]) -> Object:
-    """A value that may be any of `values`."""
+    """Return a value that may be any of `values`."""
     options: list[Object] = []
     known: set[Any] = set()
     has_object = False
@@ -34,6 +34,12 @@ def join(machine: Machine, values: Sequence[Object]) -> Object:
                 if len(options) > OBJECT_LIMIT or not has_object:
                     return _too_many(machine, values)
     return options[0] if len(options) == 1 else Choice(tuple(options))
+
+
+def part_of_each(machine: Machine, whole: Choice, values: Sequence[Object]) -> Object:
+    """Join the values that a part of each option of a choice has; MISSING where reading it failed."""
+    found = join(machine, [value for value in values if value is not MISSING])
+    return Choice(found.options, (whole, tuple(values))) if type(found) is Choice and whole.is_selection else found
 
 
 _EQUAL = frozenset((str, int, float, bool, bytes, External, frozenset))

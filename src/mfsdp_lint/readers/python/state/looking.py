@@ -1,6 +1,6 @@
-"""Whether a function that is handed to a library only looks at what the library may call it with.
+"""Recognition of functions, handed to a library, that only look at the arguments they may be called with.
 
-It is not run: the library decides when, and with which parts of what it was given.
+Such a function is not run: the library decides when to call it, and with which parts of its own arguments.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from mfsdp_lint.readers.python.values.objects import Bound, Function, Object, Pa
 
 
 def only_looks(value: Object) -> bool:
-    """Whether calling a value surely leaves its arguments as they are, by what is written in it."""
+    """Tell whether calling a value surely leaves its arguments as they are, by the code of the value."""
     match value:
         case Function(unwrapped=None):
             return not any(_may_change(node, value) for node in ast.walk(value.node))

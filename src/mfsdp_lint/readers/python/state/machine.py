@@ -8,24 +8,30 @@ nothing that it did not make itself.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import os
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.recipe import Origin, Setting
 from mfsdp_lint.readers.given_words import Given, GivenWord
 from mfsdp_lint.readers.python.state.commands import Command
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.state.outcomes import OutOfSteps
 from mfsdp_lint.readers.python.state.paths import PATIENCE, ExecutionPath, Facts, Place
+from mfsdp_lint.readers.python.state.programs import Programs
 from mfsdp_lint.readers.python.state.started import environment
 from mfsdp_lint.readers.python.state.texts import LOOKS, Text, trace
+from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame, calls_to, told_at
+from mfsdp_lint.readers.python.values.identity import identical
 from mfsdp_lint.readers.python.values.markers import COPY_OF
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
+    Choice,
     DictObject,
     EnumMember,
     Function,
@@ -40,7 +46,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Place as TextPlace,
 )
 
-_FOLLOWED = (*CONSTANTS, tuple, ListObject, EnumMember, Option)
+FOLLOWED = (*CONSTANTS, tuple, ListObject, EnumMember, Option)
 """The kinds of values that somebody wants to know the source of."""
 
 
@@ -48,30 +54,50 @@ _write: Callable[[type[Write], tuple[Any, ...]], Write] = tuple.__new__
 
 
 class Machine:
-    """What is known at a moment of an evaluation; `path` is the execution path that it is on.
+    """Knowledge at one moment of an evaluation; `path` is the execution path that the evaluation is on.
 
-    `nemo` gives what makes settings of a run of NeMo (readers/nemo.py).
-    `memo` is what was worked out once for all paths. `called` are the functions that ran.
+    `nemo` returns the maker of settings for a run of NeMo (readers/nemo.py).
+    `memo` holds results that were worked out once for all paths. `called` are the functions that ran.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
     `variables` are the variables of the process environment that programs asked for (`asked_environment` times);
-    `asked_start` counts who asked for one of them, or for the words of the command line.
+    `asked_for` are the variables that nobody gives ("$NAME"), with the functions and modules that ask, or that decide
+    by them.
+    `asked_start` counts requests for one of them, or for the words of the command line.
     `switches` are the options of command lines that turn something on, by the files that declare options; those that
-    are `turned_on` are given on trial, and those without a default while they are `needed`. `doubts` counts what may
-    not have happened as it was taken to, `unfollowed` the calls of code out of sight.
-    `given` is what the program is started with, where that is known.
+    are `turned_on` are given on trial, and those without a default while they are `needed`. `doubts` counts events
+    that may not have happened as the evaluation took them to, `unfollowed` the calls of code out of sight.
+    `given` holds the words and variables that the program is started with, where they are known; `outside` are the
+    variables of the environment that are given to all other programs.
     `converted` are the functions in which a call of a class is a task for it (`nemo_run.autoconvert`).
     `patience` is how many steps may pass before an entry point makes or changes a configuration.
-    `returned` is the call that returned last, with the expression that said what and the frame of that; `yielded` the
-    expression of the element that a generator gave last. `forwarding` are the functions that write what their callers
-    say (`crossings` counts how often one was seen to). `looks` is what may still be looked at for one value's source.
-    `gave` is the object that each call gave last. `called_aside` are the functions that were called for what is shared.
+    `returned` is the call that returned last, with the expression of its result, or the texts that decided it;
+    `yielded` is the expression of the element that a generator gave last. `forwarding` are the functions that write
+    their callers' values (`crossings` counts how often one was seen to). `looks` is how many looks are left to find
+    one value's source. `gave` is the object that each call gave last. `called_aside` are the functions that were
+    called for shared objects. `replaced` are the names of modules and classes that programs assign from outside, with
+    their former values.
+
+    `entry` is the module whose entry point is run, `executing` the one whose top level (or a class of it) is.
+    `affected` has, for each file whose import changes other modules, the names by which programs reach the changes.
+    Such changes are undone, but for the `followed` files (None: all are followed), which belong to every program that
+    is evaluated here: whatever imports a file that is `leading` to one of them runs it then, as Python does, and a
+    `contested` name is looked up where it is imported. Files that only functions import (`within_functions`) change
+    other modules for the path that does so.
     """
 
-    def __init__(self, finder: ModuleFinder, knowledge: Any = None, tracing: bool = False, nemo: Any = None) -> None:
+    def __init__(
+        self,
+        finder: ModuleFinder,
+        knowledge: Any = None,
+        tracing: bool = False,
+        nemo: Any = None,
+        outside: Sequence[Setting] = (),
+    ) -> None:
         self.finder = finder
         self.knowledge = knowledge
         self.nemo = nemo
         self.tracing = tracing
+        self.outside = tuple(outside)
         self.memo: dict[Any, Any] = {}
         self.called: set[Function] = set()
         self.called_aside: set[Function] = set()
@@ -81,6 +107,7 @@ class Machine:
         self.volatile: set[str] = set()
         self.variables: dict[str, Unknown] = {}
         self.asked_environment = 0
+        self.asked_for: dict[str, dict[ast.AST, Module]] = {}
         self.asked_start = 0
         self.switches: dict[str, dict[str, None]] = {}
         self.turned_on: frozenset[str] = frozenset()
@@ -90,14 +117,31 @@ class Machine:
         self.patience = PATIENCE
         self.unfollowed = 0
         self.doubts = 0
-        self.returned: tuple[Any, Any, Frame] | None = None
+        self.returned: tuple[Any, Text | tuple[TextPlace, ...]] | None = None
         self.yielded: Text | None = None
         self.crossings = 0
         self.forwarding: set[Function] = set()
         self.looks = 0
+        self.replaced: dict[tuple[int, str], tuple[Any, Object]] = {}
         self.gave: dict[ast.Call, Object] = {}
         self.suspect: Write | None = None
         """The call that is about to make everything within its reach unknown; told where calls are traced."""
+        self.obstacle: TextPlace | None = None
+        """The call that is not followed, while what it may have changed is forgotten."""
+        self.entry: Module | None = None
+        self.executing: Module | None = None
+        self.affected: dict[str, set[str]] = {}
+        self.followed: frozenset[str] | None = None
+        self.leading: frozenset[str] = frozenset()
+        self.contested: frozenset[str] = frozenset()
+        self.within_functions: frozenset[str] = frozenset()
+        self._undone: dict[str, list[Place]] = {}
+        """What each file that is not followed changed of other modules, with what it wrote there."""
+        self.programs = Programs(finder, self.is_upstream)
+        self.upstream_programs = Programs(finder)
+        self._era_starts = [0]
+        self._eras: list[Module | None] = [None]
+        """Whose top level made what was born since each of the starts."""
         self.path = ExecutionPath((), 0, DictObject({}, 0))
         self.begin(())
 
@@ -109,7 +153,7 @@ class Machine:
         """
         self.finish()
         before, started = self.path, self.clock
-        self.path = ExecutionPath(decisions, started, environment(self.given, self.tick))
+        self.path = ExecutionPath(decisions, started, environment(self.given, self.outside, self.tick))
         self.path.limit = self.patience
         if decisions:
             # The paths of an entry point share their steps.
@@ -128,20 +172,103 @@ class Machine:
                     fields[key] = old
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Outside of any path for a while: what is made then is shared, and nothing undoes it."""
-        outer, called = self.path, self.called
+    def aside(self, module: Module | None = None) -> Iterator[None]:
+        """Step outside of any path for a while: objects made then are shared, and nothing undoes the writes.
+
+        It is the top level of `module` that runs; its changes of other modules belong to some programs only.
+        """
+        outer, called, executing = self.path, self.called, self.executing
         self.path, self.called = outer.aside(), set()
+        self.executing = module or executing
+        self._begin_era()
         self.module_level += 1
         try:
             yield
         finally:
+            if self.executing is not None and self.path.journal:
+                self._keep_apart(self.executing)
             self.module_level -= 1
-            self.path = outer
+            self.path, self.executing = outer, executing
+            self._begin_era()
             # Who comes later finds it made, and calls nothing.
             self.called_aside |= self.called
             called |= self.called
             self.called = called
+
+    def _begin_era(self) -> None:
+        self._era_starts.append(self.clock)
+        self._eras.append(self.executing)
+
+    def _keep_apart(self, module: Module) -> None:
+        """Note what a module's top level changed of other modules, and undo it where that is not followed."""
+        journal = [each for each in self.path.journal if self._home(each[0]) not in (None, module)]
+        if not journal:
+            return
+        file = os.path.abspath(module.path)
+        self.affected.setdefault(file, set()).update(word for each in journal for word in self._names_of(each))
+        if self.followed is not None and file not in self.followed:
+            undone = {(id(each[1]), each[2]): (*each[:3], each[1].get(each[2], MISSING)) for each in journal}
+            self._undone.setdefault(file, []).extend(undone.values())
+            for _, fields, key, old in reversed(journal):
+                if old is MISSING:
+                    fields.pop(key, None)
+                else:
+                    fields[key] = old
+
+    def apply_changes(self, module: Module) -> None:
+        """Apply to other modules the changes of a module's top level, once on a path."""
+        file, facts = os.path.abspath(module.path), self.path.facts
+        if ("imported", file) in facts.fields:
+            return
+        self.put(facts, ("imported", file), True)
+        for owner, fields, key, value in self._undone.get(file, ()):
+            self.place(owner, fields, key, value)
+            if value is MISSING:
+                del fields[key]
+            if owner.born <= self.path.started:
+                self.path.changed_shared = True
+
+    def _home(self, owner: Any) -> Any:
+        """Return the module that made an object, or whose top level did; None where it belongs to no module."""
+        if isinstance(owner, Module):
+            return owner
+        if isinstance(owner, (ClassObject, Function, Frame)):
+            return owner.module
+        born = abs(getattr(owner, "born", 0))
+        return self._eras[bisect_left(self._era_starts, born) - 1] if born else None
+
+    def _names_of(self, change: Place) -> Iterator[str]:
+        """Yield the names by which a program reaches a changed object."""
+        owner, _, key, _ = change
+        if isinstance(owner, (ClassObject, Function)):
+            yield owner.name
+        elif isinstance(owner, Module):
+            yield str(key)
+        else:
+            home = self._home(owner)
+            yield from (name for name, value in home.fields.items() if value is owner and isinstance(name, str))
+
+    # -- programs -------------------------------------------------------------------------------------------------
+
+    def is_upstream(self, name: str) -> bool:
+        """Tell whether a module, by its dotted name, belongs to a release that is known without its source."""
+        covers: Callable[[str], bool] | None = getattr(self.knowledge, "covers", None)
+        return covers is not None and covers(name)
+
+    def program(self) -> tuple[str, ...]:
+        """Return the files of the program that is evaluated."""
+        return self.program_of(self.executing or self.entry)
+
+    def program_of(self, module: Module | None) -> tuple[str, ...]:
+        """Return the files of a module's program.
+
+        All of upstream belongs to the program of an upstream module, and none of it to that of any other: the results
+        for others are the same without upstream's source.
+        """
+        if module is None or module.written or module.upstream is not None:
+            return ()
+        programs = self.upstream_programs if self.is_upstream(module.name) else self.programs
+        return programs.reach(module.path)
 
     @contextmanager
     def knowing(self, facts: Facts) -> Iterator[None]:
@@ -154,7 +281,7 @@ class Machine:
             path.facts = now
 
     def tick(self) -> int:
-        """The time of birth of a new object: larger than any before; negative for what modules share."""
+        """Return the time of birth of a new object: larger than any before; negative for objects that modules share."""
         self.clock += 1
         return -self.clock if self.module_level else self.clock
 
@@ -166,7 +293,7 @@ class Machine:
             raise OutOfSteps
 
     def found_configuration(self) -> None:
-        """A configuration was made, or a setting of one from outside was written: the rest is worth following."""
+        """Give the rest of the path all its steps: a configuration is made, or a setting of an outside one written."""
         self.path.limit = self.path.budget
 
     def charge(self, length: int) -> None:
@@ -194,6 +321,10 @@ class Machine:
             path.written.append((owner, fields, key, value))
         if owner.born <= path.started:
             path.changed_shared = True
+
+    def replaces(self, owner: Any, name: str) -> None:
+        """Record a module's name, or a class's attribute, that is about to be assigned from outside."""
+        self.replaced.setdefault((id(owner), name), (owner, owner.fields.get(name, MISSING)))
 
     def drop(self, owner: Any, key: Any) -> None:
         """Remove one attribute, entry or local name of `owner`."""
@@ -229,18 +360,18 @@ class Machine:
                 fields[key] = old
 
     def changes(self, mark: int) -> dict[tuple[int, Any], Place]:
-        """The state of every place written since `mark`, by place."""
+        """Return the state of every place written since `mark`, by place."""
         return {
             (id(fields), key): (owner, fields, key, fields.get(key, MISSING))
             for owner, fields, key, _ in self.path.journal[mark:]
         }
 
     def touched_older(self, mark: int, born: int) -> bool:
-        """Whether anything written since `mark` belongs to an object that was there before `born`."""
+        """Tell whether anything written since `mark` belongs to an object that was there before `born`."""
         return any(owner.born < born for owner, _, _, _ in self.path.journal[mark:])
 
     def before(self, owner: Any, key: Any) -> Any:
-        """The write that made `key` of `owner` what it is; where calls are traced, a default counts as one."""
+        """Return the write that gave `key` of `owner` its value; where calls are traced, a default counts as one."""
         write = owner.writes.get(key)
         if self.tracing and write is None and isinstance(owner, Instance) and owner.made and key in owner.fields:
             return owner.made._replace(value=owner.fields[key])
@@ -249,7 +380,7 @@ class Machine:
     def note(
         self, node: ast.AST | None, frame: Frame, focus: ast.AST | None, how: str, value: Object, earlier: Any
     ) -> Write:
-        """The record of a write that happens now."""
+        """Record a write that happens now."""
         module = frame.module
         if module.written:
             node, focus, frame = told_at(node, focus, frame)
@@ -273,23 +404,23 @@ class Machine:
         )
 
     def started_with(self) -> tuple[GivenWord, ...] | None:
-        """The words that the program is started with, where somebody starts it."""
+        """Return the words that the program is started with; None where nobody is known to start it."""
         self.asked_start += 1
         return None if self.given is None else self.given.words
 
     @property
     def is_started(self) -> bool:
-        """Whether what asks how the program is started has an answer of its own here (`asked_start`)."""
+        """Tell whether a question about the program's start has an answer of its own here (`asked_start`)."""
         return bool(self.given or self.path.environment.fields)
 
     def switch(self, path: str, option: str) -> bool:
-        """An option of a command line that is off by default, declared in a file: whether it is given now."""
+        """Record an option of a file's command line that is off by default; tell whether it is given now."""
         self.switches.setdefault(path, {})[option] = None
         return option in self.turned_on
 
     def sources(self, node: Any, value: Object, frame: Frame) -> tuple[TextPlace, ...]:
-        """The texts that the expression of a written value has it from, the nearest first."""
-        if not isinstance(value, _FOLLOWED):
+        """Return the texts that the expression of a written value has it from, the nearest first."""
+        if not isinstance(value, FOLLOWED):
             return ()
         if isinstance(node, Origin):
             return ((frame.module, node, frame.function),)
@@ -299,17 +430,17 @@ class Machine:
         return found if said is None or said in found else (*found, said)
 
     def forgetting(self, value: Object) -> None:
-        """Told of all that is about to be forgotten (see havoc): for machines that watch it."""
+        """Notice a value that is about to be forgotten (see havoc): for machines that watch it."""
 
     def starting(self, command: Command) -> None:
-        """Told of every program that is started: for machines that ask for them."""
+        """Notice a program that is started: for machines that ask for such programs."""
 
     # -- what is known --------------------------------------------------------------------------------------------
 
     def unknown(self, text: str = "", not_none: bool = False) -> Unknown:
-        """A fresh value of which nothing is known; what gave it may as well have raised."""
+        """Make a fresh value of which nothing is known; its source may as well have raised."""
         self.doubts += 1
-        return Unknown(self.tick(), text, not_none)
+        return Unknown(self.tick(), text, not_none, self.obstacle)
 
     def learn(self, kind: str, subject: Object, value: Object) -> None:
         """Remember on this path what was decided about an unknown value."""
@@ -318,7 +449,9 @@ class Machine:
         self.put(facts, (kind, id(subject)), value)
 
     def settle(self, value: Object) -> Object:
-        """What `value` turned out to be on this path, if that was decided."""
+        """Return the value that `value` turned out to be on this path, if that was decided."""
+        if type(value) is Choice:
+            return self._selected(value) if value.is_selection and self.path.facts.fields else value
         if isinstance(value, Unknown):
             facts = self.path.facts.fields
             known = facts.get(("is", id(value)), MISSING) if facts else MISSING
@@ -331,3 +464,18 @@ class Machine:
                 settled = self.settle(original)
                 return value if settled is original else settled
         return value
+
+    def _selected(self, choice: Choice) -> Object:
+        """Return the options of a selection left on this path, by decisions about it or the whole it is part of."""
+        known = self.path.facts.fields.get(("is", id(choice)), MISSING)
+        if known is not MISSING:
+            return self.settle(known)
+        if choice.of is None or (whole := self.settle(choice.of[0])) is choice.of[0]:
+            return choice
+        left = whole.options if type(whole) is Choice else (whole,)
+        kept: list[Object] = []
+        for option, value in zip(choice.of[0].options, choice.of[1], strict=True):
+            is_left = value is not MISSING and any(identical(option, each) for each in left)
+            if is_left and not any(identical(value, each) for each in kept):
+                kept.append(value)
+        return kept[0] if len(kept) == 1 else Choice(tuple(kept)) if kept else choice

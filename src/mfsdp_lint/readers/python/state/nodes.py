@@ -1,4 +1,4 @@
-"""Which function evaluates which kind of expression, and which runs which kind of statement."""
+"""Tables of the functions that evaluate each kind of expression, and run each kind of statement."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RUNNERS: dict[type, Callable[[Machine, Any, Frame], Signal]] = {}
 
 
 def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Object:
-    """The value of `node` in `frame`. Raises Raised where Python would raise."""
+    """Return the value of `node` in `frame`. Raises Raised where Python would raise."""
     return EVALUATORS[type(node)](machine, node, frame)
 
 

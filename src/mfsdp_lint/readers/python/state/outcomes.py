@@ -1,9 +1,10 @@
-"""How an evaluation may end without a value."""
+"""Endings of an evaluation without a value."""
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Object
 
@@ -11,7 +12,7 @@ Ending = TypeVar("Ending", bound=Exception)
 
 
 def kept(ending: Ending) -> Ending:
-    """An ending that is kept for later, without the frames of the evaluator that it went through.
+    """Strip an ending that is kept for later of the evaluator's frames that it went through.
 
     They hold all that was evaluated until then; where one of them keeps it, only the collector could free that again.
     """
@@ -39,16 +40,35 @@ class Raised(Exception):
         self.focus: Any = None
 
     def passes(self, module: Module, node: Any, focus: Any = None) -> None:
-        """Told of every call and statement that the exception leaves, the innermost first."""
+        """Note the place of a call or statement that the exception leaves; the innermost is told first."""
         if self.module is None or (module.asked_for and not self.module.asked_for):
             self.module, self.node, self.focus = module, node, focus
 
 
 class Refused(Raised):
-    """A call is refused its arguments: they do not fit the parameters, whatever the code does otherwise."""
+    """A call is refused its arguments, whatever the code does otherwise: they do not fit the parameters, or they are
+    overrides that Hydra does not take.
 
-    def __init__(self, text: str, keyword: str = "", nearest: str = "") -> None:
-        super().__init__("TypeError", text, keyword, nearest)
+    `lacking` are the required parameters that it gives nothing for; `spread` says that it gives arguments by `**`, so
+    that others may give more, and `by_option` that an option of the command line gives them. `place` is where an
+    override is written, if that is no code.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        keyword: str = "",
+        nearest: str = "",
+        *,
+        lacking: tuple[str, ...] = (),
+        name: str = "TypeError",
+        place: Origin | None = None,
+    ) -> None:
+        super().__init__(name, text, keyword, nearest)
+        self.lacking = lacking
+        self.spread = False
+        self.by_option = False
+        self.place = place
 
 
 class OutOfSteps(Exception):

@@ -55,7 +55,7 @@ class Unreadable(ast.stmt):
 
 
 def outline(text: str) -> ast.Module:
-    """The syntax tree of a file whose functions are parsed later. Raises what `ast.parse` raises.
+    """Return the syntax tree of a file whose functions are parsed later. Raises the errors of `ast.parse`.
 
     Where a class or another block ends with such a function, that block's own end is not that of the file.
     """
@@ -85,10 +85,10 @@ def outline(text: str) -> ast.Module:
 
 
 def _masked(text: str) -> str:
-    """The text with its long strings and continued lines made one line each, of the same length.
+    """Return the text with its long strings and continued lines made one line each, of the same length.
 
-    Three quotes are where a string begins if no other string and no comment is open there. Empty where that is not
-    certain.
+    Three quotes begin a string if no other string and no comment is open there. Returns an empty text where that is
+    not certain.
     """
     if any(odd in text for odd in _BEYOND):
         return ""
@@ -107,7 +107,7 @@ def _masked(text: str) -> str:
 
 
 def _leave_out(tree: ast.Module, cuts: dict[int, _Cut]) -> bool:
-    """Have the functions with these heads read later; False where a cut is not the body of one."""
+    """Defer the reading of the functions with these heads; False where a cut is not the body of a function."""
     functions = [node for node in _functions(tree.body) if node.lineno in cuts]
     if len(functions) != len(cuts):
         return False

@@ -15,7 +15,7 @@ from mfsdp_lint.readers.python.values.objects import CONSTANTS, MISSING, DictObj
 
 
 def part(machine: Machine, text: Text | None, key: Object) -> tuple[Place, ...]:
-    """The text of the entry or element `key` of what a text says, and those behind it; none where it is not seen."""
+    """Return the text of the entry or element `key` of a text's value, and those behind it; none if it is not seen."""
     if text is None or machine.looks <= 0:
         return ()
     machine.looks -= 1
@@ -81,7 +81,10 @@ def _of_name(machine: Machine, node: ast.Name, frame: Frame, key: Object) -> tup
 
 def _of_call(machine: Machine, node: ast.Call, frame: Frame, key: Object) -> tuple[Place, ...]:
     if machine.returned is not None and machine.returned[0] is node:
-        return part(machine, Text(*machine.returned[1:]), key)
+        said = machine.returned[1]
+        if not isinstance(said, Text):
+            return part(machine, Text(said[-1][1], top(said[-1][0])), key) if said else ()
+        return part(machine, said, key)
     for keyword in node.keywords:
         if keyword.arg == key:
             return behind(machine, Text(keyword, frame))
@@ -104,10 +107,10 @@ def _of_zip(machine: Machine, node: ast.Call, frame: Frame, key: Object) -> tupl
 
 
 def turn(machine: Machine, loop: Any, name: str, frame: Frame) -> Text | None:
-    """The text that gave a loop's name the value that it has in this turn.
+    """Return the text that gave a loop's name the value that it has in this turn.
 
-    `loop` is a statement or a comprehension. Where a loop has its elements from is told by an expression that stands
-    nowhere, as if the elements were asked for one by one.
+    `loop` is a statement or a comprehension. The source of its elements is an expression that the program does not
+    contain, as if the elements were asked for one by one.
     """
     for walked in (loop, *getattr(loop, "generators", ())):
         target = getattr(walked, "target", None)
@@ -118,7 +121,7 @@ def turn(machine: Machine, loop: Any, name: str, frame: Frame) -> Text | None:
 
 
 def path_to(target: Any, name: str) -> tuple[int, ...] | None:
-    """Where in a target of an assignment a name stands: at which place of which part."""
+    """Find a name in an assignment's target: its position in each nested part; None where it is not there."""
     if isinstance(target, ast.Name):
         return () if target.id == name else None
     if isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(item, ast.Starred) for item in target.elts):
@@ -130,7 +133,7 @@ def path_to(target: Any, name: str) -> tuple[int, ...] | None:
 
 
 def inside(node: Any, path: tuple[Any, ...]) -> Any:
-    """The expression `node[first][second]…`."""
+    """Return the expression `node[first][second]…`."""
     for step in path:
         node = ast.Subscript(node, ast.Constant(step), ast.Load())
     return node
@@ -163,7 +166,7 @@ def _element(
 
 
 def _among(machine: Machine, target: Any, iterable: ast.Call, path: tuple[int, ...], frame: Frame) -> Text | None:
-    """The only element of what a call is given that can be the one at hand: `sorted(CHANGES)`, `tqdm(CHANGES)`."""
+    """Return the only element of a call's arguments that can be the current one: `sorted(CHANGES)`, `tqdm(CHANGES)`."""
     found = []
     for node in iterable.args:
         literal, there = _literal(machine, Text(node, frame))
@@ -172,7 +175,7 @@ def _among(machine: Machine, target: Any, iterable: ast.Call, path: tuple[int, .
 
 
 def _literal(machine: Machine, text: Text) -> tuple[list[Any], Frame]:
-    """The elements that a list, tuple or set has in the text."""
+    """Return the elements that a list, tuple or set has in the text, and their frame."""
     places = trace(machine, text)
     node, frame = (places[-1][1], top(places[-1][0])) if places else text
     node = node.value if isinstance(node, ast.keyword) else node
@@ -180,7 +183,7 @@ def _literal(machine: Machine, text: Text) -> tuple[list[Any], Frame]:
 
 
 def _fits(machine: Machine, target: Any, item: Any, frame: Frame) -> bool:
-    """Whether a loop's names can have their values from this element."""
+    """Tell whether a loop's names can have their values from this element."""
     if isinstance(target, (ast.Tuple, ast.List)) and isinstance(item, (ast.Tuple, ast.List)):
         parts = zip(target.elts, item.elts, strict=False)
         return len(target.elts) == len(item.elts) and all(_fits(machine, *both, frame) for both in parts)
@@ -190,7 +193,7 @@ def _fits(machine: Machine, target: Any, item: Any, frame: Frame) -> bool:
 
 
 def imported(machine: Machine, node: ast.ImportFrom, name: str) -> Text | None:
-    """The name of another module that `from … import …` bound a name to."""
+    """Return the name of another module that `from … import …` bound a name to."""
     for alias in node.names:
         if (alias.asname or alias.name) == name:
             source = machine.memo.get(("from", node, alias.name))

@@ -40,7 +40,7 @@ Place = tuple[Any, dict[Any, Any], Any, Any]
 
 
 class LocalPath:
-    """One path through the body of one call, where the paths are joined when the call returns."""
+    """A path through the body of one call, where the paths are joined when the call returns."""
 
     __slots__ = ("prefix", "taken")
 
@@ -49,14 +49,14 @@ class LocalPath:
         self.taken: list[bool] = []
 
     def next(self) -> bool:
-        """The side to take of the next branch."""
+        """Return the side to take of the next branch."""
         position = len(self.taken)
         self.taken.append(self.prefix[position] if position < len(self.prefix) else True)
         return self.taken[-1]
 
 
 class Facts:
-    """What was decided about unknown values on a path.
+    """Decisions about unknown values on a path.
 
     Facts go by the number (`id`) of their subject, which is its own only for as long as the subject is `kept`.
     """
@@ -86,7 +86,7 @@ class Launch:
 
 
 class Launches:
-    """What a path launched, in this order; under HANDED, the last configuration that it gave to code out of sight.
+    """Launches of a path, in their order; under HANDED, the last configuration that it gave to code out of sight.
 
     Where somebody asks for them (`Machine.starting`), the programs that it started are among them.
     """
@@ -164,7 +164,7 @@ class ExecutionPath:
         self.changed_shared = False
 
     def aside(self) -> ExecutionPath:
-        """A path for what belongs to no path (the top level of a module), met on this one: nothing undoes it."""
+        """Make a path for code that belongs to no path (a module's top level), met on this one: nothing undoes it."""
         path = ExecutionPath(self.decisions, self.started, self.environment)
         path.taken = self.taken
         path.depth, path.changed_shared = self.depth, self.changed_shared

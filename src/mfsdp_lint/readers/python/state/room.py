@@ -12,12 +12,12 @@ ROOM = 270_000
 
 
 def with_room(run: Callable[[], Result]) -> Result:
-    """What `run` returns; everything that it calls finds its frames' memory ready.
+    """Return the result of `run`; all calls within it find their frames' memory ready.
 
     CPython (3.11 and later, `_PyThreadState_PushFrame`) takes memory for frames in pieces of 16 KB, and gives a piece
     back when the first frame in it ends. A recursion that swings to and fro over the end of a piece pays for that each
-    time: a tenth of what evaluating recipes costs. A frame that says that it needs more gets a larger piece, a power of
-    two, and what follows is put behind it; memory that nobody touches costs nothing.
+    time: a tenth of the cost of evaluating recipes. A frame that says that it needs more gets a larger piece, a power
+    of two, and later frames are put behind it; memory that nobody touches costs nothing.
     """
     return run()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from mfsdp_lint.core.recipe import Setting
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.readers.given_words import HOLE, Given, GivenWord
 from mfsdp_lint.readers.python.values.frames import Frame
@@ -15,14 +16,14 @@ if TYPE_CHECKING:
     from mfsdp_lint.readers.python.state.machine import Machine
 
 
-def environment(given: Given | None, tick: Callable[[], int]) -> DictObject:
-    """The variables that a program is started with, as far as they are known."""
+def environment(given: Given | None, outside: Sequence[Setting], tick: Callable[[], int]) -> DictObject:
+    """Return the known variables that a program is started with: those from `outside`, where nobody is known to start
+    it.
+    """
     found = DictObject({}, tick())
-    if given is None:
-        return found
-    if given.ranks is not None:
+    if given is not None and given.ranks is not None:
         found.fields["WORLD_SIZE"] = str(given.ranks)
-    for setting in given.environment:
+    for setting in outside if given is None else given.environment:
         name = setting.path.partition(".")[2]
         value: Object = Unknown(tick(), f"${name}", True)
         if isinstance(setting.value, Known):
@@ -33,10 +34,11 @@ def environment(given: Given | None, tick: Callable[[], int]) -> DictObject:
 
 
 def word(machine: Machine, said: GivenWord, frame: Frame, value: Object = None) -> Unknown:
-    """What a program gets for a word: its text, or the `value` that was made of it; it knows where that is written."""
+    """Return a program's value for a word: its text, or the `value` made of it; it knows where the word is written."""
     known = said.known
     if known is None:
         made = machine.unknown(said.text.replace(HOLE, "…"), not_none=True)
+        made.obstacle = None if said.origin.obstacle is None else (frame.module, said.origin, frame.function)
         made.fields["startswith"] = Native("str.startswith", _startswith(said.text.partition(HOLE)[0]))
     else:
         place = (frame.module, said.origin, frame.function)
@@ -46,7 +48,7 @@ def word(machine: Machine, said: GivenWord, frame: Frame, value: Object = None) 
 
 
 def _startswith(start: str) -> Callable[..., Object]:
-    """`startswith` of a text that begins like this, and goes on in a way that is not known."""
+    """Return `startswith` of a text that begins with `start`, and goes on in a way that is not known."""
 
     def answer(machine: Machine, given: list[Object], *_: object) -> Object:
         wanted = machine.settle(given[0]) if len(given) == 1 else None
@@ -58,19 +60,19 @@ def _startswith(start: str) -> Callable[..., Object]:
 
 
 def holds(value: Object, part: Object) -> bool:
-    """Whether a text that is partly known surely has this in it."""
+    """Tell whether a partly known text surely contains this part."""
     said = word_of(value)
     return said is not None and isinstance(part, str) and any(part in known for known in said.text.split(HOLE))
 
 
 def words(machine: Machine, said: Sequence[GivenWord], frame: Frame) -> ListObject:
-    """A list of words; one of which nothing is known where one of them may be several."""
+    """Return a list of words; a list of unknown elements where one of them may be several."""
     if any(each.several for each in said):
         return ListObject(None, machine.tick())
     return ListObject([word(machine, each, frame) for each in said if not each.nothing], machine.tick())
 
 
 def word_of(value: Object) -> GivenWord | None:
-    """The word that a value is, where it is one that the program was started with."""
+    """Return the word that a value is, where the program was started with it; None for other values."""
     found = value.fields.get(WORD) if isinstance(value, Unknown) else None
     return found if isinstance(found, GivenWord) else None

@@ -48,7 +48,7 @@ TRACERS: dict[type, Callable[[Machine, Any, Frame], tuple[Place, ...]]] = {}
 
 
 def trace(machine: Machine, text: Text | None) -> tuple[Place, ...]:
-    """The texts that an expression has its value from, the nearest first; none where it says the value itself."""
+    """Return the texts that an expression has its value from, the nearest first; none if it says the value itself."""
     tracer = None if text is None else TRACERS.get(type(text.node))
     if text is None or tracer is None or machine.looks <= 0:
         return ()
@@ -57,7 +57,7 @@ def trace(machine: Machine, text: Text | None) -> tuple[Place, ...]:
 
 
 def behind(machine: Machine, text: Text | None) -> tuple[Place, ...]:
-    """The place of a text, and those that it has its value from."""
+    """Return the place of a text, and the places that it has its value from."""
     if text is None:
         return ()
     # (What was put together here stands nowhere.)
@@ -70,7 +70,7 @@ def place(text: Text) -> Place:
 
 
 def said_by(machine: Machine, node: Any, frame: Frame) -> tuple[Any, ...]:
-    """The texts that decide the arguments of a call."""
+    """Return the texts that decide the arguments of a call."""
     if not isinstance(node, ast.Call):
         return (node,)
     decided = []
@@ -82,14 +82,14 @@ def said_by(machine: Machine, node: Any, frame: Frame) -> tuple[Any, ...]:
 
 
 def top(module: Module) -> Frame:
-    """The frame of a module's top level."""
+    """Return the frame of a module's top level."""
     frame = Frame(module)
     frame.fields, frame.bound = module.fields, module.bound
     return frame
 
 
 def holder(frame: Frame, name: str) -> Frame | Module | None:
-    """Whose name it is: that of a call, of an enclosing one, or of the module."""
+    """Return the owner of a name: the frame of a call or of an enclosing one, or the module; None without one."""
     here: Frame | None = frame
     while here is not None and here.fields is not here.module.fields:
         if name in here.outer:
@@ -102,7 +102,7 @@ def holder(frame: Frame, name: str) -> Frame | Module | None:
 
 
 def binding(owner: Frame | Module, name: str) -> tuple[Any, Frame] | None:
-    """What bound a name to the value that it has: the expression or statement, and the frame that ran it."""
+    """Return the binding of a name to its value: the expression or statement, and the frame that ran it; None else."""
     value = owner.fields.get(name, MISSING)
     found = owner.bound.get(name, {})
     for node in reversed(found):
@@ -113,7 +113,7 @@ def binding(owner: Frame | Module, name: str) -> tuple[Any, Frame] | None:
 
 
 def peek(machine: Machine, node: Any, frame: Frame) -> Object:
-    """What an expression stands for by now, as far as that is seen without evaluating anything; MISSING else."""
+    """Return the current value of an expression, as far as it is seen without evaluation; MISSING else."""
     kind = type(node)
     if kind is ast.keyword:
         return peek(machine, node.value, frame)
@@ -157,7 +157,7 @@ def _entry(owner: Object, key: Object) -> Object:
 
 
 def written(owner: Object, key: Object) -> tuple[Place, ...]:
-    """The text that wrote an attribute or entry of an object, and those that this has its value from."""
+    """Return the text that wrote an attribute or entry of an object, and the texts that this has its value from."""
     if isinstance(owner, ListObject):
         return (owner.places[key],) if isinstance(key, int) and -len(owner.places) <= key < len(owner.places) else ()
     write = owner.writes.get(key) if isinstance(owner, (Instance, DictObject, Unknown)) else None
@@ -168,7 +168,7 @@ def written(owner: Object, key: Object) -> tuple[Place, ...]:
 
 
 def _in_class(cls: ClassObject, name: str) -> tuple[Place, ...]:
-    """What a class or its nearest base says of an attribute, a field's default included."""
+    """Return the text for an attribute in a class or its nearest base, a field's default included."""
     for base in cls.order or [cls]:
         if not isinstance(base, ClassObject) or base.node is None:
             continue
@@ -181,7 +181,7 @@ def _in_class(cls: ClassObject, name: str) -> tuple[Place, ...]:
 
 
 def _said(node: ast.ClassDef) -> Mapping[str, ast.expr | None]:
-    """What the body of a class assigns to its names, the last time that it does."""
+    """Return the last value that the body of a class assigns to each of its names."""
     said: dict[str, ast.expr | None] = {}
     for each in node.body:
         targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]

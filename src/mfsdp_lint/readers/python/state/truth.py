@@ -1,8 +1,12 @@
-"""What is known of the truth of a value, and what is learnt by deciding it."""
+"""Truth of a value: how far it is known, and the facts learnt by deciding it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from mfsdp_lint.readers.python.state.joining import part_of_each
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.identity import identical
 from mfsdp_lint.readers.python.values.markers import ALIKE, COPY_OF, EQUAL, HAZY, NOT, NOT_OF
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
@@ -13,14 +17,17 @@ from mfsdp_lint.readers.python.values.objects import (
     IteratorObject,
     ListObject,
     Object,
+    StandardObject,
     Unknown,
 )
 
 
 def truth(machine: Machine, value: Object) -> bool | None:
-    """`bool(value)` where it follows from the value alone; None when it is not known."""
+    """Return `bool(value)` where it follows from the value alone; None where it is not known."""
     if isinstance(value, CONSTANTS):
         return bool(value)
+    if type(value) is StandardObject:
+        return None if value.held is None else bool(value.held)
     if isinstance(value, Unknown):
         settled = machine.settle(value)
         if settled is not value:
@@ -34,6 +41,8 @@ def truth(machine: Machine, value: Object) -> bool | None:
             return truth(machine, value.fields[COPY_OF])
         return found if isinstance(found, bool) else None
     if isinstance(value, Choice):
+        if (settled := machine.settle(value)) is not value:
+            return truth(machine, settled)
         answers = {None if option is MISSING else truth(machine, option) for option in value.options}
         return answers.pop() if len(answers) == 1 else None
     if isinstance(value, (tuple, frozenset)):
@@ -52,6 +61,8 @@ def truth(machine: Machine, value: Object) -> bool | None:
 
 def decide(machine: Machine, value: Object, outcome: bool) -> None:
     """Take it as given on this path that `value` is true (or false)."""
+    if isinstance(value, Choice):
+        _narrow(machine, value, [option for option in value.options if truth(machine, option) is not (not outcome)])
     if not isinstance(value, Unknown):
         return
     inner = value.fields.get(NOT_OF)
@@ -72,13 +83,36 @@ def decide(machine: Machine, value: Object, outcome: bool) -> None:
             machine.learn("not none", subject, True)
 
 
+def _narrow(machine: Machine, choice: Choice, kept: Sequence[Object]) -> None:
+    """Take it as given on this path that a selection is one of these of its options, and so of what it is a part of."""
+    if not choice.is_selection or not kept or len(kept) == len(choice.options):
+        return
+    machine.learn("is", choice, kept[0] if len(kept) == 1 else Choice(tuple(kept), is_selection=True))
+    if choice.of is not None:
+        whole, values = choice.of
+        _narrow(
+            machine,
+            whole,
+            [
+                option
+                for option, value in zip(whole.options, values, strict=True)
+                if any(identical(value, each) for each in kept)
+            ],
+        )
+
+
 def negated(machine: Machine, value: Object) -> Object:
-    """`not value` where that is not known: the same unknown each time."""
+    """Return `not value` where that is not known: the same unknown each time."""
     if isinstance(value, Unknown):
         found = value.fields.get(NOT)
         if found is None:
             found = machine.unknown(f"not {value.text}", not_none=True)
+            found.obstacle = value.obstacle
             found.fields[NOT_OF] = value
             value.fields[NOT] = found
         return found
+    if isinstance(value, Choice):
+        answers = [truth(machine, option) for option in value.options]
+        if None not in answers:
+            return part_of_each(machine, value, [not answer for answer in answers])
     return Choice((True, False))

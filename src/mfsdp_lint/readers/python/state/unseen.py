@@ -13,7 +13,7 @@ _SHARING = (REST, HAZY, EITHER)
 
 
 class Former:
-    """What a part of an unknown object was, before code out of sight may have changed it."""
+    """A part of an unknown object from before code out of sight may have changed it."""
 
     __slots__ = ("key", "owner", "part")
 
@@ -24,7 +24,7 @@ class Former:
 
 
 def part_of(machine: Machine, value: Unknown, key: Any, text: str) -> Object:
-    """An attribute or entry of an unknown value: the same one whenever it is asked for, and as old as the whole."""
+    """Return an attribute or entry of an unknown value: the same one for each request, and as old as the whole."""
     known: Object = value.fields.get(key, MISSING)
     if known is not MISSING:
         return known
@@ -35,38 +35,39 @@ def part_of(machine: Machine, value: Unknown, key: Any, text: str) -> Object:
             found = changed(machine, value, key, found)
     else:
         found = machine.unknown(text)
-        found.born = value.born
+        found.born, found.obstacle = value.born, value.obstacle
     value.fields[key] = found
     return found
 
 
 def shallow_copy(machine: Machine, value: Unknown | Instance) -> Unknown:
-    """Another object with the same parts, those included that nobody has asked for yet."""
+    """Make another object with the same parts, including those that nobody has asked for yet."""
     if isinstance(value, Unknown) and REST not in value.fields:
-        value.fields[REST] = Unknown(value.born, value.text)
+        value.fields[REST] = Unknown(value.born, value.text, obstacle=value.obstacle)
     made = machine.unknown(getattr(value, "text", ""), getattr(value, "not_none", True))
+    made.obstacle = getattr(value, "obstacle", None)
     made.fields = {key: part for key, part in value.fields.items() if is_part(key) or key in _SHARING}
     made.writes = dict(value.writes)
     return made
 
 
 def is_part(key: Any) -> bool:
-    """Whether a field of an unknown object is an attribute or an entry of it, and not the answer to a question."""
+    """Tell whether a field of an unknown object is an attribute or entry of it, and not the answer to a question."""
     return isinstance(key, str) or (isinstance(key, tuple) and key[0] == "entry")
 
 
 def changed(machine: Machine, owner: Unknown, key: Any, part: Unknown) -> Unknown:
-    """What a part may have become: another value, or the same object with other contents."""
+    """Return the new form of a part that may have changed: another value, or the same object with other contents."""
     former: Former | None = part.fields.get(FORMER)
     part = part if former is None else former.part
     found = machine.unknown(part.text)
-    found.born = owner.born
+    found.born, found.obstacle = owner.born, machine.obstacle or part.obstacle
     found.fields[FORMER] = Former(owner, key, part)
     return found
 
 
 def as_object(machine: Machine, value: Unknown) -> Unknown:
-    """The object that a value is, if it is one: code out of sight leaves it in place, and changes what it holds."""
+    """Return the object that a value may be: code out of sight leaves it in place, and changes its contents."""
     former: Former | None = value.fields.get(FORMER)
     if former is None:
         return value

@@ -6,19 +6,25 @@ default is what runs; the value knows that (objects.Option). What launchers and 
 
 from __future__ import annotations
 
+import ast
 import re
 
 from mfsdp_lint.readers.python.state.joining import join
 from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
     Choice,
+    DictObject,
     External,
+    Function,
     Object,
     Option,
     derived,
+    obstacle_of,
 )
 
 _GIVEN = re.compile(
@@ -31,24 +37,38 @@ _GIVEN = re.compile(
 
 
 def is_environment(value: Object) -> bool:
-    """Whether a value is `os.environ`."""
+    """Tell whether a value is `os.environ`."""
     return type(value) is External and value.name == "os.environ"
 
 
-def variable(machine: Machine, name: Object, default: Object = MISSING) -> Object:
-    """`os.environ.get(name, default)`; without a default, `os.environ[name]`."""
+def variable(machine: Machine, name: Object, frame: Frame, default: Object = MISSING) -> Object:
+    """Return `os.environ.get(name, default)`; without a default, `os.environ[name]`."""
     if not isinstance(name, str):
         return machine.unknown("environment")
-    found = [_value(machine, name, option, default) for option in _set_by_program(machine, name)]
+    options = _set_by_program(machine, name)
+    if options == (None,) and default is MISSING:
+        raise Raised("KeyError", name)
+    found = [_value(machine, name, option, default, frame) for option in options]
     return found[0] if len(found) == 1 else join(machine, found)
 
 
-def is_set(machine: Machine, name: Object) -> Object:
-    """`name in os.environ`."""
+def copied_environment(machine: Machine) -> DictObject:
+    """Return `dict(os.environ)`: the known variables, and others that are not known."""
+    machine.asked_start += 1
+    environment = machine.path.environment
+    made = DictObject({name: value for name, value in environment.fields.items() if value is not None}, machine.tick())
+    made.writes.update({name: environment.writes.get(name) for name in made.fields})
+    made.writes[HAZY] = True
+    return made
+
+
+def is_set(machine: Machine, name: Object, frame: Frame) -> Object:
+    """Evaluate `name in os.environ`."""
     if not isinstance(name, str):
         return machine.unknown("a variable is set", not_none=True)
     found = _set_by_program(machine, name)
     if found == (MISSING,) and not _is_given(machine, name):
+        _ask(machine, name, frame)
         return Option(machine.tick(), f"${name}", False)
     if len(found) == 1 and isinstance(found[0], CONSTANTS):
         return found[0] is not None
@@ -56,31 +76,53 @@ def is_set(machine: Machine, name: Object) -> Object:
 
 
 def _set_by_program(machine: Machine, name: str) -> tuple[Object, ...]:
-    """What the program may have set a variable to: None where it took it away, MISSING where it did neither."""
+    """Return the values that the program may have set a variable to: None where it took it away, MISSING if neither."""
     machine.asked_environment += 1
     machine.asked_start += 1
     found = machine.path.environment.fields.get(name, MISSING)
     return found.options if isinstance(found, Choice) else (found,)
 
 
-def _value(machine: Machine, name: str, found: Object, default: Object) -> Object:
+def _value(machine: Machine, name: str, found: Object, default: Object, frame: Frame) -> Object:
     if found is None:
         return machine.unknown(f"${name}") if default is MISSING else default
-    return _from_outside(machine, name, default) if found is MISSING else found
+    return _from_outside(machine, name, default, frame) if found is MISSING else found
 
 
-def _from_outside(machine: Machine, name: str, default: Object) -> Object:
+def _from_outside(machine: Machine, name: str, default: Object, frame: Frame) -> Object:
     if isinstance(default, (*CONSTANTS, Option)) and not _is_given(machine, name):
+        _ask(machine, name, frame)
         option = Option(machine.tick(), f"${name}", machine.settle(default))
         return derived(option, option, default)
     if default is not MISSING and default is not None:
-        return machine.unknown(f"${name}", not_none=True)
+        known = machine.unknown(f"${name}", not_none=True)
+        known.obstacle = obstacle_of(default)
+        return known
     found = machine.variables.get(name)
     if found is None:
         found = machine.variables[name] = machine.unknown(f"${name}")
+        if not _is_given(machine, name):
+            found.obstacle = (frame.module, f"${name}", frame.function)
     return found
 
 
+def _ask(machine: Machine, name: str, frame: Frame) -> None:
+    """Remember where a variable is asked for that nobody gives."""
+    machine.asked_for.setdefault(f"${name}", {})[_scope(frame)] = frame.module
+
+
+def decides(machine: Machine, option: Option, frame: Frame) -> None:
+    """Remember where a condition is decided by the default of a variable."""
+    for name in option.text.split(", "):
+        if name in machine.asked_for:
+            machine.asked_for[name][_scope(frame)] = frame.module
+
+
+def _scope(frame: Frame) -> ast.AST:
+    """Return the function, or the module, that is being run."""
+    return frame.code.node if isinstance(frame.code, Function) else frame.module.tree
+
+
 def _is_given(machine: Machine, name: str) -> bool:
-    """Whether somebody may well have set a variable that the program itself did not set."""
+    """Tell whether somebody may well have set a variable that the program itself did not set."""
     return _GIVEN.fullmatch(name) is not None or bool(machine.path.environment.writes.get(HAZY))

@@ -1,1 +1,1 @@
-"""What the evaluator computes with, and how large it may get."""
+"""Values that the evaluator computes with, and limits of their size."""

@@ -8,7 +8,7 @@ Entry = TypeVar("Entry")
 
 
 class ByType(dict[type, Entry]):
-    """What is to be done with values of each type; a type that has no entry shares that of its nearest base.
+    """A table of actions for values of each type; a type that has no entry shares that of its nearest base.
 
     Raises KeyError where no base has one (an entry for `object` is one for all).
     """

@@ -19,7 +19,7 @@ PLAIN_BASES = {
 
 
 class FieldSpec(NamedTuple):
-    """One dataclass field: its default (or MISSING), or the factory that makes it."""
+    """A dataclass field: its default (or MISSING), or the factory that makes it."""
 
     name: str
     default: Object = MISSING
@@ -85,23 +85,23 @@ class ClassObject:
 
 
 def base_name(base: Object) -> str:
-    """The dotted name of a base that is no class of the program."""
+    """Return the dotted name of a base that is no class of the program."""
     name: str = getattr(base, "name", "?")
     return name.removeprefix("builtins.")
 
 
 def qualified(cls: Object) -> str:
-    """The dotted name of a class, for comparison."""
+    """Return the dotted name of a class, for comparison."""
     return cls.qualified_name if isinstance(cls, ClassObject) else base_name(cls)
 
 
 def classes_of(value: Instance) -> tuple[Object, ...]:
-    """The classes that an object may be of: more than one where it is one of several, and not always at hand."""
+    """Return the classes that an object may be of: several where it is one of several; not all are at hand."""
     return value.cls.options if isinstance(value.cls, Choice) else (value.cls,)
 
 
 class Layout(NamedTuple):
-    """What making an instance of a dataclass needs to know, worked out once a class."""
+    """Facts about a dataclass for making an instance of it, worked out once a class."""
 
     specs: dict[str, FieldSpec]
     positional: list[str]
@@ -112,7 +112,7 @@ class Layout(NamedTuple):
 
 
 def plain(value: Object) -> Object:
-    """An enumeration member that is a string or number at heart (`class F(str, Enum)`) as that value."""
+    """Return an enumeration member that is a string or number at heart (`class F(str, Enum)`) as that value."""
     if isinstance(value, EnumMember):
         names = {base_name(base) for base in value.cls.order or ()}
         if names & {"str", "int", "enum.IntEnum", "enum.StrEnum", "enum.IntFlag"}:

@@ -63,7 +63,7 @@ class Frame:
 
 
 def calls_to(frame: Frame) -> tuple[Any, ...]:
-    """The calls that led to a frame, the last one first: in which module and function, and the node that calls."""
+    """Return the calls that led to a frame, the last one first: module and function of each, and the calling node."""
     here: Frame | None = frame
     chain = []
     while here is not None and here.node is not None and here.caller is not None:
@@ -74,7 +74,7 @@ def calls_to(frame: Frame) -> tuple[Any, ...]:
 
 
 def told_at(node: ast.AST | None, focus: ast.AST | None, frame: Frame) -> tuple[ast.AST | None, ast.AST | None, Frame]:
-    """Where the program does what happens at `node`: what a library does is done where it is called."""
+    """Find the place in the program of an action at `node`: a library's action happens where the library is called."""
     while frame.module.written and frame.caller is not None:
         node, focus, frame = frame.node, None, frame.caller
     return node, focus, frame

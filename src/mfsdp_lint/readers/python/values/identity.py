@@ -1,4 +1,4 @@
-"""Which values are the same, and which are objects."""
+"""Sameness of values, and recognition of objects among them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from mfsdp_lint.readers.python.values.objects import External, Instance, Object,
 
 
 def is_object(value: Object) -> bool:
-    """Whether a value is known to have attributes of its own, which may be written."""
+    """Tell whether a value is known to have attributes of its own, which may be written."""
     return isinstance(value, Instance) or (isinstance(value, Unknown) and not IDENTITY.issuperset(value.fields))
 
 
 def identical(left: Object, right: Object) -> bool:
-    """The same value: the same object, or equal constants of one type."""
+    """Tell whether two values are the same: the same object, or equal constants of one type."""
     if left is right:
         return True
     if type(left) is not type(right):

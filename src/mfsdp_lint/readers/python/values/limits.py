@@ -1,4 +1,4 @@
-"""How large a value may get. What is larger is not worked out: no program costs more than its length is worth."""
+"""Limits on the size of values. Larger values are not worked out: no program costs more than its length is worth."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEAVIEST_TUPLE = 50_000
 
 
 def is_small(value: Any) -> bool:
-    """Whether a result is small enough to go on with."""
+    """Tell whether a result is small enough to go on with."""
     if isinstance(value, int):
         return value.bit_length() <= WIDEST_NUMBER
     if isinstance(value, (str, bytes)):
@@ -25,7 +25,7 @@ def is_small(value: Any) -> bool:
 
 
 def weighs_little(items: Any) -> bool:
-    """Whether a sequence and the tuples in it have few elements (a tuple may hold another one twice, and so on)."""
+    """Tell whether a sequence and its tuples have few elements (a tuple may hold another one twice, and so on)."""
     left = HEAVIEST_TUPLE
     pending = [items]
     while pending:
@@ -38,7 +38,7 @@ def weighs_little(items: Any) -> bool:
 
 
 def is_wide(specification: str) -> bool:
-    """Whether a format specification (`:>8`, `%03d`) may ask for a long text."""
+    """Tell whether a format specification (`:>8`, `%03d`) may ask for a long text."""
     return "*" in specification or any(len(run) > 3 for run in _digit_runs(specification))
 
 
@@ -47,7 +47,7 @@ def _digit_runs(text: str) -> list[str]:
 
 
 def can_format(template: str, values: list[Any]) -> bool:
-    """Whether `template.format(*values)` stays small, and looks into none of the values."""
+    """Tell whether `template.format(*values)` stays small, and looks into none of the values."""
     longest = max([len(value) if isinstance(value, (str, bytes, tuple)) else 2_000 for value in values], default=0)
     if len(template) + template.count("{") * longest > LONGEST_TEXT:
         return False

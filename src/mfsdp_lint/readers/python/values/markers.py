@@ -51,6 +51,8 @@ FORMER: Final = Marker("former")
 """A part of an unknown object that code out of sight may have changed: what it was (see state/unseen.py)."""
 CONFIGURATION: Final = Marker("configuration")
 """What came of giving a configuration to code out of sight: where it is launched, it is one."""
+METHOD_OF: Final = Marker("method of")
+"""An attribute that the class of an object has out of sight: that object, which a call of it may change."""
 
 # Under `fields` of an unknown value, what it holds:
 REST: Final = Marker("rest")
@@ -60,6 +62,10 @@ changed since."""
 # Under `fields` of a tree of OmegaConf:
 WHOLE: Final = Marker("whole")
 """True where it has no other entries than it shows. What is forgotten of a tree takes this along."""
+
+# Under `fields` of a tree of OmegaConf and of an object, and under `writes` of a dictionary:
+LACKED: Final = Marker("lacked")
+"""The writes to names that it does not have, as a tuple of Lacked: overrides that nothing takes."""
 
 # Under `fields` of an unknown value, what was asked of it:
 NOT: Final = Marker("not")
@@ -78,9 +84,12 @@ SPECS: Final = Marker("specs")
 WORD: Final = Marker("word")
 """A word of the command line that the program is started with: the word, as whoever starts it wrote it."""
 
+HELD: Final = Marker("held")
+"""The object of the standard library that a value holds, where methods may change it."""
+
 # Among what a path launched:
 HANDED: Final = Marker("handed")
 """The last configuration that was given to code out of sight."""
 
-IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE, FORMER, CONFIGURATION))
+IDENTITY: Final = frozenset((EITHER, COPY_OF, NOT_OF, ABOUT, EQUAL, ALIKE, FORMER, CONFIGURATION, METHOD_OF))
 """What says what an unknown value is, and not what it holds."""

@@ -1,4 +1,4 @@
-"""One source file of the evaluated program, as a value."""
+"""A source file of the evaluated program, as a value."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 
 class Module:
-    """One parsed source file.
+    """A parsed source file.
 
     `name` is its dotted name from the import root. `fields` are its global names, filled when the evaluator runs its
-    top level (`ran`); `stars` the modules it imports everything from; `decorated` the definitions whose decorators did
-    not run yet, with the names in them, `defined` the functions that decorators were given, by their definitions;
-    `environment` the variables of the process that its top level sets. `asked_for` says that it is one of the files to
-    lint, `upstream` names the release whose source it belongs to, `bound` says what bound its names (see Frame),
-    `written` says that it tells what a library does (see eval/written.py), `yields` are the lines that say so (None:
-    any may), without which no function is a generator.
+    top level (`ran`); `stars` are the modules it imports everything from; `decorated` are the definitions whose
+    decorators did not run yet, with the names in them; `defined` are the functions that decorators were given, by
+    their definitions; `environment` are the variables of the process that its top level sets. `asked_for` means that
+    the file is one of those to lint. `upstream` names the release whose source it belongs to. `bound` holds the
+    bindings of its names (see Frame). `written` means that it models a library (see eval/written.py). `yields` are the
+    lines with a `yield` (None: any may have one), without which no function is a generator.
     """
 
     __slots__ = (
@@ -56,6 +56,16 @@ class Module:
         self.decorated: list[tuple[str, Any, frozenset[str]]] = []
         self.defined: dict[Any, Any] = {}
         self.environment: Any = None
+
+    @property
+    def is_project(self) -> bool:
+        """Tell whether the module is one of a user's project: none of upstream's, asked for or not."""
+        return self.upstream is None and not f"{self.name}.".startswith("megatron.")
+
+    @property
+    def is_own(self) -> bool:
+        """Tell whether the module is asked for, or imported by such a file and none of Megatron's."""
+        return self.asked_for or (self.upstream is None and not f"{self.name}.".startswith("megatron."))
 
     def __repr__(self) -> str:
         return f"Module({self.name})"

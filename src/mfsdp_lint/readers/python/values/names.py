@@ -1,4 +1,4 @@
-"""What a global name may stand for before its value is worked out."""
+"""Global names whose values are not worked out yet."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""What the evaluator computes with: Python's values, as far as they are known without running anything.
+"""Values that the evaluator computes with: Python's values, as far as they are known without running anything.
 
-Constants (None, booleans, numbers, strings, bytes), tuples and frozensets of values stand for themselves. Everything
-mutable or unknown is one of the classes below. A mutable object keeps its contents in a plain dictionary, so that one
-journal can undo any change, and remembers when it was made (`born`), so that it is clear which objects a call found.
+Constants (None, booleans, numbers, strings, bytes), tuples and frozensets of values represent themselves. Everything
+mutable or unknown is an object of the classes below. A mutable object keeps its contents in a plain dictionary, so
+that one journal can undo any change, and remembers when it was made (`born`), so that it is clear which objects a call
+found.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import CWD
 from mfsdp_lint.readers.python.values.markers import LOADED
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from mfsdp_lint.readers.python.values.classes import ClassObject
     from mfsdp_lint.readers.python.values.modules import Module
 
+    Def: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef"
+    """The node of a function that has a name, statements and decorators."""
     Constant: TypeAlias = bool | int | float | complex | str | bytes | EllipsisType | None
     """What stands for itself."""
     Immutable: TypeAlias = "Constant | tuple[Object, ...] | frozenset[Object] | slice"
@@ -42,7 +46,7 @@ else:
 
 
 class Missing(Enum):
-    """What stands where there is nothing; a class of its own, so that `is not MISSING` tells it from every value."""
+    """A placeholder for no value; a class of its own, so that `is not MISSING` tells it from every value."""
 
     MISSING = "missing"
 
@@ -59,12 +63,13 @@ UNREAD: Any = object()
 Place = tuple["Module", Any, str]
 """A piece of a program's text: its module, its node, and the function that it stands in.
 
-Of data that the program loads it is the module and function that load it, and instead of a node the Origin in the data.
+Of data that the program loads it is the module and function that load it, and instead of a node the Origin in the data;
+of a variable of the environment, as an obstacle, its name.
 """
 
 
 class Write(NamedTuple):
-    """One write of one attribute or entry: where, which value, and what was written there before.
+    """A write of one attribute or entry: its place, its value, and the earlier write there.
 
     `sources` are the texts that the value was handed on from, the nearest first; the last one decides it.
     """
@@ -81,16 +86,32 @@ class Write(NamedTuple):
     sources: tuple[Place, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Lacked:
+    """A write to a name that its object does not have. `below` is what the writing text has behind the name.
+
+    `refused`: start-up raises; else it passes over the write.
+    """
+
+    name: str
+    below: str
+    write: Write
+    refused: bool
+
+
 class Unknown:
     """A value that is not known. `fields` are the attributes and entries that were read from it or written to it.
+    `obstacle` is the call in the program that is not followed, where that made it unknown, or what it is a part of, or
+    was worked out from. Of a parameter, and of what upstream's code leaves open, there is none.
 
     The same object always stands for the same value, so a condition on it that was decided once stays decided.
     """
 
-    __slots__ = ("born", "fields", "not_none", "text", "writes")
+    __slots__ = ("born", "fields", "not_none", "obstacle", "text", "writes")
 
-    def __init__(self, born: int = 0, text: str = "", not_none: bool = False) -> None:
+    def __init__(self, born: int = 0, text: str = "", not_none: bool = False, obstacle: Place | None = None) -> None:
         self.born = born
+        self.obstacle = obstacle
         self.text = text
         self.not_none = not_none
         self.fields: dict[Any, Any] = {}
@@ -101,10 +122,10 @@ class Unknown:
 
 
 class Option(Unknown):
-    """What an option of the command line, or a variable of the environment, gives, or what was worked out from that.
+    """A value given by a command-line option or a variable of the environment, or worked out from such a value.
 
-    By default that is `default`, if known; whoever starts the program may change it. `text` names the option,
-    `--tp-size`, or the variable, `$TP_SIZE`; `said` is where the default is written.
+    By default it is `default`, if known; whoever starts the program may change it. `text` names the option,
+    `--tp-size`, or the variable, `$TP_SIZE`; `said` is the place where the default is written.
     """
 
     __slots__ = ("default", "said")
@@ -127,6 +148,21 @@ class PathObject(Unknown):
         self.path = path
 
 
+class StandardObject(Unknown):
+    """An object of Python's standard library that is known: a match, a date, a parser (eval/standard_objects.py).
+
+    `held` is the object itself; one that methods change is among the fields, under HELD. `part_of` is an object and the
+    key at which this one is found in it.
+    """
+
+    __slots__ = ("held", "part_of")
+
+    def __init__(self, born: int, held: Any = None, part_of: tuple[StandardObject, str] | None = None) -> None:
+        super().__init__(born, "", True)
+        self.held = held
+        self.part_of = part_of
+
+
 class PartlyKnown(Unknown):
     """A text of which parts are known: `said` has a HOLE for each of the others."""
 
@@ -144,7 +180,7 @@ class ConfigTree(Unknown):
 
 
 def derived(value: Object, *operands: Object) -> Object:
-    """A constant that was worked out from these: still an option's where one of them is."""
+    """Return a constant worked out from these operands: it is still an option's where one of them is."""
     for operand in operands:
         if type(operand) is Option and isinstance(value, (*CONSTANTS, Option)):
             given = [each for each in (value, *operands) if type(each) is Option]
@@ -154,20 +190,42 @@ def derived(value: Object, *operands: Object) -> Object:
     return value
 
 
+def obstacle_of(*values: Object) -> Place | None:
+    """Return the unfollowed call of the first value that has one: that value is unknown because of it; None if none."""
+    for value in values:
+        if isinstance(value, Unknown) and value.obstacle is not None:
+            return value.obstacle
+        if isinstance(value, Choice) and (found := obstacle_of(*value.options)) is not None:
+            return found
+    return None
+
+
 class Choice:
-    """One of several values; which one is not known."""
+    """A choice of several values; which one is not known.
 
-    __slots__ = ("options",)
+    Where it is the part of a selection (`preset["offload"]`), `of` is that selection and the part's value in each of
+    its options; MISSING where reading fails. A selection is one option for as long as its owner is: a decision about
+    one of its parts holds for the others.
+    """
 
-    def __init__(self, options: tuple[Object, ...]) -> None:
+    __slots__ = ("is_selection", "of", "options")
+
+    def __init__(
+        self,
+        options: tuple[Object, ...],
+        of: tuple[Choice, tuple[Object, ...]] | None = None,
+        is_selection: bool = False,
+    ) -> None:
         self.options = options
+        self.of = of
+        self.is_selection = is_selection or of is not None
 
     def __repr__(self) -> str:
         return f"Choice{self.options!r}"
 
 
 class External:
-    """Something of a module whose source is not at hand, by its dotted name (`torch.bfloat16`)."""
+    """A member of a module whose source is not at hand, by its dotted name (`torch.bfloat16`)."""
 
     __slots__ = ("name",)
 
@@ -216,7 +274,9 @@ class ListObject:
 
     @property
     def places(self) -> Sequence[Place]:
-        """Where the elements stand in the data that they were loaded from; nothing once there are other elements."""
+        """Return the places of the elements in the data that they were loaded from; nothing once others
+        replace them.
+        """
         loaded, places = self.fields.get(LOADED, (None, ()))
         return places if loaded is not None and loaded is self.items else ()
 
@@ -236,10 +296,10 @@ class SetObject(ListObject):
 
 
 class IteratorObject(ListObject):
-    """What `iter`, `zip`, `map` or a generator expression gives: the elements that nobody has taken yet.
+    """An iterator that `iter`, `zip`, `map` or a generator expression gives: the elements that nobody has taken yet.
 
-    `error` is what the evaluation of a further element raises; `walked` are the lists that it walks over, each with the
-    elements that it had: Python looks at them only when an element is asked for.
+    `error` is the error that evaluating a further element raises; `walked` are the lists that it walks over, each with
+    the elements that it had: Python looks at them only when an element is asked for.
     """
 
     __slots__ = ("error", "walked")
@@ -251,14 +311,14 @@ class IteratorObject(ListObject):
 
     @property
     def is_stale(self) -> bool:
-        """Whether a list that it walks over was changed since."""
+        """Tell whether a list that the iterator walks over was changed since."""
         return any(walked.items is not items for walked, items in self.walked)
 
 
 class DictObject:
     """A dictionary with constant keys. Where `writes` has HAZY, it may hold further or other entries.
 
-    `view_of` is the unknown object whose attributes its entries are: `vars(that)`.
+    `view_of` is the object whose attributes its entries are, where that has others than it shows: `vars(that)`.
     """
 
     __slots__ = ("born", "fields", "made", "view_of", "writes")
@@ -268,15 +328,16 @@ class DictObject:
         self.writes: dict[Any, Any] = {}
         self.born = born
         self.made: Write | None = None
-        self.view_of: Unknown | None = None
+        self.view_of: Unknown | Instance | None = None
 
     def __repr__(self) -> str:
         return f"Dict({self.fields!r})"
 
 
 class Signature:
-    """What binding the arguments of a call asks of a function's parameters: the names of those that take an argument by
-    position, by name, and of all; `rest` is that of `*args`.
+    """A function's parameters for binding: the names that take an argument by position, by name, and all of them.
+
+    `rest` is the name of `*args`.
     """
 
     __slots__ = ("named", "parameters", "positional", "rest")
@@ -290,14 +351,23 @@ class Signature:
 
 
 class Function:
-    """A function of the program: its definition, the module it belongs to, and the names it closes over."""
+    """A function of the program: its definition, the module it belongs to, and the names it closes over. `fields` are
+    the attributes that the program gave it.
+
+    What only a `def` has (`body`, `decorators`, `returns`) is asked of the function: a lambda has none of it.
+    """
 
     __slots__ = (
-        "_constant", "_signature", "closure", "cls", "defaults", "is_async", "is_generator", "module", "name", "node",
-        "unwrapped",
+        "_constant", "_fields", "_signature", "closure", "cls", "defaults", "is_async", "is_generator", "module",
+        "name", "node", "unwrapped",
     )  # fmt: skip
 
-    def __init__(self, node: Any, module: Module, closure: Any, name: str, cls: ClassObject | None = None) -> None:
+    born = 0
+    """Nobody asks when a function was made: a write to one may concern everybody."""
+
+    def __init__(
+        self, node: Def | ast.Lambda, module: Module, closure: Any, name: str, cls: ClassObject | None = None
+    ) -> None:
         self.node = node
         self.module = module
         self.closure = closure
@@ -309,28 +379,51 @@ class Function:
         self.unwrapped: Object = None
         self._constant: Object = UNREAD
         self._signature: Signature | None = None
+        self._fields: dict[Any, Any] | None = None
 
     def __repr__(self) -> str:
         return f"Function({self.name})"
 
     @property
+    def body(self) -> list[ast.stmt]:
+        """Return the function's statements."""
+        return [] if isinstance(self.node, ast.Lambda) else self.node.body
+
+    @property
+    def decorators(self) -> list[ast.expr]:
+        """The expressions of its decorators."""
+        return [] if isinstance(self.node, ast.Lambda) else self.node.decorator_list
+
+    @property
+    def returns(self) -> ast.expr | None:
+        """The annotation of its result."""
+        return None if isinstance(self.node, ast.Lambda) else self.node.returns
+
+    @property
+    def fields(self) -> dict[Any, Any]:
+        """The attributes that the program gave it; hardly any function has some."""
+        if self._fields is None:
+            self._fields = {}
+        return self._fields
+
+    @property
     def signature(self) -> Signature:
-        """Its parameters."""
+        """Return the function's parameters."""
         if self._signature is None:
             self._signature = Signature(self.node.args)
         return self._signature
 
     @property
     def constant(self) -> Object:
-        """What a function returns that does nothing but return a constant; MISSING for any other."""
+        """Return the constant of a function that does nothing but return it; MISSING for any other function."""
         if self._constant is UNREAD:
-            self._constant = _constant_body(self.node)
+            self._constant = _constant_body(self)
         return self._constant
 
 
-def _constant_body(node: Any) -> Object:
-    body = node.body
-    if not isinstance(node, ast.FunctionDef) or len(body) > 2:
+def _constant_body(function: Function) -> Object:
+    body = function.body
+    if function.is_async or not 1 <= len(body) <= 2:
         return MISSING
     last = body[-1]
     if len(body) == 2 and not (type(body[0]) is ast.Expr and type(body[0].value) is ast.Constant):
@@ -424,7 +517,7 @@ CONSTANTS = (type(None), bool, int, float, str, bytes, complex, type(...))
 
 
 def is_constant(value: Object) -> bool:
-    """True for a value that stands for itself, down to the last element."""
+    """Tell whether a value represents itself, down to the last element."""
     if isinstance(value, CONSTANTS):
         return True
     return isinstance(value, (tuple, frozenset)) and all(is_constant(item) for item in value)
@@ -434,7 +527,7 @@ Kind = TypeVar("Kind")
 
 
 def all_are(values: Sequence[Object], kind: type[Kind]) -> TypeGuard[Sequence[Kind]]:
-    """Whether all values are of one of Python's own types."""
+    """Tell whether all values are of one of Python's own types."""
     return all(isinstance(value, kind) for value in values)
 
 
@@ -443,5 +536,5 @@ SYMBOLS = (CWD, "<DIR:")
 
 
 def is_symbolic(*values: Object) -> bool:
-    """Whether a text has a part that stands for something only known when the program runs."""
+    """Tell whether a text has a part that is only known when the program runs."""
     return any(isinstance(value, str) and "<" in value and (CWD in value or "<DIR:" in value) for value in values)

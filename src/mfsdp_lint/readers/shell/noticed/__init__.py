@@ -1,1 +1,1 @@
-"""What is worth saying of a script's text itself, for rules about text: one module a subject."""
+"""Notices about the text of a script, for rules about text: one module a subject."""

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from mfsdp_lint.core.recipe import Notice
+from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.shell.pieces import Text, around, known
 from mfsdp_lint.readers.shell.script import Script
-from mfsdp_lint.vocabulary import table
 
 _FLAG = re.compile(r"#.*?(--[a-z][\w-]+)")
 
 
 def commented_elements(script: Script) -> Iterator[Notice]:
-    """A flag in a comment behind elements of an array, on their line: at a glance it is one of them."""
+    """Yield flags in a comment behind elements of an array, on their line: at a glance such a flag is an element."""
     for array in script.nodes():
         for before, node in pairwise(array.named_children if array.type == "array" else ()):
             found = _FLAG.match(script.source(node)) if node.type == "comment" else None
@@ -24,7 +24,7 @@ def commented_elements(script: Script) -> Iterator[Notice]:
 
 
 def within_quotes(arguments: Sequence[Text]) -> Iterator[Notice]:
-    """`#` in a text that becomes options: the program gets it, and the words behind it."""
+    """Find `#` in a text that becomes options: the program gets it, and the words behind it."""
     for word in arguments:
         if (known(word) or "").startswith("#") and any(piece.splits for piece in word):
             yield Notice("comment-within-quotes", around(word), {"word": known(word)})

@@ -18,7 +18,7 @@ _AROUND = ("redirected_statement", "pipeline", "list", "negated_command")
 
 
 def broken(script: Script) -> Iterator[Notice]:
-    """A blank or a comment behind a backslash: the backslash is for that, and the line ends here."""
+    """Yield blanks or comments behind a backslash: it escapes only the blank, and the line ends there."""
     for found in _BROKEN.finditer(script.text):
         if not _is_read(script.node_at(found.start(), found.start() + 1)):
             continue
@@ -27,7 +27,7 @@ def broken(script: Script) -> Iterator[Notice]:
 
 
 def lost(script: Script) -> Iterator[Notice]:
-    """A line of options that no command in front of it takes."""
+    """Yield lines of options that no command in front of them takes."""
     lines = script.text.split("\n")
     for node in script.nodes():
         if node.type != "command" or not _is_option(script, node) or _before(node) is None:
@@ -44,7 +44,7 @@ def lost(script: Script) -> Iterator[Notice]:
 
 
 def cut_off(script: Script, node: Node) -> list[Text]:
-    """The words of the lines of options right behind a command, which it does not get."""
+    """Return the words on the lines of options right behind a command, which the command does not get."""
     found: list[Text] = []
     behind = _next(_whole(node))
     while behind is not None and behind.type == "command" and _is_option(script, behind):
@@ -58,7 +58,9 @@ def _is_option(script: Script, node: Node) -> bool:
 
 
 def _before(node: Node) -> Node | None:
-    """The statement on a line above that options could belong to; None where it is the same mistake once more."""
+    """Find the statement on a line above that options could belong to; return None where that line is the same
+    mistake.
+    """
     node = _whole(node)
     before = node.prev_named_sibling
     while before is not None and before.type == "comment":
@@ -73,7 +75,7 @@ def _before(node: Node) -> Node | None:
 
 
 def _whole(node: Node) -> Node:
-    """The statement that a command begins."""
+    """Return the statement that a command begins."""
     while node.parent is not None and node.parent.type in _AROUND and node.parent.children[0] == node:
         node = node.parent
     return node
@@ -87,7 +89,7 @@ def _next(node: Node) -> Node | None:
 
 
 def _is_read(node: Node | None) -> bool:
-    """Whether a text is part of the script, and not of a comment or of what stands as it is."""
+    """Tell whether a text is code of the script: not a comment, and not taken literally."""
     while node is not None:
         if node.type in _NOT_READ:
             return False

@@ -9,11 +9,11 @@ from itertools import pairwise
 from mfsdp_lint.core.recipe import Notice, Recipe, Span
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import is_known_as
+from mfsdp_lint.megatron.versions.ranges import VersionRange, parse_range
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.pieces import Text, around, known, plain
 from mfsdp_lint.readers.shell.run import Launch, Runner
 from mfsdp_lint.readers.shell.starting import behind
-from mfsdp_lint.versions.ranges import VersionRange, parse_range
 
 CONVERTS = "convert-torch-dist-to-fsdp-dtensor"
 """The command of tools/checkpoint/checkpoint_inspector.py."""
@@ -49,7 +49,7 @@ class Conversion:
     tracked: bool
 
     def has(self, *options: str) -> bool:
-        """Whether it is given one of these."""
+        """Tell whether the conversion is given an option of these names."""
         return any(name in options for name, _ in self.options)
 
 
@@ -62,9 +62,10 @@ class Loading:
     tracked: bool
 
     def loads(self, conversion: Conversion) -> bool:
-        """Whether it surely loads what is converted: the folder that is written, or the one around it.
+        """Tell whether the run surely loads the converted checkpoint: from the folder that is written, or the one
+        around it.
 
-        Two scripts mean the same folder where its whole path is known; within one it may be any text.
+        Two scripts mean the same folder where its whole path is known; within one script it may be any text.
         """
         into = conversion.into
         if into is None or (self.recipe.path != conversion.path and not _is_anywhere(into)):
@@ -72,16 +73,18 @@ class Loading:
         return any(f"{into}/".startswith(f"{folder}/") for folder in self.folders)
 
     def is_about(self, conversion: Conversion) -> bool:
-        """Whether it is to be told what is wrong with a conversion: one of its own script, or one that it loads."""
+        """Tell whether the run reports a conversion's mistakes: the conversion is in the same script, or the run loads
+        its result.
+        """
         return self.recipe.path == conversion.path or self.loads(conversion)
 
     @property
     def is_sharded(self) -> bool:
-        """Whether it has Megatron-FSDP on in some way."""
+        """Tell whether Megatron-FSDP is on in at least one variant of the run."""
         return any(is_known_as(each.value("ddp.use_megatron_fsdp"), True) for each in self.recipe.variants)
 
     def surely(self, path: str) -> bool:
-        """Whether a setting is on wherever Megatron-FSDP is."""
+        """Tell whether a setting is on wherever Megatron-FSDP is."""
         return self.is_sharded and all(
             is_known_as(each.value(path), True)
             for each in self.recipe.variants
@@ -90,7 +93,7 @@ class Loading:
 
 
 def conversions(path: str, runner: Runner) -> Iterator[Conversion]:
-    """What a script converts, as far as it is known."""
+    """Yield the checkpoint conversions of a script, as far as they are known."""
     for launch in runner.launches:
         words = launch.started.arguments
         at = next((number for number, word in enumerate(words) if known(word) == CONVERTS), None)
@@ -104,7 +107,7 @@ def conversions(path: str, runner: Runner) -> Iterator[Conversion]:
 
 
 def loadings_of(recipes: Sequence[Recipe], launches: Sequence[Launch], runner: Runner) -> Iterator[Loading]:
-    """The runs of a script with the folders that they load from."""
+    """Yield the runs of a script with the folders that they load from."""
     for recipe in recipes:
         here = (launch for launch in launches if launch.span.line == recipe.line)
         folders = tuple(dict.fromkeys(folder for launch in here for folder in _loaded(launch)))
@@ -116,7 +119,7 @@ def _tracks(runner: Runner) -> bool:
 
 
 def _loaded(launch: Launch) -> Iterator[str]:
-    """The folder that a launch of Megatron-LM loads from, if any; of two the last one counts."""
+    """Yield the folder that a launch of Megatron-LM loads from, if any; of two the last one counts."""
     words = launch.started.arguments
     found = [value for flag, value in pairwise(words) if known(flag) == "--load"]
     found += [behind(word, len("--load=")) for word in words if plain(word).startswith("--load=")]
@@ -124,7 +127,9 @@ def _loaded(launch: Launch) -> Iterator[str]:
 
 
 def told_of(loadings: Sequence[Loading], converted: Sequence[Conversion], core: str) -> list[Recipe]:
-    """The recipes of runs, with what conversions lack for them, or are given that this version does not have."""
+    """Return the recipes of runs, with notices of options that their conversions lack, or that this version does not
+    have.
+    """
     found: dict[int, list[Notice]] = {}
     for conversion in converted:
         about = [number for number, each in enumerate(loadings) if each.is_about(conversion)]
@@ -153,7 +158,7 @@ def _lacking(conversion: Conversion, about: Sequence[Loading], core: str) -> Ite
 
 
 def _may_be_options(word: Text) -> bool:
-    """Whether a word may hold options of which nothing is known."""
+    """Tell whether a word may hold options of which nothing is known."""
     said = plain(word)
     if said.strip(HOLE):
         return said.startswith("-") and known(word) is None
@@ -165,7 +170,7 @@ def _is_option(word: Text) -> bool:
 
 
 def _folders(words: Sequence[Text]) -> Iterator[str]:
-    """What is converted, and into what: the words that belong to no option."""
+    """Yield the folders that a conversion reads and writes: the words that belong to no option."""
     takes_value = False
     for word in words:
         if _is_option(word):
@@ -177,11 +182,13 @@ def _folders(words: Sequence[Text]) -> Iterator[str]:
 
 
 def _written(text: Text) -> str:
-    """A folder; what is not known of it is the place where it comes from, which is the same wherever that is used."""
+    """Return a folder as text; an unknown part is replaced by its place of origin, which is the same wherever it is
+    used.
+    """
     parts = (f"<{each.path}:{each.start}>" if HOLE in each.text else each.text for each in text)
     return "".join(parts).rstrip("/")
 
 
 def _is_anywhere(folder: str) -> bool:
-    """Whether a path is whole and known, so that every script means the same by it."""
+    """Tell whether a path is whole and known, so that it means the same in every script."""
     return "<" not in folder and (posixpath.isabs(folder) or "://" in folder)

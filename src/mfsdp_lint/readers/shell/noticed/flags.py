@@ -8,10 +8,13 @@ from functools import cache
 
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Notice, Origin, Setting, Span
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, Plain, spell
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.readers.megatron_lm_flags import settings_of_flag
 from mfsdp_lint.readers.shell.pieces import Text, around, known
 from mfsdp_lint.readers.shell.script import Script
-from mfsdp_lint.vocabulary import table
+from mfsdp_lint.readers.shell.starting import beginning
 
 _FLAG = re.compile(r"(--[A-Za-z][\w-]*)(?:=.*)?", re.DOTALL)
 _LIKELY = 0.93
@@ -20,41 +23,58 @@ _LIKELY = 0.93
 _ONE_TEXT = ("array", "string", "command", "heredoc_body", "raw_string")
 
 
-def unknown(arguments: Sequence[Text], core: str, declared: Callable[[], str]) -> Iterator[Notice]:
-    """Flags that a version does not have, and another one does, or one is called much like.
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The texts that declare flags: what stands in them is known. `all`: there are no others."""
 
-    `declared` gives the texts that declare flags: what stands in them is known. A program that takes flags like
-    none of Megatron-LM's may take any others as well.
+    text: str
+    all: bool = False
+
+
+def unknown(arguments: Sequence[Text], core: str, declared: Callable[[], Declared]) -> Iterator[Notice]:
+    """Yield flags that a version does not have, but that another version has, or that resemble one of its own.
+
+    A program that takes flags like none of Megatron-LM's may take any others as well, unless all that it declares are
+    known.
     """
     flags = table().flags(core)
     found: list[Notice] = []
     for word in arguments if flags else ():
         name = _FLAG.fullmatch(known(word) or "")
-        if not name or name[1] in flags or re.search(rf"[\"']{name[1]}[\"']", declared()):
+        if not name or name[1] in flags or re.search(rf"[\"']{name[1]}[\"']", declared().text):
             continue
         elsewhere = table().flag_versions(name[1])
-        nearest = _nearest(name[1], core)
-        if not elsewhere and not nearest:
-            return
-        versions = f"{elsewhere[0]} to {elsewhere[-1]}" if elsewhere else None
-        found.append(Notice("no-such-flag", around(word), {"flag": name[1], "nearest": nearest, "elsewhere": versions}))
+        alike = _alike(name[1], core)
+        if not elsewhere and not alike:
+            if not declared().all:
+                return
+            continue
+        facts: dict[str, Plain] = {
+            "flag": name[1],
+            "nearest": next(iter(alike), None),
+            "alike": len(alike),
+            "elsewhere": f"{elsewhere[0]} to {elsewhere[-1]}" if elsewhere else None,
+            "sure": declared().all,
+        }
+        sets = tuple(path for each in (name[1], *alike[:1]) for path in settings_of_flag(each, core))
+        found.append(Notice("no-such-flag", around(beginning(word, len(name[1]))), facts, sets))
     yield from found
 
 
 @cache
-def _nearest(name: str, core: str) -> str | None:
+def _alike(name: str, core: str) -> tuple[str, ...]:
+    """Return the flags that may have been meant, the likeliest first."""
     flags = table().flags(core)
     spelled = f"--{name[2:].replace('_', '-')}"
     if spelled in flags:
-        return spelled
-    alike = nearest(name, flags, cutoff=_LIKELY)
-    return next((each for each in alike if abs(len(each) - len(name)) <= 1), None)
+        return (spelled,)
+    return tuple(each for each in nearest(name, flags, 2, cutoff=_LIKELY) if abs(len(each) - len(name)) <= 1)
 
 
 def twice(settings: Iterable[Setting], script: Script, path: str) -> Iterator[Notice]:
-    """Flags that one text gives two values; `script` is that of the file `path`.
+    """Yield flags that one text gives two values; `script` is that of the file `path`.
 
-    Of two texts the later one is there to change what the earlier one says.
+    Of two texts the later one is there to change the earlier one.
     """
     for setting in settings:
         later = setting.origin
@@ -75,7 +95,7 @@ def _said(origin: Origin) -> str:
 
 
 def _in_one_text(script: Script, first: Span, second: Span) -> bool:
-    """Whether the smallest piece of the script around both is one text: a string, an array, a command."""
+    """Tell whether the smallest node around both spans is one text: a string, an array, a command."""
     lines = script.pieces[0].lines
     start, end = (lines.offset(line, column) for line, column in ((first.line, first.column), _end(second)))
     node = script.node_at(script.offset_of(start), script.offset_of(end))

@@ -1,18 +1,19 @@
-"""Everything that is worth saying of the texts that a script consists of, and of what it launches."""
+"""All notices about the texts that a script consists of, and about its launches."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Notice, Recipe
+from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.readers.shell.files import path_of
 from mfsdp_lint.readers.shell.noticed import comments, continuations, flags, variables
 from mfsdp_lint.readers.shell.pieces import located
 from mfsdp_lint.readers.shell.run import Launch, Runner
 from mfsdp_lint.readers.shell.script import Script
-from mfsdp_lint.vocabulary.entry import Versions
 
 
 def noticed(
@@ -23,8 +24,9 @@ def noticed(
     recipes: Sequence[Recipe],
     versions: Versions,
 ) -> list[Notice]:
-    """The notices of a reading, each once, in the order of the text. `launches` are those that start a run, and `whole`
-    is the script that all of it begins with, where there is one."""
+    """Return the notices of a reading, each once, in the order of the text. `launches` are those that start a run, and
+    `whole` is the script that all of it begins with, where there is one.
+    """
     found: dict[tuple[object, ...], Notice] = {}
     for each in _noticed(path, runner, whole, launches, recipes, versions):
         found.setdefault((each.kind, each.span), each)
@@ -61,8 +63,34 @@ def _noticed(
                 yield from flags.unknown(launch.started.arguments, versions.core, declared)
 
 
-def _declared(runner: Runner, launch: Launch) -> str:
-    """The texts that may declare flags: of the program, and of the command line where the tree has one of its own."""
-    places = (located(launch.started.program), "megatron/training/arguments.py")
-    paths = (path_of(place, runner.path, runner.sources, launch.folder) for place in places)
-    return "".join(runner.sources.text_or_none(path) or "" for path in paths if path)
+def _declared(runner: Runner, launch: Launch) -> flags.Declared:
+    """Return the texts that may declare flags: the program, the files that it has its own flags from, and the tree's
+    own command line where it has one.
+    """
+
+    def text_of(place: str | None) -> str | None:
+        path = path_of(place, runner.path, runner.sources, launch.folder) if place else None
+        return runner.sources.text_or_none(path) if path else None
+
+    program, whole = text_of(located(launch.started.program)), text_of("megatron/training/arguments.py") or ""
+    if program is None or launch.started.is_module:
+        return flags.Declared(whole)
+    providers = [text_of(place) for place in _providers(program)]
+    is_all = not _MAY_TAKE_ANY.search(program) and None not in providers
+    return flags.Declared("".join((program, whole, *filter(None, providers))), is_all)
+
+
+def _providers(program: str) -> Iterator[str]:
+    """Yield the files from which a program imports the functions that declare its own flags; "" where a file is not
+    known.
+
+    A function of the program itself declares them in its own text.
+    """
+    for name in _PROVIDER.findall(program):
+        if name != "None" and not re.search(rf"^def {name}\b", program, re.MULTILINE):
+            module = re.search(rf"^ *from ([\w.]+) import (?:\([^)]*|[^\n]*)\b{name}\b", program, re.MULTILINE)
+            yield f"{module[1].replace('.', '/')}.py" if module else ""
+
+
+_PROVIDER = re.compile(r"\bextra_args_provider\s*=\s*(\w+)")
+_MAY_TAKE_ANY = re.compile(r"\b(?:ignore_unknown_args|parse_known_args)\b")

@@ -10,9 +10,9 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.nearest import nearest
 from mfsdp_lint.core.recipe import Notice
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
 from mfsdp_lint.readers.shell.script import Script
-from mfsdp_lint.vocabulary import table
-from mfsdp_lint.vocabulary.tables import ENVIRONMENT
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.run import Launch
@@ -23,7 +23,7 @@ _LIKELY = 0.85
 
 @cache
 def _read() -> tuple[str, ...]:
-    """The variables that something reads."""
+    """Return the environment variables that something reads."""
     entries = table().entries.items()
     return tuple(
         path.removeprefix(ENVIRONMENT) for path, entry in entries if entry.section == "env" and not entry.unread
@@ -31,7 +31,7 @@ def _read() -> tuple[str, ...]:
 
 
 def misspelt(script: Script) -> Iterator[Notice]:
-    """`unset` of a variable that nobody sets, and whose name is nearly one that is read."""
+    """Yield `unset` of a variable that nobody sets, and whose name is nearly one that is read."""
     assigned = {script.source(node.children[0]) for node in script.nodes() if node.type == "variable_assignment"}
     for node in script.nodes():
         if node.type == "unset_command":
@@ -43,7 +43,7 @@ def misspelt(script: Script) -> Iterator[Notice]:
 
 
 def of_jobs(launches: Sequence[Launch]) -> Iterator[Notice]:
-    """`export` of a variable for a job of a cluster that has been started by then."""
+    """Yield variables that are exported for a cluster's job after `ray start`, when the export has no effect on it."""
     for launch in launches:
         for name, span in launch.late:
             if name in _read():
@@ -51,7 +51,7 @@ def of_jobs(launches: Sequence[Launch]) -> Iterator[Notice]:
 
 
 def late(script: Script, path: str, launches: Sequence[Launch]) -> Iterator[Notice]:
-    """`export` of a variable behind the last launch, none of which has it."""
+    """Yield variables that are exported behind the last launch, so that no launch has them."""
     spans = [launch.span for launch in launches if launch.span.path == path]
     if not spans:
         return
@@ -64,7 +64,7 @@ def late(script: Script, path: str, launches: Sequence[Launch]) -> Iterator[Noti
 
 
 def _exports(script: Script) -> Iterator[tuple[str, Node]]:
-    """The variables that a script exports with a value, each with the assignment."""
+    """Yield the variables that a script exports with a value, each with the assignment."""
     for node in script.nodes():
         if node.type == "declaration_command" and script.source(node.children[0]) == "export":
             for child in node.named_children:

@@ -1,4 +1,4 @@
-"""How each framework puts its files together: a module for each way that is different."""
+"""Composition of each framework's files: a module for each way that is different."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Compose = Callable[[str, Section, Files], Section]
 
 
 def alone(path: str, root: Section, files: Files) -> Section:
-    """A file that is all there is."""
+    """Return a file that needs no other file."""
     return root
 
 

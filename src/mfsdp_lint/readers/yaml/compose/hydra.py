@@ -1,13 +1,13 @@
-"""Hydra: the `defaults` list of a configuration names others, each of which is put into a package.
+"""Hydra's composition: the `defaults` list of a configuration names others, each of which is put into a package.
 
     defaults:
       - model_engine: dp                                  # model_engine/dp.yaml, in the package model_engine
       - actor@actor_rollout_ref.actor: ${model_engine}_actor
       - override model_engine: megatron                   # another choice than the one that was made elsewhere
-      - _self_                                            # what stands in this file itself; last, where it is not named
+      - _self_                                            # the entries of this file itself; last, where it is not named
 
 As Hydra 1.3 does it (`_create_defaults_tree_impl` in hydra/_internal/defaults_list.py, `InputDefault` in
-hydra/core/default_element.py). A choice that is not in the tree may say anything.
+hydra/core/default_element.py). A choice that is not in the tree may contain any entry.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ _CHOICE = re.compile(r"\$\{([^{}]+)\}")
 
 
 def compose(path: str, root: Section, files: Files) -> Section:
-    """A primary configuration with all that its defaults choose, references filled in."""
+    """Compose a primary configuration from all that its defaults choose, with references filled in."""
     if root.get("defaults") is None:
-        return resolved(root)
+        return resolved(root, files.environment)
     name, _ = posixpath.splitext(posixpath.basename(path))
     whole = Section()
     for part in _Choices(files, list(_folders(path, root))).parts(_Config(name, "", ""), root, 0):
         whole = merge(whole, part)
-    return resolved(whole.without(_HYDRA))
+    return resolved(whole.without(_HYDRA), files.environment)
 
 
 def _folders(path: str, root: Section) -> Iterator[str]:
-    """Where configurations are looked for, the first place first."""
+    """Yield the folders that are searched for configurations, the first place first."""
     yield posixpath.dirname(path)
     found = root.get(_HYDRA, "searchpath")
     entries = found.value.value if isinstance(found, Leaf) and isinstance(found.value, Known) else None
@@ -58,7 +58,7 @@ def _folders(path: str, root: Section) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Config:
-    """A configuration: its name from the search path, the group that it is in, and the package of what it says."""
+    """A configuration: its name from the search path, the group that it is in, and the package of its entries."""
 
     name: str
     group: str
@@ -67,7 +67,7 @@ class _Config:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One entry of a defaults list. A group has options; a single configuration (and _self_) has none."""
+    """An entry of a defaults list. A group has options; a single configuration (and _self_) has none."""
 
     name: str
     options: tuple[str, ...] | None
@@ -76,12 +76,12 @@ class _Entry:
     override: bool
 
     def group(self, inside: str) -> str:
-        """The path of the group, for one that stands in a configuration of another."""
+        """Return the path of the group, for an entry in a configuration of another group."""
         path = self.name if self.options is not None else posixpath.dirname(self.name)
         return path[1:] if self.name.startswith("/") else posixpath.join(inside, path) if path else inside
 
     def in_package(self, parent: str, header: str | None) -> str:
-        """The package of what it names."""
+        """Return the package of the configuration that the entry names."""
         own = self.package if self.package is not None else header
         if own is None:
             own = (self.name if self.options is not None else posixpath.dirname(self.name)).strip("/").replace("/", ".")
@@ -102,7 +102,7 @@ class _Choices:
         self.taken = 0
 
     def parts(self, config: _Config, root: Section, depth: int) -> list[Section]:
-        """What a configuration comes to, in the order in which it is merged."""
+        """Return the parts of a configuration, in the order in which they are merged."""
         own = _nested(root.without("defaults"), config.package)
         entries = _entries(root)
         self.taken += 1
@@ -131,7 +131,7 @@ class _Choices:
         return [part for place in sorted(found) for part in found[place]]
 
     def chosen(self, entry: _Entry, config: _Config, depth: int) -> list[Section]:
-        """What an entry comes to."""
+        """Return the parts that an entry chooses."""
         group = entry.group(config.group)
         if group == _HYDRA or group.startswith(f"{_HYDRA}/"):
             return []
@@ -153,12 +153,12 @@ class _Choices:
         return parts
 
     def path(self, name: str) -> str | None:
-        """The file of a configuration, if there is one."""
+        """Return the file of a configuration, if there is one."""
         candidates = (posixpath.normpath(posixpath.join(folder, f"{name}.yaml")) for folder in self.folders)
         return next((path for path in candidates if self.files.exists(path)), None)
 
     def filled(self, entry: _Entry) -> _Entry:
-        """An entry with the choices of other groups that it refers to."""
+        """Return an entry with the choices of other groups that it refers to."""
 
         def choice(found: re.Match[str]) -> str:
             return self.made.get(found[1].strip(), MANDATORY)
@@ -167,14 +167,14 @@ class _Choices:
         return replace(entry, name=_CHOICE.sub(choice, entry.name), options=options)
 
     def key(self, entry: _Entry, config: _Config) -> str:
-        """What others call this choice: the group, and the package where that is not the group's own."""
+        """Return the name of this choice for others: the group, and the package where it is not the group's own."""
         group = entry.group(config.group)
         package = entry.in_package(config.package, None)
         return group if package == group.replace("/", ".") else f"{group}@{package or _GLOBAL}"
 
 
 def _entries(root: Section) -> list[_Entry] | None:
-    """The defaults list of a configuration; None where it is not known, or none."""
+    """Return the defaults list of a configuration; None where it is not known."""
     found = root.get("defaults")
     if found is None:
         return []
@@ -204,7 +204,7 @@ def _entry(item: Tree) -> _Entry | None:
 
 
 def _options(option: Tree) -> tuple[str, ...] | None:
-    """What is chosen of a group: nothing, one, or several; None where that cannot be told."""
+    """Return the options chosen of a group: none, one, or several; None where they are not known."""
     if isinstance(option, Section):
         return None
     if option.items is not None:
@@ -215,7 +215,7 @@ def _options(option: Tree) -> tuple[str, ...] | None:
 
 
 def _text(item: Tree) -> str | None:
-    """What is written, references and all."""
+    """Return the text as it is written, references and all."""
     if isinstance(item, Section):
         return None
     if item.text is not None:
@@ -224,7 +224,7 @@ def _text(item: Tree) -> str | None:
 
 
 def _header(head: str) -> str | None:
-    """The package that a file puts itself into (`# @package _global_`), which begins at the root."""
+    """Return the package that a file puts itself into (`# @package _global_`), which begins at the root."""
     found = re.search(r"^#\s*@package\s+(\S+)\s*$", head, re.MULTILINE)
     if found is None or found[1] == "_group_":
         return None

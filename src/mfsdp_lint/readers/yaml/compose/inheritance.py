@@ -19,12 +19,12 @@ _REPLACES = "_override_"
 
 
 def compose(path: str, root: Section, files: Files) -> Section:
-    """A file with all that it inherits, references filled in."""
-    return resolved(inherited(path, root, files, ()), ARITHMETIC)
+    """Compose a file with all that it inherits, references filled in."""
+    return resolved(inherited(path, root, files, ()), files.environment, ARITHMETIC)
 
 
 def inherited(path: str, root: Section | None, files: Files, chain: tuple[str, ...]) -> Section:
-    """A file with all that it inherits."""
+    """Return a file with all that it inherits."""
     if root is None or path in chain or len(chain) > LONGEST_CHAIN:
         return MISSING
     found = root.get("defaults")
@@ -40,7 +40,7 @@ def inherited(path: str, root: Section | None, files: Files, chain: tuple[str, .
 
 
 def _names(found: Tree) -> list[str]:
-    """The files that are named; one that is none ("") where that is not known."""
+    """Return the files that are named; "", which is no file, where the name is not known."""
     known = found.value.value if isinstance(found, Leaf) and isinstance(found.value, Known) else [None]
     names = known if isinstance(known, list) else [known]
     return [name if isinstance(name, str) else "" for name in names]

@@ -14,12 +14,15 @@ primus/core/config/yaml_loader.py, `PrimusParser` in primus/core/launcher/parser
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
+from mfsdp_lint.core.recipe import Setting
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Plain
 from mfsdp_lint.readers.paths import above, beside
 from mfsdp_lint.readers.trees import MISSING, Leaf, Section, Tree, changed, merge
 from mfsdp_lint.readers.yaml.files import LONGEST_CHAIN, Files
+from mfsdp_lint.readers.yaml.interpolation import given_by, sources_of
 
 _VARIABLE = re.compile(r"\$\{([^:{}]+)(?::([^}]*))?\}")
 _INTEGER = re.compile(r"-?\d+")
@@ -33,7 +36,7 @@ _OF_THE_MODULE = ("name", "framework", "config", "model", "overrides", "params")
 
 
 def compose(path: str, root: Section, files: Files) -> Section:
-    """An experiment with the presets of its modules below what it writes itself."""
+    """Compose an experiment: the presets of its modules below its own entries."""
     experiment = extended(path, root, files)
     modules = experiment.section("modules")
     if modules is None:
@@ -46,10 +49,10 @@ def compose(path: str, root: Section, files: Files) -> Section:
 
 
 def extended(path: str, root: Section | None, files: Files, chain: tuple[str, ...] = ()) -> Section:
-    """A file with what it extends below it."""
+    """Return a file merged over the files that it extends."""
     if root is None or path in chain or len(chain) > LONGEST_CHAIN:
         return MISSING
-    root = changed(root, _read)
+    root = changed(root, lambda leaf: _read(leaf, files.environment))
     found = root.get("extends")
     if found is None:
         return root
@@ -61,7 +64,7 @@ def extended(path: str, root: Section | None, files: Files, chain: tuple[str, ..
 
 
 def _kept(path: str, files: Files, chain: tuple[str, ...] = ()) -> Section:
-    """A file that many may begin with."""
+    """Return an extended file, kept because many others may begin with it."""
     if path not in files.composed:
         files.composed[path] = extended(path, files.tree(path), files, chain)
     return files.composed[path]
@@ -75,7 +78,7 @@ def _names(found: Tree) -> list[Plain]:
 
 
 def _module(path: str, module: Section, files: Files) -> Section:
-    """A module with its presets. One without a preset is what an earlier run has put together."""
+    """Return a module with its presets. A module without a preset was put together by an earlier run."""
     if module.get("config") is None:
         return module
     config, model = (_preset(path, module, kind, files) for kind in ("config", "model"))
@@ -104,10 +107,11 @@ def _preset(path: str, module: Section, kind: str, files: Files) -> Section:
     return MISSING
 
 
-def _read(leaf: Leaf) -> Leaf:
-    """A value as Primus reads it: 1e-5 is text to PyYAML, "null" is None, variables of the environment are filled in.
+def _read(leaf: Leaf, environment: Mapping[str, Setting]) -> Leaf:
+    """Read a value as Primus does: 1e-5 is text to PyYAML, "null" is None, environment variables are filled in.
 
-    A variable without a default has to be set; one with a default has that one, until somebody sets it.
+    A variable without a default has to be set; a variable with a default has it until the environment sets another
+    value.
     """
     text = leaf.text
     if text is None:
@@ -116,10 +120,14 @@ def _read(leaf: Leaf) -> Leaf:
         names = list(_VARIABLE.finditer(text))
         if not names:
             return leaf.with_value(Known(text))
-        if any(found[2] is None for found in names):
+        given = {found[1]: setting for found in names if (setting := given_by(environment, found[1])) is not None}
+        if any(found[2] is None and found[1] not in given for found in names):
             return leaf.with_value(UNKNOWN)
-        filled = _VARIABLE.sub(lambda found: found[2], text)
-        return leaf.with_value(_null(_plain(filled)), option=f"${names[0][1]}")
+        texts = {name: str(each.value.value) for name, each in given.items() if isinstance(each.value, Known)}
+        filled = _null(_plain(_VARIABLE.sub(lambda found: texts.get(found[1], found[2]), text)))
+        if given:
+            return leaf.with_value(filled, sources=sources_of(next(iter(given.values()))))
+        return leaf.with_value(filled, option=f"${names[0][1]}")
     if isinstance(leaf.value.value, float):
         return leaf if _YAML_FLOAT.search(text) else leaf.with_value(Known(text))
     return leaf.with_value(_null(text))

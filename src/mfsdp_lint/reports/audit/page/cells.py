@@ -1,4 +1,4 @@
-"""One setting of a recipe as the page shows it: its value, where that comes from, and what will run instead."""
+"""Cells of the page, one for each setting of a recipe: its value, the value's origin, and what replaces it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IsAtHand = Callable[[str], bool]
 
 
 def cell_of(recipe: Recipe, written: Setting, run: Setting | None, tables: Tables, at_hand: IsAtHand) -> int:
-    """The number of the cell; `run` is the setting after start-up, where that is another."""
+    """Return the number of the cell; `run` is the setting after start-up, if that is another."""
     kind: Kind = "startup" if run else kind_of(recipe, written.origin, at_hand)
     origin = tables.origin(written.origin) if written.origin else NOTHING
     unwritten = run is not None and written.origin is None and written.value == UNKNOWN
@@ -31,7 +31,7 @@ def cell_of(recipe: Recipe, written: Setting, run: Setting | None, tables: Table
 
 
 def _replaced(run: Setting, tables: Tables) -> tuple[int, int, int]:
-    """What will run, the step of start-up that replaces the value, and where that stands."""
+    """Return the value after start-up, the step of start-up that replaces it, and the place of that step."""
     origin = run.origin
     if origin is None or origin.how != "startup":
         return tables.text(shown(run.value)), NOTHING, NOTHING
@@ -40,7 +40,7 @@ def _replaced(run: Setting, tables: Tables) -> tuple[int, int, int]:
 
 
 def kind_of(recipe: Recipe, origin: Origin | None, at_hand: IsAtHand) -> Kind:
-    """Where the text stands that decides a value."""
+    """Classify the place of the text that decides a value."""
     if origin is None:
         return "nobody"
     if origin.how == "default":
@@ -62,5 +62,5 @@ def _deciding(origin: Origin) -> tuple[str, str]:
 
 
 def shown(value: Value) -> str:
-    """As a person would write it; `?` where nothing is known."""
+    """Write a value as a person would; `?` if nothing is known."""
     return "?" if value == UNKNOWN else describe(value)

@@ -1,11 +1,14 @@
-"""The page itself: templates filled in, with data, style and script inside. Jinja2 is imported here alone."""
+"""The page itself: templates filled in, with data, style and script inside. Jinja2 is imported here alone.
+
+Findings and rules as the page's templates show them: plain words, rows of code, nothing that is markup.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -13,16 +16,113 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from mfsdp_lint import __version__
+from mfsdp_lint.core import files
 from mfsdp_lint.core.files import PACKAGE
-from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.finding import SEVERITIES, Finding, Fix
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.reports import Texts
 from mfsdp_lint.reports.audit.columns import COLUMNS
 from mfsdp_lint.reports.audit.page.cells import KINDS
-from mfsdp_lint.reports.audit.page.findings import by_rule
+from mfsdp_lint.reports.change import changes
+from mfsdp_lint.reports.full import WHEN
+from mfsdp_lint.reports.printable import printable
+from mfsdp_lint.reports.rule import code_of, fix_of, fix_where, found_where, said_of_versions
 from mfsdp_lint.reports.settings import matches
-from mfsdp_lint.results.printable import printable
-from mfsdp_lint.results.summary import Summary, judged_against
-from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.reports.snippet import Lines, Row, lines_of, snippet
+from mfsdp_lint.reports.summary import Summary, judged_against
+from mfsdp_lint.rules.about_files import ABOUT_FILES
+from mfsdp_lint.rules.model import Case, Rule
+
+
+def by_rule(findings: Sequence[Finding], rules: Sequence[Rule], texts: Texts) -> list[dict[str, Any]]:
+    """List every rule that has findings, the most severe first, with its documentation and its findings."""
+    lines = lines_of(texts)
+    known = {rule.code: rule for rule in rules}
+    found: dict[str, list[Finding]] = {}
+    for finding in findings:
+        found.setdefault(finding.code, []).append(finding)
+    pages = [_rule(code, known.get(code), of_it, lines, texts) for code, of_it in found.items()]
+    return sorted(pages, key=lambda page: (SEVERITIES.index(page["severity"]), page["code"]))
+
+
+def _rule(code: str, rule: Rule | None, findings: Sequence[Finding], lines: Lines, texts: Texts) -> dict[str, Any]:
+    counted = [finding for finding in findings if finding.suppressed is None]
+    return {
+        "code": code,
+        "name": findings[0].name,
+        "severity": min((each.severity for each in counted or findings), key=SEVERITIES.index),
+        "counted": len(counted),
+        "silenced": len(findings) - len(counted),
+        "findings": [_finding(finding, lines, texts) for finding in findings],
+        **(_about_file(code) if rule is None else _documentation(rule)),
+    }
+
+
+def _about_file(code: str) -> dict[str, Any]:
+    about = next((each for each in ABOUT_FILES if each.code == code), None)
+    return {} if about is None else {"summary": about.summary, "why": about.why, "fixes": [about.fix]}
+
+
+def _documentation(rule: Rule) -> dict[str, Any]:
+    bad = next((each for each in rule.examples if each.severity and code_of(each)), None)
+    good = next((each for each in rule.examples if not each.severity and code_of(each)), None)
+    return {
+        "summary": rule.summary,
+        "why": rule.why,
+        "versions": said_of_versions(rule),
+        "found": found_where(rule),
+        "cases": [_case(case) for case in rule.cases],
+        "fixes": [f"{fix_of(fix)}{fix_where(fix)}" for fix in rule.fixes],
+        "bad": code_of(bad).rstrip() if bad else "",
+        "good": code_of(good).rstrip() if good else "",
+    }
+
+
+def _case(case: Case) -> dict[str, str]:
+    where = [case.versions.text, f"where {case.when.text}" if case.when else ""]
+    return {
+        "severity": case.severity,
+        "stage": WHEN[case.stage],
+        "where": ", ".join(filter(None, where)),
+        "says": f"{case.message.template}: {case.consequence.template}",
+    }
+
+
+def _finding(finding: Finding, lines: Lines, texts: Texts) -> dict[str, Any]:
+    silenced = finding.suppressed
+    return {
+        "fingerprint": finding.fingerprint,
+        "code": finding.code,
+        "severity": finding.severity,
+        "message": printable(finding.message),
+        **_frame(finding.span, lines, "^"),
+        "when": WHEN[finding.stage],
+        "consequence": printable(finding.consequence),
+        "raises": printable(finding.raises or ""),
+        "notes": [{"message": printable(note.message), **_frame(note.span, lines, "-")} for note in finding.related],
+        "recipes": [printable(recipe.name) for recipe in finding.recipes],
+        "fix": _fix(finding.fix, texts) if finding.fix else None,
+        "fixable": finding.fixable,
+        "no_fix": printable(finding.no_fix),
+        "silenced": f"by {silenced.by}: {printable(silenced.reason) or 'no reason given'}" if silenced else "",
+    }
+
+
+def _frame(span: Span, lines: Lines, mark: str) -> dict[str, Any]:
+    rows = snippet(span, lines(span.path), mark)
+    return {"place": f"{printable(span.path)}:{span.line}", "rows": rows}
+
+
+def _fix(fix: Fix, texts: Texts) -> dict[str, Any]:
+    """Show removed and added lines; none if the fix holds only once others have been made."""
+    diffs = [{"place": printable(place), "rows": list(_signed(rows))} for place, rows in changes(fix, texts)]
+    return {"safety": fix.safety, "why": printable(fix.why), "diffs": diffs}
+
+
+def _signed(rows: Sequence[Row]) -> Iterator[Mapping[str, str]]:
+    for number, text in rows:
+        yield {"number": number, "sign": text[:1], "text": text[2:]}
+
 
 ASSETS = os.path.join(PACKAGE, "reports", "audit", "page", "assets")
 
@@ -38,10 +138,10 @@ def render(
     texts: Texts,
     settings: tuple[str, ...] = (),
 ) -> str:
-    """One file that needs nothing else. `sides` are documents of `sides.py`, the one that is shown first before all;
+    """Render one file that needs no other. `sides` are documents of `sides.py`, the one shown first before all others;
     `settings` are globs of those that are columns from the start.
 
-    Its policy lets no script run but its own, and loads nothing, whatever the texts in it come to.
+    The page's policy runs no script but its own, and loads nothing, for any texts in it.
     """
     environment = Environment(
         loader=FileSystemLoader(ASSETS),
@@ -72,14 +172,13 @@ def render(
 
 
 def embedded(data: Any) -> str:
-    """JSON that cannot end the element it stands in, whatever it holds: ASCII, without what begins markup."""
+    """Write JSON that cannot end the element around it, for any content: ASCII, with no character of markup."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
 
 
 def _asset(name: str) -> str:
-    with open(os.path.join(ASSETS, name), encoding="utf-8", newline="\n") as file:
-        return file.read()
+    return files.text(os.path.join(ASSETS, name))
 
 
 def _hash(text: str) -> str:

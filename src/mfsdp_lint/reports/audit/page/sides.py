@@ -1,6 +1,8 @@
-"""One side of the page: all recipes for one target, or at one revision, as data for its script.
+"""Sides of the page: all recipes for one target, or at one revision, as data for its script.
 
-What is left out are the settings that no rule knows and nobody writes: these are at their declared defaults.
+Settings that no rule knows and no file writes are left out: they are at their declared defaults.
+
+Cost of a recipe's model state on each rank, as data for the page.
 """
 
 from __future__ import annotations
@@ -14,23 +16,44 @@ from typing import Any
 from mfsdp_lint.core.recipe import Recipe, Setting
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import UNKNOWN
-from mfsdp_lint.memory.result import MemoryOf
+from mfsdp_lint.megatron.startup.resolve import differs, resolve
+from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.megatron.vocabulary import SETTINGS
+from mfsdp_lint.memory.result import Memory, MemoryOf
 from mfsdp_lint.reports.audit.columns import COLUMNS, RUNS, Column
 from mfsdp_lint.reports.audit.page.cells import IsAtHand, cell_of, shown
-from mfsdp_lint.reports.audit.page.memory import memory_document
 from mfsdp_lint.reports.audit.page.tables import NOTHING, Table, Tables
+from mfsdp_lint.reports.by_recipe import RecipeState
+from mfsdp_lint.reports.memory import cells, formula, said
+from mfsdp_lint.reports.printable import printable
 from mfsdp_lint.reports.snippet import Lines
-from mfsdp_lint.results.by_recipe import RecipeState
-from mfsdp_lint.results.printable import printable
-from mfsdp_lint.startup.resolve import differs, resolve
-from mfsdp_lint.versions.target import Target
-from mfsdp_lint.vocabulary import SETTINGS
+
+
+def memory_document(memory: Memory, tables: Tables) -> dict[str, Any]:
+    """Describe, by texts' numbers, each way of wrapping with its sizes, and the formulas of one (best its own)."""
+    shown = memory.own or next(iter(memory.footprints), None)
+    return {
+        "ranks": memory.ranks,
+        "said": [tables.whole(line) for line in said(memory)],
+        "why": tables.whole(memory.why),
+        "rows": [
+            [int(each.runs), tables.whole(each.label), *map(tables.whole, cells(each))] for each in memory.footprints
+        ],
+        "formulas": [[tables.whole(name), tables.whole(formula(amount))] for name, amount in shown.amounts]
+        if shown
+        else [],
+        "sources": [
+            [tables.whole(each.says), tables.whole(f"{each.place} of {each.release}")] for each in memory.sources
+        ],
+        "left": [tables.whole(each) for each in memory.left_out],
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What a side is made of. `title` names it among others; `states` say what is wrong with the recipes, `memory` what
-    they need, where that was asked for."""
+    """Contents of a side. `title` names it among others; `states` are the findings of the recipes, `memory` their
+    memory needs, if requested.
+    """
 
     title: str
     target: Target
@@ -42,11 +65,11 @@ class Side:
 
 
 def side_document(side: Side) -> dict[str, Any]:
-    """The side as JSON has it.
+    """Describe the side as JSON.
 
     `settings` are paths, each with the cell that most recipes have there (-1: none); a recipe has, for each setting
-    where it differs, its number and that of the cell. A cell is value, kind, origin, and where something else will run
-    that, the step and its place. `columns` are texts, with what will run where that is another.
+    that differs, its number and that of the cell. A cell is value, kind and origin and, if start-up changes the value,
+    the new value, the step and its place. `columns` are texts, with the text after start-up if that is another.
     """
     tables, paths = Tables(side.lines), Table()
     rows = [_cells(recipe, side, tables, paths) for recipe in side.recipes]
@@ -104,20 +127,23 @@ def _cells(recipe: Recipe, side: Side, tables: Tables, paths: Table) -> _Row:
 
 
 def _first(recipe: Recipe, path: str) -> Setting:
-    """A setting that is the same in all variants."""
+    """Return a setting that is the same in all variants."""
     return recipe.variants[0].settings.get(path) or Setting(path, UNKNOWN)
 
 
 def _says_nothing(path: str, written: Setting, differs: bool) -> bool:
-    """Whether a setting is not worth a line: of nothing known and by nobody written, at a default that no rule asks
-    for, or a section by itself."""
+    """Tell whether a setting needs no line.
+
+    This holds for an unknown setting that no file writes, one at a default that no rule looks at, and a section by
+    itself.
+    """
     if path in SETTINGS or "." not in path:
         return path not in SETTINGS or (written.origin is None and written.value == UNKNOWN)
     return not differs and (written.origin is None or written.origin.how == "default")
 
 
 def _usual(rows: Sequence[_Row], settings: int) -> list[int]:
-    """For every setting the cell that most recipes have; NOTHING where most have none."""
+    """Find for every setting the cell that most recipes have; NOTHING if most have none."""
     counts: list[Counter[int]] = [Counter() for _ in range(settings)]
     for row in rows:
         for number, cell in row.cells.items():
@@ -130,7 +156,7 @@ def _usual(rows: Sequence[_Row], settings: int) -> list[int]:
 
 
 def _unusual(cells: Mapping[int, int], usual: Sequence[int]) -> Iterator[int]:
-    """Setting and cell in turn, where a recipe has another cell than most, or none."""
+    """Yield setting and cell in turn, if a recipe has another cell than most, or none."""
     for number, cell in enumerate(usual):
         own = cells.get(number, NOTHING)
         if own != cell:
@@ -139,7 +165,7 @@ def _unusual(cells: Mapping[int, int], usual: Sequence[int]) -> Iterator[int]:
 
 
 def _column(column: Column, recipe: Recipe, run: Recipe) -> str | list[str]:
-    """A cell of the table; with what is written before it, where something else will run."""
+    """Return a cell of the table; with the written value before it, if start-up changes it."""
     both = column.both(recipe, run)
     if RUNS not in both:
         return printable(both)
@@ -148,7 +174,7 @@ def _column(column: Column, recipe: Recipe, run: Recipe) -> str | list[str]:
 
 
 def _differing(recipe: Recipe) -> dict[str, list[str]]:
-    """The settings that depend on the execution path, and what each is on every one."""
+    """Find the settings that depend on the execution path, and the value of each on every path."""
     found = {}
     for path in sorted(recipe.differing()):
         values = [shown(each.value(path)) for each in recipe.variants]
@@ -158,7 +184,7 @@ def _differing(recipe: Recipe) -> dict[str, list[str]]:
 
 
 def _variants(recipe: Recipe, differing: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
-    """The execution paths of a recipe that has several: their conditions, and the settings that differ."""
+    """Yield the execution paths of a recipe that has several: their conditions, and the settings that differ."""
     for number, each in enumerate(recipe.variants if len(recipe.variants) > 1 else ()):
         yield {
             "when": [printable(condition) for condition in each.when],
@@ -182,6 +208,6 @@ _FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 
 def family_of(name: str) -> str:
-    """The first word of a name, without its number: `llama3_8b_pretrain_config` is of the family `llama`."""
+    """Return the first word of a name, without its number: `llama3_8b_pretrain_config` is of the family `llama`."""
     found = _FIRST_WORD.search(os.path.basename(name))
     return found.group().lower() if found else "other"

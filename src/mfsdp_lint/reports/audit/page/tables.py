@@ -1,12 +1,12 @@
-"""What many recipes have in common stands once in the page: texts, places, origins and cells, by number."""
+"""Tables of data that many recipes share, each once in the page: texts, places, origins and cells, by number."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 
 from mfsdp_lint.core.recipe import Origin, Source, Span
+from mfsdp_lint.reports.printable import printable
 from mfsdp_lint.reports.snippet import Lines
-from mfsdp_lint.results.printable import printable
 
 NOTHING = -1
 """Instead of a number, where there is nothing."""
@@ -22,7 +22,7 @@ class Table:
         self.rows: dict[Hashable, int] = {}
 
     def number(self, row: Hashable) -> int:
-        """The number of a row."""
+        """Return the number of a row."""
         return self.rows.setdefault(row, len(self.rows))
 
 
@@ -39,18 +39,18 @@ class Tables:
         self.cells = Table()
 
     def text(self, text: str) -> int:
-        """A text as it may be shown."""
+        """Return the number of a text, escaped and clipped for display."""
         number = self._shown.get(text)
         if number is None:
             number = self._shown[text] = self.texts.number(clipped(printable(text))) if text else NOTHING
         return number
 
     def whole(self, text: str) -> int:
-        """A text in its whole length."""
+        """Return the number of a text in its whole length."""
         return self.texts.number(printable(text)) if text else NOTHING
 
     def place(self, span: Span, function: str = "", release: str | None = None) -> int:
-        """File, line, function, upstream's release, and what stands there."""
+        """Return the number of a place: file, line, function, upstream's release, and the code there."""
         lines = () if release else self._lines(span.path)
         code = lines[span.line - 1].strip() if 0 < span.line <= len(lines) else ""
         return self.places.number(
@@ -58,7 +58,7 @@ class Tables:
         )
 
     def origin(self, origin: Origin) -> int:
-        """How, where, handed on from where (the nearest first), the write before, the option that may change it."""
+        """Number an origin: kind, place, sources (the nearest first), earlier write, option that may change it."""
         known = self._known.get(id(origin))
         if known is not None:
             return known[1]
@@ -81,5 +81,5 @@ class Tables:
 
 
 def clipped(text: str) -> str:
-    """The beginning of a long text."""
+    """Cut a long text to its beginning."""
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

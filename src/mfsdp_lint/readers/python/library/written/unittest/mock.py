@@ -64,6 +64,19 @@ class _PatchDict:
         return patched
 
 
+def patch(target, new, **keywords):
+    owner, _, name = target.rpartition(".")
+    return _Patch(_named(owner), name, new)
+
+
+def _named(name):
+    try:
+        return __import__(name)
+    except ImportError:
+        owner, _, name = name.rpartition(".")
+        return getattr(_named(owner), name)
+
+
 def patch_object(target, attribute, new, **keywords):
     return _Patch(target, attribute, new)
 

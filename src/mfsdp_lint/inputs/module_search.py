@@ -1,0 +1,129 @@
+"""From the name of a module to its file, by the rules of Python's imports, without reading any file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.projects import MARKERS
+
+STDLIB = sys.stdlib_module_names
+SOURCE_FOLDERS = ("", "src")
+
+
+def relative_target(path: str, level: int, name: str | None) -> str:
+    """Return the path without suffix that a relative import in a file means, without checking that it is there."""
+    folder = os.path.dirname(path)
+    for _ in range(level - 1):
+        named = os.path.basename(folder) not in ("", os.curdir, os.pardir)
+        folder = os.path.dirname(folder) if named else os.path.join(folder, os.pardir)
+    return os.path.join(folder, *name.split(".")) if name else folder
+
+
+class ModuleSearch:
+    """Looks for modules, and remembers where they are.
+
+    A name is looked for from the folder of the importing file upwards (and in `src` there), up to the root of its
+    project, then in `search_path`. What is not found there is not at hand.
+    """
+
+    def __init__(self, search_path: Sequence[str] = ()) -> None:
+        self.search_path = tuple(search_path)
+        self._roots: dict[str, tuple[str, ...]] = {}
+        self._added: dict[str, list[str]] = {}
+        self._tops: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._found: dict[tuple[str, str], str | None] = {}
+        self._entries: dict[str, disk.Listing] = {}
+
+    def find(self, name: str, importer: str) -> str | None:
+        """Find the file of a dotted module name (a package's `__init__.py`)."""
+        folder = os.path.dirname(importer)
+        key = (folder, name)
+        if key not in self._found:
+            self._found[key] = self._search(name, folder)
+        return self._found[key]
+
+    def _search(self, name: str, folder: str) -> str | None:
+        parts = name.split(".")
+        if parts[0] in STDLIB:
+            return None
+        for root in self.roots_with(parts[0], folder):
+            path = self.in_root(root, parts)
+            if path:
+                return path
+        return None
+
+    def roots_with(self, top: str, folder: str) -> tuple[str, ...]:
+        """Return the roots that have a top-level package or module of that name."""
+        key = (folder, top)
+        if key not in self._tops:
+            self._tops[key] = tuple(
+                root for root in self.roots(folder) if top in self.entries(root) or f"{top}.py" in self.entries(root)
+            )
+        return self._tops[key]
+
+    def in_root(self, root: str, parts: list[str]) -> str | None:
+        folder = root
+        for part in parts[:-1]:
+            if part not in self.entries(folder):
+                return None
+            folder = os.path.join(folder, part)
+        last = parts[-1]
+        entries = self.entries(folder)
+        if last in entries:
+            package = os.path.join(folder, last, "__init__.py")
+            if "__init__.py" in self.entries(os.path.join(folder, last)):
+                return os.path.normpath(package)
+        if f"{last}.py" in entries:
+            return os.path.normpath(os.path.join(folder, f"{last}.py"))
+        return None
+
+    def entries(self, folder: str) -> disk.Listing:
+        """Return the names in a folder."""
+        if folder not in self._entries:
+            self._entries[folder] = disk.Listing(folder)
+        return self._entries[folder]
+
+    def roots(self, folder: str) -> tuple[str, ...]:
+        """Return the folders in which a file in `folder` may find top-level modules, nearest first.
+
+        Modules in a package are not at the top level (the `torch` of `modelopt.torch`), except to its own scripts.
+        """
+        if folder not in self._roots:
+            near = [
+                os.path.join(above, source) if source else above
+                for above in self._upwards(folder)
+                if above == folder or "__init__.py" not in self.entries(above)
+                for source in SOURCE_FOLDERS
+            ]
+            self._roots[folder] = (*self._added.get(folder, ()), *near, *self.search_path)
+        return self._roots[folder]
+
+    def add_root(self, folder: str, root: str) -> None:
+        """Let the files in a folder find top-level modules in another one as well: they put it on `sys.path`."""
+        added = self._added.setdefault(folder, [])
+        if root in added:
+            return
+        added.insert(0, root)
+        self._roots.pop(folder, None)
+        for known in (self._tops, self._found):
+            for key in [key for key in known if key[0] == folder]:
+                del known[key]
+
+    def _upwards(self, folder: str) -> Iterator[str]:
+        here = folder
+        absolute = os.path.abspath(folder)
+        while True:
+            yield here
+            if any(marker in self.entries(here) for marker in MARKERS):
+                return
+            parent = os.path.dirname(absolute)
+            if parent == absolute:
+                return
+            # Keep paths as the user wrote them for as long as they have folders to take off.
+            here = (
+                os.path.dirname(here) if os.path.dirname(here) and os.path.basename(here) not in ("..", ".") else parent
+            )
+            absolute = parent

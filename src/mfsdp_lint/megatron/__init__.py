@@ -1,0 +1,1 @@
+"""Facts about Megatron that need no source: releases, settings, start-up, conditions, frameworks on top."""

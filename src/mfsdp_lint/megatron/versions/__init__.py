@@ -1,0 +1,1 @@
+"""Known releases, and the versions that a run is judged against."""

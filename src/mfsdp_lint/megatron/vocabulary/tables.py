@@ -1,0 +1,308 @@
+"""The whole vocabulary: every setting with what is known of it, and how to find it by any of its names.
+
+Facts that depend on a version, stored as runs over a list of versions: `[[first, last, fact], …]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
+from mfsdp_lint.megatron.versions.ranges import HEAD, Numbers, VersionError, numbers
+from mfsdp_lint.megatron.vocabulary.entry import Entry, Versions, read_entry
+from mfsdp_lint.megatron.vocabulary.flags import Flag
+
+Runs = Sequence[tuple[int, int, Any]]
+
+_NOT_PLAIN = "?"
+"""The key of the mapping that stands for a value that is no plain one."""
+
+
+def column_of(versions: Sequence[str], version: str) -> int | None:
+    """Find the column of a version.
+
+    The column is its own, else that of the newest version before it in its line, else of the oldest in its line, else
+    of the newest before it. A version newer than every release has the column of the development head. None for a
+    version older than all, and for a text that is no version.
+    """
+    if version in versions:
+        return versions.index(version)
+    try:
+        asked = numbers(version)
+    except VersionError:
+        return None
+    known = [numbers(each) for each in versions]
+    earlier = [place for place, each in enumerate(known) if _filled(each) <= _filled(asked)]
+    line = [place for place, each in enumerate(known) if each[:2] == asked[:2]]
+    in_line = [place for place in earlier if place in line]
+    if in_line or line:
+        return in_line[-1] if in_line else line[0]
+    releases = [place for place, each in enumerate(versions) if each != HEAD]
+    if HEAD in versions and releases and earlier[-1:] == releases[-1:]:
+        return versions.index(HEAD)
+    return earlier[-1] if earlier else None
+
+
+def _filled(version: Numbers) -> Numbers:
+    return (*version, *(0,) * (3 - len(version)))
+
+
+def at(runs: Runs, column: int) -> Any:
+    """Return the fact of one column. Raises LookupError if there is none."""
+    for first, last, fact in runs:
+        if first <= column <= last:
+            return fact
+    raise LookupError(column)
+
+
+def runs_of(facts: Sequence[Any], missing: Any = None) -> list[list[Any]]:
+    """Combine the facts of all columns into runs; `missing` is left out."""
+    runs: list[list[Any]] = []
+    for place, fact in enumerate(facts):
+        if fact is missing:
+            continue
+        if runs and runs[-1][1] == place - 1 and _equal(runs[-1][2], fact):
+            runs[-1][1] = place
+        else:
+            runs.append([place, place, fact])
+    return runs
+
+
+def _equal(left: Any, right: Any) -> bool:
+    return type(left) is type(right) and bool(left == right)
+
+
+def encode(value: Value) -> Any:
+    """Encode a value as JSON."""
+    if isinstance(value, Known):
+        return value.value
+    return {_NOT_PLAIN: value.state}
+
+
+def decode(data: Any) -> Value:
+    """Decode the value that `encode` wrote."""
+    if isinstance(data, dict) and set(data) == {_NOT_PLAIN}:
+        return NOT_NONE if data[_NOT_PLAIN] == NOT_NONE.state else UNKNOWN
+    plain: Plain = data
+    return Known(plain)
+
+
+ENVIRONMENT = "env."
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of Bridge's configuration: the names of the classes that it may be of, and their fields."""
+
+    classes: tuple[str, ...]
+    fields: tuple[str, ...]
+
+
+class Table:
+    """`raw` is what `load.raw_data` gives. Nothing is worked out before it is asked for."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self._raw = raw
+        self._flags: dict[int, Mapping[str, Flag]] = {}
+        self._attributes: dict[int, Mapping[str, Flag]] = {}
+        self._sections: dict[int, Mapping[str, Section]] = {}
+        self._every_field: dict[str, Collection[str]] = {}
+
+    # -- settings -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def entries(self) -> Mapping[str, Entry]:
+        """Every setting by its path, in the order of settings.yaml."""
+        return {
+            f"{section}.{name}": read_entry(f"{section}.{name}", data)
+            for section, names in self._raw["settings"].items()
+            for name, data in names.items()
+        }
+
+    @cached_property
+    def deciding(self) -> tuple[str, ...]:
+        """The settings by which the evaluator keeps variants apart."""
+        return tuple(path for path, entry in self.entries.items() if entry.decides)
+
+    def entry(self, path: str) -> Entry | None:
+        """Return a setting by its path; None if there is none."""
+        return self.entries.get(path)
+
+    def named(self, name: str) -> tuple[Entry, ...]:
+        """Return the settings of this name, in all sections; aliases count."""
+        return self._index(lambda entry: (entry.name, *(alias.rpartition(".")[2] for alias in entry.aliases)), name)
+
+    def by_perf_flag(self, flag: str) -> tuple[Entry, ...]:
+        """Return the settings that a flag of Bridge's performance scripts sets."""
+        return self._index(lambda entry: entry.perf, flag)
+
+    def by_variable(self, name: str) -> Entry | None:
+        """Return an environment variable; None if it is not in the vocabulary."""
+        return self.entries.get(ENVIRONMENT + name)
+
+    def by_removed_name(self, name: str) -> tuple[Entry, ...]:
+        """Return the settings that once had this name, which may be written as a flag."""
+        wanted = name.lstrip("-").replace("-", "_")
+        return self._index(lambda entry: (removed.name for removed in entry.removed), wanted)
+
+    def by_attribute(self, attribute: str) -> tuple[Entry, ...]:
+        """Return the settings that an attribute of Megatron-LM's parsed arguments becomes."""
+        return self._by_attribute.get(attribute, ())
+
+    @cached_property
+    def _by_attribute(self) -> Mapping[str, tuple[Entry, ...]]:
+        found: dict[str, tuple[Entry, ...]] = {}
+        for entry in self.entries.values():
+            for attribute in entry.attributes:
+                found[attribute] = (*found.get(attribute, ()), entry)
+        return found
+
+    def _index(self, names: Any, wanted: str) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries.values() if wanted in names(entry))
+
+    # -- the classes of Bridge's configuration ------------------------------------------------------------------------
+
+    def sections(self, bridge: str) -> Mapping[str, Section]:
+        """Return the sections that a configuration has at a version of Bridge; empty before the first known one."""
+        data = self._raw["fields"]
+        column = column_of(data["versions"], bridge)
+        if column is None:
+            return {}
+        if column not in self._sections:
+            self._sections[column] = {
+                name: Section(tuple(classes), tuple(field for field, at in said["fields"].items() if _fact(at, column)))
+                for name, said in data["sections"].items()
+                if (classes := _fact(said["classes"], column)) is not None
+            }
+        return self._sections[column]
+
+    def every_field(self, section: str) -> Collection[str]:
+        """Return the fields that a section has at any version of Bridge; for "" the sections."""
+        if section not in self._every_field:
+            sections: Mapping[str, Any] = self._raw["fields"]["sections"]
+            found = sections if not section else sections.get(section, {}).get("fields", {})
+            self._every_field[section] = dict.fromkeys(found)
+        return self._every_field[section]
+
+    # -- Megatron-LM's flags ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def core_versions(self) -> tuple[str, ...]:
+        """The versions of Megatron-LM whose command line is known, oldest first."""
+        return tuple(self._raw["flags"]["versions"])
+
+    @cached_property
+    def bridge_versions(self) -> tuple[str, ...]:
+        """The versions of Megatron-Bridge whose defaults are known, oldest first."""
+        return tuple(self._raw["defaults"]["bridge"]["versions"])
+
+    def flags(self, core: str) -> Mapping[str, Flag]:
+        """Return the command line's flags at a core version, by each of their names; empty before the first known."""
+        column = column_of(self.core_versions, core)
+        if column is None:
+            return {}
+        if column not in self._flags:
+            found = {}
+            for name, runs in self._raw["flags"]["flags"].items():
+                data = _fact(runs, column)
+                if data is not None:
+                    found[name] = read_flag(name, data)
+            self._flags[column] = found
+        return self._flags[column]
+
+    def flag(self, name: str, core: str) -> Flag | None:
+        """Return a flag (`--ckpt-format`) at a core version; None if it has none."""
+        return self.flags(core).get(name)
+
+    def flag_versions(self, name: str) -> tuple[str, ...]:
+        """Return the core versions that have a flag."""
+        runs: Runs = self._raw["flags"]["flags"].get(name, ())
+        return tuple(self.core_versions[place] for first, last, _ in runs for place in range(first, last + 1))
+
+    @property
+    def every_flag(self) -> Iterable[str]:
+        """The flags of all core versions."""
+        names: Mapping[str, Any] = self._raw["flags"]["flags"]
+        return names.keys()
+
+    def setting_flags(self, entry: Entry, core: str) -> tuple[Flag, ...]:
+        """Return the flags that set a setting at a core version."""
+        found = {flag.names: flag for flag in self.flags(core).values() if flag.dest in entry.attributes}
+        return tuple(found.values())
+
+    def attributes(self, core: str) -> Mapping[str, Flag]:
+        """Map each attribute of the parsed arguments to its flag at a core version."""
+        column = column_of(self.core_versions, core)
+        if column is None:
+            return {}
+        if column not in self._attributes:
+            found: dict[str, Flag] = {}
+            for flag in self.flags(core).values():
+                found.setdefault(flag.dest, flag)
+            self._attributes[column] = found
+        return self._attributes[column]
+
+    # -- defaults -----------------------------------------------------------------------------------------------------
+
+    def default(self, path: str, versions: Versions, front_end: FrontEnd = BRIDGE) -> Value | None:
+        """Return a setting's default: the one that its class declares.
+
+        If the front-end takes flags, it is the default of their parser, or that of the class in core if there is no
+        flag.
+
+        The default is unknown if only running the code would show it, or if the command line computes it from other
+        settings; None if these versions have no such setting.
+        """
+        if path.startswith(ENVIRONMENT):
+            return UNKNOWN
+        if not front_end.takes_flags:
+            return self._declared("bridge", path, versions.bridge)
+        entry = self.entries.get(path)
+        for attribute in entry.attributes if entry else ():
+            flag = self.attributes(versions.core).get(attribute)
+            if flag is not None:
+                return opposite(flag.default) if entry and entry.inverted else flag.default
+        declared = self._declared("core", path, versions.core)
+        return UNKNOWN if declared is not None and entry is not None and not entry.attributes else declared
+
+    def _declared(self, component: str, path: str, version: str) -> Value | None:
+        data = self._raw["defaults"][component]
+        column = column_of(data["versions"], version)
+        runs = data["values"].get(path)
+        if column is None or runs is None:
+            return None
+        fact = _fact(runs, column, missing=Table)
+        return None if fact is Table else decode(fact)
+
+
+def opposite(value: Value) -> Value:
+    """Return a setting's value if the attribute that means its opposite has this value; None counts as not given."""
+    return Known(not value.value) if isinstance(value, Known) and value.value in (None, True, False) else UNKNOWN
+
+
+def read_flag(name: str, data: Mapping[str, Any]) -> Flag:
+    """Read a flag as data/flags.json has it."""
+    action = data.get("action", "store")
+    implied = {"store_true": False, "store_false": True}.get(action)
+    choices = data.get("choices")
+    return Flag(
+        names=tuple(data.get("names", (name,))),
+        dest=data.get("dest", name.lstrip("-").replace("-", "_")),
+        action=action,
+        type=data.get("type", "str"),
+        choices=None if choices is None else tuple(choices),
+        nargs=data.get("nargs"),
+        const=data.get("const"),
+        default=decode(data["default"]) if "default" in data else Known(implied),
+    )
+
+
+def _fact(runs: Runs, column: int, missing: Any = None) -> Any:
+    try:
+        return at(runs, column)
+    except LookupError:
+        return missing

@@ -1,0 +1,103 @@
+"""Interpreters for programs: programs are evaluated together where modules hold the same objects.
+
+Modules are evaluated once for all programs that have them. Importing a file can change the objects of other modules,
+as where it replaces a function of a library or enters itself into a registry. The programs that have such a file are
+evaluated by a machine of their own, which runs it where they import it. All others know nothing of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from mfsdp_lint.inputs.faults import Faults
+from mfsdp_lint.readers.python.eval.imports import import_now
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.values.modules import Module
+
+
+class Interpreters:
+    """The machines for the programs of some files. `make` gives one in which nothing was imported yet."""
+
+    def __init__(self, make: Callable[[], Machine], modules: Sequence[Module], shared: Machine, faults: Faults) -> None:
+        self.shared = shared
+        shared.followed = frozenset()
+        self._make = make
+        self._apart: dict[tuple[tuple[str, ...], frozenset[str]], Machine] = {}
+        self._own: dict[str, Machine] = {}
+        own = [each.path for each in modules if not shared.is_upstream(each.name)]
+        self._checked = own
+        affected = self._affected(own, faults)
+        if not affected:
+            return
+        # What was tried out there left its traces.
+        self.shared = make()
+        self.shared.followed = frozenset()
+        programs = self.shared.programs
+        words = frozenset[str]().union(*affected.values())
+        changing = {path: os.path.abspath(path) in affected for each in own for path in programs.reach(each)}
+        says = re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, words)))})\b") if words else None
+        telling = {path for path, changes in changing.items() if changes or (says and says.search(self._text(path)))}
+        for path in own:
+            found = {os.path.abspath(each) for each in programs.reach(path) if changing[each]}
+            if found:
+                files = programs.files(path)
+                followed = found & set(map(os.path.abspath, files))
+                # Programs that run these in the same order find the same.
+                order = tuple(each for each in programs.order(path) if each in telling), frozenset(found - followed)
+                machine = self._apart.get(order)
+                if machine is None:
+                    machine = self._apart[order] = make()
+                    machine.followed = frozenset(followed)
+                    machine.within_functions = frozenset(found - followed)
+                    machine.contested = frozenset[str]().union(*(affected[each] for each in found))
+                machine.leading |= {
+                    os.path.abspath(each) for each in files if not telling.isdisjoint(programs.files(each))
+                }
+                self._own[path] = machine
+
+    def of(self, path: str) -> Machine:
+        """Return the machine that evaluates the program of a file."""
+        return self._own.get(path, self.shared)
+
+    @property
+    def all(self) -> tuple[Machine, ...]:
+        """Every machine."""
+        return (self.shared, *self._apart.values())
+
+    @property
+    def users(self) -> dict[str, set[str]]:
+        """The files whose programs each file belongs to: once its text is another one, it may change other modules."""
+        users: dict[str, set[str]] = {}
+        for path in self._checked:
+            for each in self.shared.programs.reach(path):
+                if each != path:
+                    users.setdefault(each, set()).add(path)
+        return users
+
+    def begin(self, module: Module) -> None:
+        """Import a file, and the packages that it lies in before it, where that may change what other modules hold."""
+        machine = self.of(module.path)
+        if machine is not self.shared:
+            for path in (*machine.programs.packages(module.path), module.path):
+                found = machine.finder.load(path)
+                if found is not None and os.path.abspath(path) in machine.leading:
+                    import_now(machine, found)
+
+    def _affected(self, paths: Iterable[str], faults: Faults) -> dict[str, set[str]]:
+        """Return the files whose import changes the objects of other modules, each with the changed names."""
+        machine = self.shared
+        for path in machine.programs.suspects(paths):
+            with faults.contained(path):
+                module = machine.finder.load(path)
+                if module is not None:
+                    import_now(machine, module)
+        return {path: names for path, names in machine.affected.items() if not self._is_upstream(path)}
+
+    def _is_upstream(self, path: str) -> bool:
+        module = self.shared.finder.by_path.get(path)
+        return module is not None and self.shared.is_upstream(module.name)
+
+    def _text(self, path: str) -> str:
+        return self.shared.finder.sources.text_or_none(path) or ""

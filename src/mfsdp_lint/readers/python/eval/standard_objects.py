@@ -1,0 +1,412 @@
+"""Objects of Python's standard library that are known: Python itself answers for them.
+
+A function or method of the library that depends on its arguments alone is called on the real values. Arguments that are
+not known, large or symbolic make the result unknown; so does a result of a type that is not listed here. Nothing of the
+program that is read runs: only types of the standard library are ever called.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from mfsdp_lint.readers.python.state.joining import part_of_each
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.models import BUILTINS, LIBRARY
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.limits import is_small
+from mfsdp_lint.readers.python.values.markers import HAZY, HELD
+from mfsdp_lint.readers.python.values.objects import (
+    MISSING,
+    Choice,
+    DictObject,
+    External,
+    ListObject,
+    Native,
+    Object,
+    Partial,
+    StandardObject,
+    Unknown,
+    is_constant,
+    is_symbolic,
+)
+
+LARGEST = 20_000
+"""Characters, bytes and items of all arguments together."""
+LARGEST_FACTOR = 2_000
+"""The same, for a function whose result may be as large as one argument times another."""
+MOST_ITEMS = 10_000
+"""Items of a result."""
+MOST_GROWN = 10_000_000
+"""Characters that a value of a parser may grow to by interpolation."""
+
+PARSERS = ("configparser.ConfigParser", "configparser.RawConfigParser")
+_OF_PARSERS = (
+    "__contains__ __getitem__ __iter__ add_section defaults get getboolean getfloat getint has_option "
+    "has_section items options read_dict read_string remove_option remove_section sections set"
+)
+
+ANSWERS: Mapping[str, frozenset[str]] = {
+    name: frozenset(members.split())
+    for name, members in {
+        "_regex.Pattern": "flags groupindex groups pattern",
+        "_regex.Match": (
+            "__getitem__ end expand group groupdict groups lastgroup lastindex re span start string regs pos endpos"
+        ),
+        "string.Template": "safe_substitute substitute template",
+        "datetime.date": (
+            "__add__ __sub__ ctime day isocalendar isoformat isoweekday month replace strftime toordinal weekday year"
+        ),
+        "datetime.datetime": (
+            "__add__ __sub__ ctime date day hour isocalendar isoformat isoweekday microsecond minute month "
+            "replace second strftime time timetz toordinal tzinfo utcoffset weekday year"
+        ),
+        "datetime.time": "hour isoformat microsecond minute replace second strftime tzinfo",
+        "datetime.timedelta": (
+            "__add__ __floordiv__ __mod__ __mul__ __rmul__ __sub__ __truediv__ days microseconds seconds total_seconds"
+        ),
+        "datetime.timezone": "utcoffset",
+        "decimal.Decimal": "is_finite is_signed",
+        "urllib.parse.ParseResult": (
+            "__getitem__ __iter__ fragment geturl hostname netloc params password path port query scheme username"
+        ),
+        "urllib.parse.SplitResult": (
+            "__getitem__ __iter__ fragment geturl hostname netloc password path port query scheme username"
+        ),
+        **dict.fromkeys(PARSERS, _OF_PARSERS),
+        "configparser.SectionProxy": "__contains__ __getitem__ __iter__ get getboolean getfloat getint items keys name",
+        "configparser.BasicInterpolation": "",
+        "configparser.ExtendedInterpolation": "",
+    }.items()
+}
+"""The attributes and methods that may be asked for, by the type of the object."""
+
+MULTIPLYING = frozenset(("expand", "safe_substitute", "substitute"))
+"""Methods whose result may be as large as one argument times another."""
+
+CHANGING = frozenset(("add_section", "read_dict", "read_string", "remove_option", "remove_section", "set"))
+"""Methods that change their object."""
+
+_OPERATORS: Mapping[type, tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Add: ("add", operator.add),
+    ast.Sub: ("sub", operator.sub),
+    ast.Mult: ("mul", operator.mul),
+    ast.Div: ("truediv", operator.truediv),
+    ast.FloorDiv: ("floordiv", operator.floordiv),
+    ast.Mod: ("mod", operator.mod),
+}
+
+
+class NotKnown(ValueError):
+    """A value that cannot be put to the standard library, or that it cannot give back."""
+
+
+def answer(
+    machine: Machine,
+    function: Callable[..., Any],
+    arguments: list[Object],
+    keywords: dict[str, Object],
+    largest: int = LARGEST,
+) -> Object:
+    """Call a function of the standard library on known values, of `largest` characters and items at most.
+
+    Raises Raised where the function raises, TimeoutError where it took too long, and NotKnown where an argument is not
+    known: the call is not followed then, because what is given may be called or changed.
+    """
+    arguments = [machine.settle(argument) for argument in arguments]
+    for index, argument in enumerate(arguments):
+        if isinstance(argument, Choice) and MISSING not in argument.options:
+            answers = [
+                answer(machine, function, [*arguments[:index], option, *arguments[index + 1 :]], keywords, largest)
+                for option in argument.options
+            ]
+            return part_of_each(machine, argument, answers)
+    given = _Given(machine, largest)
+    positional = [given.real(argument) for argument in arguments]
+    named = {name: given.real(value) for name, value in keywords.items()}
+    try:
+        return _modelled(machine, _called(function, positional, named))
+    except NotKnown:
+        return machine.unknown()
+
+
+def hold(machine: Machine, value: Any) -> StandardObject:
+    """Hold a fresh object of the standard library; one that methods change where changes are journaled."""
+    made = StandardObject(machine.tick())
+    if _kind(value) in PARSERS:
+        made.fields[HELD] = _checked(value)
+    else:
+        made.held = value
+    return made
+
+
+def held(value: StandardObject) -> Any:
+    """Return the real object that a value holds. Raises NotKnown where it was lost."""
+    if value.part_of is not None:
+        whole, key = value.part_of
+        parent = held(whole)
+        if key not in parent:
+            raise NotKnown
+        return parent[key]
+    found = value.held if value.held is not None else value.fields.get(HELD)
+    if _kind(found) not in ANSWERS:
+        raise NotKnown
+    return found
+
+
+def attribute(machine: Machine, value: StandardObject, name: str) -> Object:
+    """Read an attribute of a held object; MISSING where nothing is known of that."""
+    try:
+        owner = held(value)
+    except NotKnown:
+        return Native(name, _not_followed)
+    if not hasattr(owner, name):
+        raise Raised("AttributeError", f"{type(owner).__name__!r} object has no attribute {name!r}")
+    dotted = f"{_kind(owner)}.{name}"
+    modelled = LIBRARY.get(dotted)
+    if modelled is not None:
+        return Partial(Native(name, modelled), [value], {})
+    if name not in ANSWERS[_kind(owner)]:
+        return MISSING
+    found = getattr(owner, name)
+    if not callable(found):
+        try:
+            return _modelled(machine, found)
+        except NotKnown:
+            return MISSING
+    return Native(dotted, _method(value, name))
+
+
+def _not_followed(*_: object) -> Object:
+    """Be the method of a parser that was given what is not known."""
+    raise NotKnown
+
+
+def _method(value: StandardObject, name: str) -> Callable[..., Object]:
+    def method(
+        machine: Machine, arguments: list[Object], keywords: dict[str, Object], node: Any, frame: Frame
+    ) -> Object:
+        owner = held(value)
+        if name not in CHANGING:
+            largest = LARGEST_FACTOR if name in MULTIPLYING else LARGEST
+            return answer(machine, getattr(owner, name), arguments, keywords, largest)
+        return changed(machine, value, lambda copy: answer(machine, getattr(copy, name), arguments, keywords))
+
+    return method
+
+
+def changed(machine: Machine, value: StandardObject, change: Callable[[Any], Object]) -> Object:
+    """Change a held object. A copy is changed, so that a branch that is undone has the former one again."""
+    from copy import deepcopy
+
+    try:
+        copy = deepcopy(held(value))
+        found = change(copy)
+        machine.put(value, HELD, _checked(copy))
+    except NotKnown:
+        found = machine.unknown()
+    if isinstance(found, Unknown):
+        lose(machine, value)
+    return found
+
+
+def write(machine: Machine, value: StandardObject, name: str, given: Object) -> None:
+    """Write an attribute of a held object. Only `parser.optionxform = str` is followed: it keeps the case of names."""
+
+    def change(copy: Any) -> Object:
+        if name != "optionxform" or given is not BUILTINS.get("str"):
+            raise NotKnown
+        copy.optionxform = str
+        return None
+
+    changed(machine, value, change)
+
+
+def lose(machine: Machine, value: StandardObject) -> None:
+    """Take it that nothing is known any more of an object that can be changed."""
+    if HELD in value.fields:
+        machine.drop(value, HELD)
+
+
+def _checked(parser: Any) -> Any:
+    """Return a parser whose values cannot grow much by interpolation. Raises NotKnown for others."""
+    values = [text for section in parser.values() for _, text in parser.items(section.name, raw=True)]
+    references = max((text.count("%(") + text.count("${") for text in values if text), default=0)
+    if references > 1 and references**_DEEPEST * max(map(len, filter(None, values))) > MOST_GROWN:
+        raise NotKnown
+    return parser
+
+
+_DEEPEST = 10
+"""Interpolations within interpolations (CPython, configparser.MAX_INTERPOLATION_DEPTH)."""
+
+
+def item(machine: Machine, value: StandardObject, key: Object) -> Object:
+    """Read `value[key]`. A section of a parser stays a part of it: it has what the parser is given later."""
+    key = machine.settle(key)
+    with suppress(NotKnown):
+        if _kind(held(value)) in PARSERS and isinstance(key, str):
+            if key not in held(value):
+                raise Raised("KeyError", key)
+            return StandardObject(machine.tick(), part_of=(value, key))
+    return _ask(machine, value, "__getitem__", key)
+
+
+def has(machine: Machine, value: StandardObject, key: Object) -> bool | None:
+    """Tell whether `key in value`; None where that is not known."""
+    found = _ask(machine, value, "__contains__", key)
+    return found if isinstance(found, bool) else None
+
+
+def items(machine: Machine, value: StandardObject) -> list[Object] | None:
+    """List what iterating over a held object gives; None where that is not known."""
+    try:
+        owner = held(value)
+        if "__iter__" not in ANSWERS[_kind(owner)]:
+            return None
+        return [_modelled(machine, each) for each in _bounded(iter(owner))]
+    except NotKnown:
+        return None
+
+
+def mapping(machine: Machine, value: StandardObject) -> DictObject | None:
+    """Copy a section of a parser into a dictionary; None for any other object."""
+    try:
+        return _modelled(machine, dict(held(value))) if value.part_of is not None else None  # type: ignore[return-value]
+    except (NotKnown, ValueError):
+        return None
+
+
+def operated(machine: Machine, kind: type, left: Object, right: Object) -> Object:
+    """Compute `left <operator> right` where one of them is held."""
+    with suppress(KeyError, NotKnown):
+        name, function = _OPERATORS[kind]
+        listed = (ANSWERS[_kind(held(each))] for each in (left, right) if type(each) is StandardObject)
+        if any(f"__{name}__" in names or f"__r{name}__" in names for names in listed):
+            return answer(machine, function, [left, right], {})
+    return machine.unknown()
+
+
+def compared(machine: Machine, ask: Callable[[Any, Any], Any], left: Object, right: Object) -> bool | None:
+    """Compute a comparison of which one side is held; None where it is not known."""
+    with suppress(NotKnown):
+        found = answer(machine, ask, [left, right], {})
+        return found if isinstance(found, bool) else None
+    return None
+
+
+def text(value: StandardObject) -> str | None:
+    """Return `str(value)`; None where Python's own text names an address, or the object is not known."""
+    try:
+        owner = held(value)
+    except NotKnown:
+        return None
+    return str(owner) if _kind(owner) in _WITH_TEXT else None
+
+
+_WITH_TEXT = frozenset(
+    (*(f"datetime.{name}" for name in ("date", "datetime", "time", "timedelta", "timezone")), "decimal.Decimal")
+)
+
+
+def _ask(machine: Machine, value: StandardObject, name: str, key: Object) -> Object:
+    with suppress(NotKnown):
+        owner = held(value)
+        if name in ANSWERS[_kind(owner)]:
+            return answer(machine, getattr(owner, name), [key], {})
+    return machine.unknown()
+
+
+def _kind(value: Any) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def _called(function: Callable[..., Any], arguments: list[Any], keywords: dict[str, Any]) -> Any:
+    try:
+        return function(*arguments, **keywords)
+    except TimeoutError:
+        raise
+    except (NotKnown, MemoryError, RecursionError):
+        raise NotKnown from None
+    except Exception as error:
+        raise Raised(type(error).__name__, str(error)) from None
+
+
+class _Given:
+    """The arguments of a call, as Python's own values, of which no more than `left` characters and items may be had."""
+
+    def __init__(self, machine: Machine, left: int) -> None:
+        self.machine = machine
+        self.left = left
+        self.multiplies = left <= LARGEST_FACTOR
+
+    def real(self, value: Object) -> Any:
+        """Turn a known value into Python's own. Raises NotKnown."""
+        value = self.machine.settle(value)
+        if type(value) is External and value.name in CONSTANTS_OF:
+            return CONSTANTS_OF[value.name]()
+        if type(value) is StandardObject:
+            return held(value)
+        if is_constant(value):
+            if not is_small(value) or is_symbolic(value):
+                raise NotKnown
+            self._take(len(value) if isinstance(value, (str, bytes, tuple)) else self._size(value))
+            return value
+        if isinstance(value, DictObject) and not value.writes.get(HAZY):
+            self._take(len(value.fields))
+            return {self.real(key): self.real(each) for key, each in value.fields.items()}
+        if type(value) is ListObject and value.items is not None:
+            self._take(len(value.items))
+            return [self.real(each) for each in value.items]
+        if isinstance(value, tuple):
+            self._take(len(value))
+            return tuple(map(self.real, value))
+        raise NotKnown
+
+    def _size(self, number: Any) -> int:
+        """Return what a number may do to the size of a result: a width, or a count."""
+        return abs(number) if isinstance(number, int) and self.multiplies else 1
+
+    def _take(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise NotKnown
+
+
+CONSTANTS_OF: dict[str, Callable[[], Any]] = {}
+"""The values of names of the standard library, by the dotted name."""
+
+
+def _modelled(machine: Machine, value: Any) -> Object:
+    """Turn an answer of the standard library into a value. Raises NotKnown for a large one, or one of another type."""
+    if value is None or isinstance(value, (bool, int, float, str, bytes, complex)):
+        if not is_small(value):
+            raise NotKnown
+        found: Object = value
+        return found
+    if _kind(value) in ANSWERS:
+        return hold(machine, value)
+    if isinstance(value, Mapping):
+        made = DictObject({}, machine.tick())
+        made.fields = {key: _modelled(machine, value[key]) for key in _bounded(value)}
+        return made
+    if isinstance(value, (list, Iterator)) or _kind(value).startswith("builtins.dict_"):
+        return ListObject([_modelled(machine, each) for each in _bounded(value)], machine.tick())
+    if isinstance(value, tuple):
+        return tuple(_modelled(machine, each) for each in value)
+    raise NotKnown
+
+
+def _bounded(values: Iterable[Any]) -> list[Any]:
+    try:
+        found = list(itertools.islice(values, MOST_ITEMS + 1))
+    except Exception as error:
+        raise Raised(type(error).__name__, str(error)) from None
+    if len(found) > MOST_ITEMS:
+        raise NotKnown
+    return found

@@ -1,0 +1,143 @@
+"""Summary of a run, in figures and in one line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from mfsdp_lint.core.finding import Finding
+from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.megatron.versions.target import Target, is_known
+from mfsdp_lint.reports.held_versions import named
+from mfsdp_lint.reports.printable import count, printable
+from mfsdp_lint.rules.about_files import UNDECIDED
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Suppressed findings count only under `suppressed`.
+
+    `fixable` is what `--fix` would remove as the run was asked (unsafe fixes only where they were asked for),
+    `held_back` what only `--unsafe-fixes` would, `fixed` what this run has removed. Where they were
+    not all proved, `fixable_at_most` and `held_back_at_most` say so. `also` are the other versions of
+    a range, of which `target` is the newest. `unfollowed` counts code of which there is no recipe though there should
+    be, `already` findings that are not told as an earlier revision had them, `undecided` recipes of which a setting
+    could not be decided. Where that code is `listed`, nothing says how to see it.
+    """
+
+    target: Target
+    files: int
+    recipes: int
+    errors: int = 0
+    warnings: int = 0
+    infos: int = 0
+    suppressed: int = 0
+    fixable: int = 0
+    held_back: int = 0
+    fixed: int = 0
+    fixable_at_most: bool = False
+    held_back_at_most: bool = False
+    also: tuple[Target, ...] = ()
+    unfollowed: int = 0
+    already: int = 0
+    listed: bool = False
+    undecided: int = 0
+
+    @property
+    def findings(self) -> int:
+        """All that are not suppressed."""
+        return self.errors + self.warnings + self.infos
+
+
+def summarise(
+    findings: Sequence[Finding],
+    targets: Sequence[Target],
+    *,
+    files: int,
+    recipes: int,
+    fixed: int = 0,
+    unsafe_fixes: bool = False,
+    unfollowed: int = 0,
+    already: int = 0,
+) -> Summary:
+    """Count the remaining findings."""
+    shown = [finding for finding in findings if finding.suppressed is None]
+    fixable = Counter(finding.fixable for finding in shown)
+    proved = {safety: all(each.fix_proved for each in shown if each.fixable == safety) for safety in ("safe", "unsafe")}
+    summary = Summary(
+        target=targets[0],
+        also=tuple(targets[1:]),
+        files=files,
+        recipes=recipes,
+        fixable=fixable["safe"] + (fixable["unsafe"] if unsafe_fixes else 0),
+        held_back=0 if unsafe_fixes else fixable["unsafe"],
+        fixed=fixed,
+        fixable_at_most=not proved["safe"] or (unsafe_fixes and not proved["unsafe"]),
+        held_back_at_most=not unsafe_fixes and not proved["unsafe"],
+        unfollowed=unfollowed,
+        already=already,
+        undecided=len({recipe.name for each in shown if each.code == UNDECIDED for recipe in each.recipes}),
+    )
+    return recounted(summary, findings)
+
+
+def recounted(summary: Summary, findings: Sequence[Finding]) -> Summary:
+    """Update the summary to the severities of these findings. The fixable ones are not counted again."""
+    shown = [finding for finding in findings if finding.suppressed is None]
+    severities = Counter(finding.severity for finding in shown)
+    return replace(
+        summary,
+        errors=severities["error"],
+        warnings=severities["warning"],
+        infos=severities["info"],
+        suppressed=len(findings) - len(shown),
+    )
+
+
+def summary_line(summary: Summary) -> str:
+    """Write files, recipes, findings, fixable, held back, and the versions judged against with the reason."""
+    checked = f"{count(summary.files, 'file')}, {count(summary.recipes, 'recipe')}"
+    return f"{checked}: {'; '.join([*_results(summary), printable(judged_against((summary.target, *summary.also)))])}"
+
+
+def judged_against(targets: Sequence[Target]) -> str:
+    """Write `judged against megatron-bridge 0.4.2 with megatron-core 0.17.1 (uv.lock:812)`, newest versions first."""
+    target = targets[0]
+    label = target.label if len(targets) == 1 else _range(targets)
+    whys = [target.reason] + [f"with what is known of {each.data}" for each in targets if not is_known(each.bridge)]
+    versions = [f"{name} {version}" for name, version in _beside(target) if version]
+    return f"judged against {', '.join([label, *versions])} ({'; '.join(whys)})"
+
+
+def _range(targets: Sequence[Target]) -> str:
+    bridges = named(each.name for each in targets if not each.core_alone)
+    return " with ".join(part for part in (bridges, named(f"megatron-core {each.core}" for each in targets)) if part)
+
+
+def _beside(target: Target) -> tuple[tuple[str, str | None], ...]:
+    return (("transformer-engine", target.te), ("torch", target.torch), ("on", target.gpu))
+
+
+def _results(summary: Summary) -> list[str]:
+    severities = ((summary.errors, "error"), (summary.warnings, "warning"), (summary.infos, "info"))
+    # "info" has no plural
+    found = [f"{number} {noun}" if noun == "info" else count(number, noun) for number, noun in severities if number]
+    results = [count(summary.findings, "finding") + (f" ({', '.join(found)})" if found else "")]
+    if summary.fixed:
+        results.append(f"{summary.fixed} fixed")
+    if summary.fixable:
+        at_most = "up to " if summary.fixable_at_most else ""
+        results.append(f"{at_most}{summary.fixable} fixable with --fix")
+    if summary.held_back:
+        at_most = "up to " if summary.held_back_at_most else ""
+        results.append(f"{at_most}{summary.held_back} held back as unsafe (--unsafe-fixes)")
+    if summary.unfollowed:
+        hint = "" if summary.listed else " (--show-unfollowed)"
+        results.append(f"{count(summary.unfollowed, 'recipe')} could not be followed{hint}")
+    if summary.undecided:
+        results.append(f"{count(summary.undecided, 'recipe')} with a setting that could not be decided")
+    if summary.suppressed:
+        results.append(f"{summary.suppressed} suppressed")
+    if summary.already:
+        results.append(f"{summary.already} there before")
+    return results

@@ -1,1 +1,0 @@
-"""What reports print of a run."""

@@ -1,1 +1,0 @@
-"""Which releases exist, and the versions that a run is judged against."""

@@ -1,0 +1,163 @@
+"""MFSDP907: what could not be decided because of the user's own text, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tests.commands.samples import Ask, ask
+
+__all__ = ["ask"]
+
+TARGET = ("--target-bridge", "0.6.0", "--no-cache")
+
+RECIPE = dedent("""\
+    import configparser
+    import json
+    import os
+
+    from elsewhere import load, tweak
+    from megatron.bridge.recipes.llama.llama3 import llama3_8b_pretrain_config
+
+    P = configparser.ConfigParser(); P.read(load("conf.ini"))
+
+
+    def recipe(ARGUMENTS):
+        cfg = llama3_8b_pretrain_config()
+        cfg.checkpoint.ckpt_format = "torch_dist"
+        cfg.checkpoint.save = "/results"
+        STATEMENT
+        return cfg
+    """)
+
+
+def written(statement: str, arguments: str = "") -> None:
+    text = RECIPE.replace("STATEMENT", statement.replace("\n", "\n    ")).replace("ARGUMENTS", arguments)
+    Path("recipe.py").write_text(text)
+
+
+def undecided(ask: Ask, *options: str) -> list[str]:
+    _, out, _ = ask(*(options or ("recipe.py",)), *TARGET, "--output-format=json")
+    return [each["message"] for each in json.loads(out)["findings"] if each["code"] == "MFSDP907"]
+
+
+NOT_FOLLOWED = {
+    'cfg.ddp.use_megatron_fsdp = P.getboolean("ddp", "fsdp")': "`P.getboolean('ddp', 'fsdp')` (recipe.py:15)",
+    'cfg.ddp.use_megatron_fsdp = json.load(open("c.json"))["fsdp"]': "`open('c.json')` (recipe.py:15)",
+    'cfg.ddp.use_megatron_fsdp = load("x").ddp.fsdp == "on"': "`load('x')` (recipe.py:15)",
+    'cfg.ddp.use_megatron_fsdp = bool(int(load("x")))': "`load('x')` (recipe.py:15)",
+    "cfg.ddp.use_megatron_fsdp = not load()": "`load()` (recipe.py:15)",
+    "tweak(cfg.ddp)": "`tweak(cfg.ddp)` (recipe.py:15)",
+}
+
+
+@pytest.mark.parametrize(("statement", "call"), NOT_FOLLOWED.items(), ids=NOT_FOLLOWED)
+def test_a_call_that_is_not_followed_is_told_with_what_judges_it(ask: Ask, statement: str, call: str) -> None:
+    written(statement)
+    assert undecided(ask) == [
+        f"whether Megatron-FSDP is on could not be decided: {call} is not followed; "
+        "`--set ddp.use_megatron_fsdp=true` judges it so"
+    ]
+
+
+def test_the_command_that_is_told_judges_it_so(ask: Ask) -> None:
+    written(next(iter(NOT_FOLLOWED)))
+    (message,) = undecided(ask)
+    told = re.search(r"`(--set [^`]+)`", message)
+    assert told
+    code, out, _ = ask("recipe.py", *TARGET, *shlex.split(told[1]), "--output-format=concise")
+    assert code == 1
+    assert " error MFSDP101 " in out
+    assert "MFSDP907" not in out
+
+
+def test_a_variable_that_has_to_be_set_is_told_by_its_name(ask: Ask) -> None:
+    written('cfg.ddp.use_megatron_fsdp = True\ncfg.checkpoint.ckpt_format = os.environ["FORMAT"]')
+    (message,) = undecided(ask)
+    assert message.startswith("checkpoint.ckpt_format could not be decided: nobody sets `$FORMAT` (recipe.py:16); ")
+
+
+ARGUMENTS = {
+    "a parameter": ("cfg.ddp.use_megatron_fsdp = fsdp", "fsdp"),
+    "a part of a parameter": ("cfg.ddp.use_megatron_fsdp = args.ddp.fsdp == 1", "args"),
+    "a method of a parameter": ('cfg.ddp.use_megatron_fsdp = args.get("fsdp")', "args"),
+    "what a parameter changes": ("callback(cfg)", "callback"),
+    "upstream's own code": (
+        "from megatron.bridge.utils.nowhere import choose\ncfg.ddp.use_megatron_fsdp = choose()",
+        "",
+    ),
+    "the hub": (
+        'from transformers import AutoConfig\ncfg.ddp.use_megatron_fsdp = AutoConfig.from_pretrained("x").fsdp',
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("statement", "arguments"), ARGUMENTS.values(), ids=ARGUMENTS)
+def test_what_a_caller_gives_and_what_upstream_leaves_open_is_no_failure(
+    ask: Ask, statement: str, arguments: str
+) -> None:
+    written(statement, arguments)
+    assert undecided(ask) == []
+
+
+def test_it_is_told_only_where_a_rule_depends_on_it(ask: Ask) -> None:
+    written("cfg.train.train_iters = load()")
+    assert undecided(ask) == []
+    written(
+        'cfg.checkpoint.ckpt_format = "fsdp_dtensor"\n'
+        "cfg.checkpoint.save = cfg.checkpoint.load = cfg.mixed_precision = None\n"
+        'cfg.ddp.data_parallel_sharding_strategy = "optim_grads_params"\n'
+        "cfg.ddp.grad_reduce_in_fp32 = False\n"
+        "cfg.ddp.use_megatron_fsdp = load()"
+    )
+    assert undecided(ask) == []
+
+
+def test_one_call_is_told_once_however_many_settings_it_leaves_open(ask: Ask) -> None:
+    written("tweak(cfg)")
+    assert len(undecided(ask)) <= 1
+    written("conf = load()\ncfg.ddp.use_megatron_fsdp = conf.fsdp\ncfg.checkpoint.ckpt_format = conf.format")
+    assert len(undecided(ask)) <= 1
+
+
+def test_it_is_counted_and_strict_makes_it_a_warning(ask: Ask) -> None:
+    written(next(iter(NOT_FOLLOWED)))
+    code, out, _ = ask("recipe.py", *TARGET, "--output-format=concise")
+    assert code == 0
+    assert "; 1 recipe with a setting that could not be decided; " in out
+    code, out, _ = ask("recipe.py", *TARGET, "--output-format=concise", "--preset=strict")
+    assert code == 1
+    assert " warning MFSDP907 " in out
+    assert json.loads(ask("recipe.py", *TARGET, "--output-format=json")[1])["summary"]["undecided"] == 1
+
+
+def test_it_is_selected_ignored_and_silenced_as_others_are(ask: Ask) -> None:
+    statement = next(iter(NOT_FOLLOWED))
+    written(statement)
+    assert "MFSDP907" in ask("recipe.py", *TARGET, "--select=MFSDP907", "--output-format=concise")[1]
+    assert "MFSDP907" not in ask("recipe.py", *TARGET, "--ignore=MFSDP907", "--output-format=concise")[1]
+    written(f"{statement}  # mfsdp: ignore[MFSDP907] the file is ours")
+    assert "; 1 suppressed; " in ask("recipe.py", *TARGET, "--output-format=concise")[1]
+
+
+def test_a_resolver_of_yaml_and_a_command_in_shell_are_told_alike(ask: Ask) -> None:
+    Path("run.yaml").write_text(
+        "ddp:\n  use_megatron_fsdp: ${oc.env:FSDP}\ncheckpoint:\n  ckpt_format: torch_dist\n  save: /results\n"
+    )
+    assert undecided(ask, "run.yaml") == [
+        "whether Megatron-FSDP is on could not be decided: nobody sets `$FSDP` (run.yaml:2); "
+        "`--set ddp.use_megatron_fsdp=true` judges it so"
+    ]
+    flags = "--use-megatron-fsdp --use-distributed-optimizer --data-parallel-sharding-strategy optim_grads_params"
+    start = f"torchrun pretrain_gpt.py --tensor-model-parallel-size 1 {flags} --save /x --ckpt-format"
+    Path("run.sh").write_text(f"{start} $(cat format)\n")
+    (message,) = undecided(ask, "run.sh")
+    assert message.startswith("checkpoint.ckpt_format could not be decided: `$(cat format)` (run.sh:1) is not followed")
+    Path("run.sh").write_text(f'{start} "$1"\n')
+    assert undecided(ask, "run.sh") == []

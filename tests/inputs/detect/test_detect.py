@@ -1,0 +1,314 @@
+"""Which versions a project uses, found by itself: what counts, in which order, and how it is told."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.inputs.detect import Detected, detect
+from mfsdp_lint.inputs.options import Options
+from mfsdp_lint.megatron.versions.target import UnknownVersion
+
+PACKAGE_INFO = "MAJOR = {}\nMINOR = {}\nPATCH = {}\nPRE_RELEASE = '{}'\n"
+
+UV_LOCK = """\
+version = 1
+
+[[package]]
+name = "megatron-bridge"
+version = "0.4.2"
+source = { registry = "https://pypi.org/simple" }
+
+[[package]]
+name = "megatron-core"
+version = "0.17.1"
+
+[[package]]
+name = "torch"
+version = "2.11.0"
+
+[[package]]
+name = "transformer-engine"
+version = "2.14.1+366798ef"
+"""
+
+Project = Callable[..., Detected]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Writes the files of a project (text by path) and looks at it from its root."""
+    monkeypatch.chdir(tmp_path)
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("sys.path", [])
+
+    def look(files: dict[str, str], options: Options | None = None, path: str = ".") -> Detected:
+        for name, text in files.items():
+            file = tmp_path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        return detect([path], options or Options(), [name for name in files if name.endswith(".py")])
+
+    return look
+
+
+def told(found: Detected) -> list[tuple[str, str, str]]:
+    """Bridge, core and reason of every target."""
+    return [(target.bridge, target.core, target.reason) for target in found.targets]
+
+
+def test_nothing_to_go_by_is_the_newest_on_the_package_index_and_only_assumed(project: Project) -> None:
+    found = project({"recipe.py": "x = 1\n"})
+    assert told(found) == [("0.3.1", "0.16.1", "the newest on the package index")]
+    assert found.targets[0].assumed
+
+
+def test_a_lock_file_says_everything_with_its_line(project: Project) -> None:
+    found = project({"uv.lock": UV_LOCK})
+    assert told(found) == [("0.4.2", "0.17.1", "uv.lock:4")]
+    assert (found.targets[0].te, found.targets[0].torch, found.targets[0].assumed) == (
+        "2.14.1+366798ef",
+        "2.11.0",
+        False,
+    )
+
+
+def test_a_component_from_another_place_is_told_with_it(project: Project) -> None:
+    found = project(
+        {"requirements.txt": "megatron-bridge==0.3.1\ntorch==2.10.0\n", "Dockerfile": "FROM nvidia/nemo:26.02\n"}
+    )
+    assert (found.targets[0].torch, found.targets[0].te) == ("2.10.0", "2.12")
+    assert told(found) == [("0.3.1", "0.16.1", "requirements.txt:1; te from Dockerfile:1")]
+
+
+# -- the order ----------------------------------------------------------------------------------------------------
+
+
+EVERYTHING = {
+    "src/megatron/bridge/package_info.py": PACKAGE_INFO.format(0, 6, 0, ""),
+    "uv.lock": UV_LOCK,
+    "requirements.txt": "megatron-bridge==0.3.0\n",
+    "Dockerfile": "FROM nvcr.io/nvidia/nemo:26.06.01\n",
+    ".venv/lib/python3.12/site-packages/megatron_bridge-0.2.0.dist-info/METADATA": "",
+    "recipe.py": "from megatron.bridge.recipes.only_at_head import x\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("removed", "bridge", "reason"),
+    [
+        (0, "0.6.0", "src/megatron/bridge/package_info.py"),
+        (1, "0.4.2", "uv.lock:4"),
+        (2, "0.3.0", "requirements.txt:1"),
+        (3, "0.5.1", "Dockerfile:1"),
+        (4, "0.2.0", ".venv/lib/python3.12/site-packages/megatron_bridge-0.2.0.dist-info"),
+    ],
+)
+def test_the_first_place_that_says_something_counts(project: Project, removed: int, bridge: str, reason: str) -> None:
+    found = project(dict(list(EVERYTHING.items())[removed:]))
+    assert [(each[0], each[2].partition(";")[0]) for each in told(found)] == [(bridge, reason)]
+
+
+def test_what_was_asked_for_comes_first(project: Project) -> None:
+    found = project(EVERYTHING, Options(target_bridge="0.2.2", target_te="2.9", target_gpu="h100"))
+    assert told(found) == [("0.2.2", "0.16.0rc0", "as asked; torch from uv.lock:13")]
+    assert (found.targets[0].te, found.targets[0].torch, found.targets[0].gpu) == ("2.9", "2.11.0", "h100")
+
+
+def test_a_core_found_behind_the_place_that_says_which_bridge_it_is_does_not_count(project: Project) -> None:
+    files = {
+        "requirements.txt": "megatron-bridge==0.4.2\n",
+        ".venv/lib/python3.12/site-packages/megatron_core-0.14.0.dist-info/METADATA": "",
+    }
+    assert told(project(files)) == [("0.4.2", "0.17.1", "requirements.txt:1")]
+
+
+def test_folders_above_count_up_to_the_root_of_the_repository(project: Project) -> None:
+    files = {".git/HEAD": "", "requirements.txt": "megatron-bridge==0.5.1\n", "a/b/recipe.py": ""}
+    assert told(project(files, path="a/b/recipe.py")) == [("0.5.1", "0.18.2", "requirements.txt:1")]
+    (Path("a") / ".git").mkdir()
+    assert project({}, path="a/b/recipe.py").targets[0].assumed
+
+
+# -- ranges -------------------------------------------------------------------------------------------------------
+
+
+def test_a_range_is_every_known_release_in_it_the_newest_first(project: Project) -> None:
+    found = project({"pyproject.toml": '[project]\ndependencies = ["megatron-bridge>=0.3.1,<0.5"]\n'})
+    assert told(found) == [
+        ("0.4.2", "0.17.1", "pyproject.toml:2"),
+        ("0.4.1", "0.17.0rc0", "pyproject.toml:2"),
+        ("0.4.0", "0.17.0rc0", "pyproject.toml:2"),
+        ("0.3.1", "0.16.1", "pyproject.toml:2"),
+    ]
+
+
+def test_an_open_range_is_one_of_releases_without_the_development_branch(project: Project) -> None:
+    found = project({"requirements.txt": "megatron-bridge>=0.5\n"})
+    assert [target.bridge for target in found.targets] == ["0.6.0", "0.5.1", "0.5.0"]
+
+
+def test_a_range_that_was_asked_for_stays_what_it_is(project: Project) -> None:
+    found = project({"requirements.txt": "megatron-bridge==0.6.0\n"}, Options(target_bridge=">=0.6 | head"))
+    assert [target.bridge for target in found.targets] == ["head", "0.6.0"]
+
+
+def test_a_later_place_narrows_a_range_down(project: Project) -> None:
+    files = {
+        "pyproject.toml": 'dependencies = ["megatron-bridge>=0.3"]\n',
+        "train.sh": "IMAGE=nvcr.io/nvidia/nemo:26.04.01\n",
+    }
+    assert told(project(files)) == [("0.4.2", "0.17.1", "pyproject.toml:1, train.sh:1")]
+
+
+def test_a_place_that_contradicts_a_range_is_passed_over(project: Project) -> None:
+    files = {"requirements.txt": "megatron-bridge>=0.5,<0.6\n", "Dockerfile": "FROM nvcr.io/nvidia/nemo:25.11\n"}
+    assert [target.bridge for target in project(files).targets] == ["0.5.1", "0.5.0"]
+
+
+def test_a_range_without_a_known_release_is_a_mistake_when_it_was_asked_for(project: Project) -> None:
+    with pytest.raises(UnknownVersion, match=r"no known Megatron-Bridge version is in '>=0\.9'"):
+        project({}, Options(target_bridge=">=0.9"))
+
+
+def test_a_range_without_a_known_release_in_the_project_is_a_remark(project: Project) -> None:
+    found = project({"requirements.txt": "megatron-bridge>=0.9\n"})
+    assert found.targets[0].assumed
+    assert found.remarks[0].startswith("requirements.txt:1: no known Megatron-Bridge version is in '>=0.9.0'")
+
+
+# -- megatron-core ------------------------------------------------------------------------------------------------
+
+
+def test_a_core_alone_is_that_of_the_bridge_release_that_pins_its_line(project: Project) -> None:
+    assert told(project({"requirements.txt": "megatron-core==0.16.1\n"})) == [("0.3.1", "0.16.1", "requirements.txt:1")]
+
+
+def test_a_core_that_no_bridge_release_pins_stands_alone(project: Project) -> None:
+    (target,) = project({"requirements.txt": "megatron-core==0.14.0\n"}).targets
+    assert (target.core, target.core_alone, target.label) == ("0.14.0", True, "megatron-core 0.14.0")
+
+
+def test_another_core_than_the_pinned_one_can_be_asked_for(project: Project) -> None:
+    (target,) = project({}, Options(target_bridge="0.4.2", target_core="0.18")).targets
+    assert target.label == "megatron-bridge 0.4.2 with megatron-core 0.18.2"
+
+
+@pytest.mark.parametrize("core", ["0.11.0", "0.21", "latest"])
+def test_an_unknown_core_is_a_mistake(project: Project, core: str) -> None:
+    with pytest.raises(UnknownVersion, match="unknown megatron-core version"):
+        project({}, Options(target_core=core))
+
+
+@pytest.mark.parametrize("options", [Options(target_te="newest"), Options(target_torch="newest")])
+def test_a_component_needs_a_version(project: Project, options: Options) -> None:
+    with pytest.raises(UnknownVersion, match=r"target-(te|torch): 'newest' is not a version"):
+        project({}, options)
+
+
+def test_a_version_that_is_none_is_passed_over(project: Project) -> None:
+    (target,) = project({"requirements.txt": "megatron-bridge==0.3.1\ntorch==2.x-custom\n"}).targets
+    assert (target.bridge, target.torch) == ("0.3.1", None)
+
+
+# -- robustness ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["uv.lock", "poetry.lock", "requirements.txt", "pyproject.toml", "environment.yml"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\0\0\0megatron-bridge",
+        '[[package]]\nname = "megatron-bridge"',
+        "megatron-bridge==not.a.version",
+        "[[[{{{ torch ==",
+    ],
+)
+def test_a_malformed_file_never_stops_a_run(project: Project, name: str, text: str) -> None:
+    assert project({name: text}).targets[0].assumed
+
+
+def test_what_is_no_file_is_left_alone(project: Project) -> None:
+    os.mkfifo("requirements.txt")
+    Path("uv.lock").mkdir()
+    assert project({}).targets[0].assumed
+
+
+# -- imports ------------------------------------------------------------------------------------------------------
+
+
+def test_imports_tell_which_releases_have_them_all(project: Project) -> None:
+    source = "import torch\nfrom megatron.bridge.data import DirectHFSFTDatasetConfig\n"
+    found = project({"recipe.py": source})
+    assert told(found) == [
+        ("head", "0.20.0.dev", "what recipe.py:2 imports"),
+        ("0.6.0", "0.19.0", "what recipe.py:2 imports"),
+    ]
+
+
+def test_imports_that_the_newest_on_the_index_has_too_tell_nothing(project: Project) -> None:
+    found = project({"recipe.py": "from megatron.bridge.training.config import ConfigContainer\n"})
+    assert found.targets[0].assumed
+
+
+def test_a_module_that_no_release_has_tells_nothing(project: Project) -> None:
+    source = (
+        "from megatron.bridge.data import DirectHFSFTDatasetConfig\n"
+        "from megatron.bridge.recipes.our_own import config\n"
+    )
+    assert [target.bridge for target in project({"recipe.py": source}).targets] == ["head", "0.6.0"]
+
+
+def test_an_import_that_may_be_one_of_two_tells_nothing(project: Project) -> None:
+    source = "try:\n    from megatron.bridge.data import DirectHFSFTDatasetConfig\nexcept ImportError:\n    pass\n"
+    assert project({"recipe.py": source}).targets[0].assumed
+
+
+# -- git ----------------------------------------------------------------------------------------------------------
+
+
+GITMODULES = '[submodule "mb"]\n\tpath = 3rdparty/mb\n\turl = https://github.com/NVIDIA-NeMo/Megatron-Bridge.git\n'
+
+
+def index_with(path: str, commit: str) -> bytes:
+    """A git index with one submodule."""
+    name = path.encode()
+    entry = struct.pack(">10I20sH", *[0] * 6, 0o160000, 0, 0, 0, bytes.fromhex(commit), len(name)) + name + b"\0" * 4
+    return b"DIRC" + struct.pack(">II", 2, 1) + entry
+
+
+def test_a_submodule_counts_at_the_commit_that_is_recorded(project: Project) -> None:
+    Path(".git").mkdir()
+    Path(".git/index").write_bytes(index_with("3rdparty/mb", "c810129341a84e58f4cbed3093f70668a088c028"))
+    assert told(project({".gitmodules": GITMODULES})) == [("0.4.2", "0.17.1", ".gitmodules, 3rdparty/mb at c810129")]
+
+
+def test_a_submodule_that_is_checked_out_says_it_itself(project: Project) -> None:
+    info = "3rdparty/mb/src/megatron/bridge/package_info.py"
+    files = {".gitmodules": GITMODULES, info: PACKAGE_INFO.format(0, 5, 1, "")}
+    assert told(project(files)) == [("0.5.1", "0.18.2", info)]
+
+
+def test_a_submodule_at_another_commit_is_told(project: Project) -> None:
+    Path(".git").mkdir()
+    Path(".git/index").write_bytes(index_with("3rdparty/mb", "0" * 40))
+    found = project({".gitmodules": GITMODULES})
+    assert found.targets[0].assumed
+    assert found.remarks == (
+        ".gitmodules, 3rdparty/mb at 0000000: no release that is known; "
+        "--target-bridge or --target-core says which to judge by",
+    )
+
+
+def test_a_commit_that_a_framework_is_tied_to_counts_as_the_releases_around_it(project: Project) -> None:
+    Path(".git").mkdir()
+    modules = '[submodule "lm"]\n\tpath = third_party/lm\n\turl = https://github.com/NVIDIA/Megatron-LM.git\n'
+    Path(".git/index").write_bytes(index_with("third_party/lm", "d3528a21301db2d12e92912b3ec025dc8a2ed4d6"))
+    found = project({".gitmodules": modules})
+    assert {target.core for target in found.targets} >= {"0.16.1", "0.17.1"}
+    assert {target.core.rpartition(".")[0] for target in found.targets} == {"0.16", "0.17"}

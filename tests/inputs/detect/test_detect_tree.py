@@ -1,0 +1,162 @@
+"""The tree is Megatron itself: what package_info.py says, and what the code says where that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.cli import main
+from mfsdp_lint.inputs.detect.images import in_images
+from mfsdp_lint.inputs.detect.places import Places, places
+from mfsdp_lint.inputs.detect.tree import PROBES, declared, in_tree
+
+SAYS = "MAJOR = 0\nMINOR = {}\nPATCH = {}\nPRE_RELEASE = '{}'\n"
+
+
+def megatron_lm(root: Path, line: tuple[int, int], says: str) -> Places:
+    """A tree with the features of one line of megatron-core."""
+    core = root / "megatron" / "core"
+    for probe in PROBES:
+        if probe.since <= line < probe.before:
+            path = core / probe.path
+            if probe.text:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text((path.read_text() if path.exists() else "") + probe.text, encoding="utf-8")
+            else:
+                path.mkdir(parents=True, exist_ok=True)
+    (core / "package_info.py").write_text(says, encoding="utf-8")
+    return Places((str(root),))
+
+
+@pytest.mark.parametrize("minor", range(12, 21))
+def test_what_the_file_says_counts_where_the_code_agrees(tmp_path: Path, minor: int) -> None:
+    looked = megatron_lm(tmp_path, (0, minor), SAYS.format(minor, 1, ""))
+    (found,) = in_tree(looked)
+    assert (found.core, looked.remarks) == (f"0.{minor}.1", [])
+
+
+def test_the_code_counts_where_the_file_is_wrong_and_that_is_said(tmp_path: Path) -> None:
+    looked = megatron_lm(tmp_path, (0, 19), SAYS.format(17, 0, "rc0"))
+    (found,) = in_tree(looked)
+    path = tmp_path / "megatron/core/package_info.py"
+    assert found.core == "0.19"
+    assert looked.remarks == [f"{path} says 0.17.0rc0, but the code is that of megatron-core 0.19"]
+
+
+def test_a_commit_between_two_lines_is_judged_by_both(tmp_path: Path) -> None:
+    looked = between(tmp_path)
+    (found,) = in_tree(looked)
+    assert (found.core, found.between) == ("0.15.3 | 0.16.0", "0.16.0rc0")
+    (said,) = looked.remarks
+    assert "from between megatron-core 0.15 and 0.16" in said
+
+
+def test_what_holds_for_one_of_them_alone_is_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    between(tmp_path)
+    script = (
+        "torchrun pretrain_gpt.py --use-torch-fsdp2 --fp16 --untie-embeddings-and-output-weights"
+        " --no-gradient-accumulation-fusion --tensor-model-parallel-size 1\n"
+    )
+    (tmp_path / "train.sh").write_text(script, encoding="utf-8")
+    for options, told in ([], ["MFSDP255"]), (["--target-core", "0.16.0"], ["MFSDP202", "MFSDP255"]):
+        main(["--no-cache", "--output-format", "concise", "--select", "MFSDP2", *options, str(tmp_path)])
+        out = capsys.readouterr().out
+        assert sorted(line.split()[2] for line in out.splitlines() if "train.sh:" in line) == told
+
+
+def between(root: Path) -> Places:
+    """A Megatron-LM on its way from 0.15 to 0.16."""
+    looked = megatron_lm(root, (0, 16), SAYS.format(16, 0, "rc0"))
+    (root / "megatron/core/distributed/finalize_model_grads.py").unlink()
+    return looked
+
+
+@pytest.mark.parametrize("minor", [2, 9, 11])
+def test_of_one_that_is_older_than_all_that_are_known_nothing_is_known(tmp_path: Path, minor: int) -> None:
+    looked = older(tmp_path, minor)
+    (found,) = in_tree(looked)
+    assert found.older == f"0.{minor}.0rc0"
+    path = tmp_path / "megatron/core/package_info.py"
+    assert looked.remarks == [
+        f"{path} says 0.{minor}.0rc0, of which nothing is known: only the text of scripts is judged"
+    ]
+
+
+def test_of_such_a_tree_only_the_text_of_scripts_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    older(tmp_path, 4)
+    script = "torchrun pretrain_gpt.py --use-torch-fsdp2 --fp16 --tensor-model-parallel-size 1\n  --bf16\n"
+    (tmp_path / "train.sh").write_text(script, encoding="utf-8")
+    main(["--no-cache", "--output-format", "concise", str(tmp_path)])
+    said = [line.split()[2] for line in capsys.readouterr().out.splitlines() if "train.sh:" in line]
+    assert said == ["MFSDP915"]
+
+
+def older(root: Path, minor: int) -> Places:
+    """A Megatron-LM of a line that is not known."""
+    (root / "megatron/core").mkdir(parents=True)
+    (root / "megatron/core/package_info.py").write_text(SAYS.format(minor, 0, "rc0"), encoding="utf-8")
+    return Places((str(root),))
+
+
+def test_a_checkout_of_megatron_bridge_brings_the_core_of_its_submodule(tmp_path: Path) -> None:
+    for path, minor in (("src/megatron/bridge", 4), ("3rdparty/Megatron-LM/megatron/core", 17)):
+        (tmp_path / path).mkdir(parents=True)
+        (tmp_path / path / "package_info.py").write_text(SAYS.format(minor, 2, ""), encoding="utf-8")
+    (found,) = in_tree(Places((str(tmp_path),)))
+    assert (found.bridge, found.core) == ("0.4.2", "0.17.2")
+
+
+def test_a_package_is_found_from_any_folder_in_it(tmp_path: Path) -> None:
+    recipes = tmp_path / "megatron/bridge/recipes/llama"
+    recipes.mkdir(parents=True)
+    (tmp_path / "megatron/bridge/package_info.py").write_text(SAYS.format(3, 1, ""), encoding="utf-8")
+    (found,) = in_tree(places([str(recipes)]))
+    assert found.bridge == "0.3.1"
+
+
+@pytest.mark.parametrize("text", ["", "MAJOR = 0\n", "MAJOR = x\nMINOR = 1\nPATCH = 2\n", "VERSION = '0.3.1'\n"])
+def test_a_file_that_declares_no_version_says_nothing(text: str) -> None:
+    assert declared(text) is None
+
+
+# -- containers ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "bridge"),
+    [
+        ("Dockerfile", "FROM nvcr.io/nvidia/nemo:25.11 AS base\n", "0.2.0"),
+        ("docker/Dockerfile.train", "ARG BASE=nvcr.io/nvidia/nemo:26.04.00\n", "0.4.0"),
+        ("train.sbatch", "#SBATCH --container-image=nvcr.io#nvidia/nemo:26.02.01\n", "0.3.1"),
+        ("scripts/launch.sh", 'CONTAINER="/images/nvidia+nemo+26.06.sqsh"\n', "0.5.0"),
+        ("docker-compose.yml", "services:\n  train:\n    image: nvcr.io/nvidia/nemo:26.08\n", "0.6.0"),
+    ],
+)
+def test_a_container_says_what_is_in_it(tmp_path: Path, name: str, text: str, bridge: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    (found,) = in_images(Places((str(tmp_path),)))
+    assert (found.place, found.bridge) == (f"{tmp_path / name}:{text.count(chr(10))}", bridge)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# FROM nvcr.io/nvidia/nemo:25.11\n",
+        "FROM nvcr.io/nvidia/nemo:${TAG}\n",
+        "FROM nvcr.io/nvidia/nemo:24.01\n",
+        "FROM nvcr.io/nvidia/nemo:25.11.nemotron_3_nano\n",
+        "FROM nvcr.io/nvidia/nemo:26.08.rc5\n",
+        "FROM nvcr.io/nvidia/pytorch:25.11-py3\n",
+    ],
+)
+def test_a_container_that_the_table_does_not_know_says_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "Dockerfile").write_text(text, encoding="utf-8")
+    assert list(in_images(Places((str(tmp_path),)))) == []
+
+
+def test_transformer_engine_and_torch_come_from_the_container_too(tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_text("FROM nvcr.io/nvidia/nemo:26.02\n", encoding="utf-8")
+    (found,) = in_images(Places((str(tmp_path),)))
+    assert (found.core, found.te, found.torch) == ("0.16.0", "2.12", "2.10.0a0")

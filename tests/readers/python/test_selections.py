@@ -1,0 +1,82 @@
+"""A preset chosen by an unknown name is one preset: what is decided about one of its parts holds for the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mfsdp_lint.engine.run import run
+from mfsdp_lint.inputs.options import Options
+
+PRESETS = """
+from dataclasses import dataclass
+from megatron.bridge.recipes.llama import llama3_8b_pretrain_config
+
+
+@dataclass
+class Preset:
+    offload: bool
+    recompute: bool
+
+
+OBJECTS = {"wide": Preset(True, False), "long": Preset(False, True)}
+DICTS = {"wide": {"offload": True, "recompute": False}, "long": {"recompute": True, "offload": False}}
+SHORT = {"wide": {"offload": True}, "long": {"recompute": True}}
+
+
+def recipe(name, other):
+    cfg = llama3_8b_pretrain_config()
+    offload, recompute = 0, 0
+    {choice}
+    if {offload}:
+        cfg.model.cpu_offloading = True
+        cfg.model.cpu_offloading_num_layers = 2
+    if {recompute}:
+        cfg.model.recompute_granularity = "full"
+        cfg.model.recompute_method = "uniform"
+        cfg.model.recompute_num_layers = 1
+    return cfg
+"""
+
+
+def refusals(choice: str, offload: str, recompute: str) -> list[str]:
+    text = PRESETS.replace("{choice}", choice).replace("{offload}", offload).replace("{recompute}", recompute)
+    Path("presets.py").write_text(text)
+    found = run(Options(paths=("presets.py::recipe",), target_bridge="0.3.1", output_format=("concise",))).findings
+    return [finding.code for finding in found if finding.code == "MFSDP401"]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("choice", "offload", "recompute"),
+    [
+        ("p = DICTS[name]", 'p["offload"]', 'p["recompute"]'),
+        ("p = DICTS[name]", 'not p["recompute"]', 'p["recompute"]'),
+        ("p = DICTS.get(name)", 'p["offload"]', 'p["recompute"]'),
+        ("p = SHORT[name]", 'p.get("offload")', 'p.get("recompute", False)'),
+        ("p = OBJECTS[name]", "p.offload", "p.recompute"),
+        ("pass", 'DICTS[name]["offload"]', 'DICTS[name]["recompute"]'),
+        ('offload, recompute = DICTS[name]["offload"], DICTS[name]["recompute"]', "offload", "recompute"),
+    ],
+)
+def test_parts_that_no_preset_has_together_are_not_taken_together(choice: str, offload: str, recompute: str) -> None:
+    assert refusals(choice, offload, recompute) == []
+
+
+@pytest.mark.parametrize(
+    ("choice", "offload", "recompute"),
+    [
+        ("p, q = DICTS[name], DICTS[other]", 'p["offload"]', 'q["recompute"]'),
+        ("p, q = OBJECTS[name], OBJECTS[other]", "p.offload", "q.recompute"),
+        ('DICTS["wide"]["recompute"] = True; p = DICTS[name]', 'p["offload"]', 'p["recompute"]'),
+        ('p = DICTS[name]; p["recompute"] = True', 'p["offload"]', 'p["recompute"]'),
+        ("pass", 'DICTS[name]["offload"]', 'DICTS[other]["recompute"]'),
+    ],
+)
+def test_parts_of_two_presets_or_of_a_changed_one_are(choice: str, offload: str, recompute: str) -> None:
+    assert refusals(choice, offload, recompute) == ["MFSDP401"]
