@@ -152,9 +152,10 @@ def _marked(judged: Judged, recipe: Recipe, wanted: Mapping[str, Plain], texts: 
             and (_same(each, recipe) or (recipe.name in texts(each.path) and _built_on(variant, recipe)))
         ]
 
-    judged = _without_switches(judged, recipe)
+    judged = _without_switches(judged if judged.with_users is None else judged.with_users(), recipe)
     return replace(
         judged,
+        asked=None,
         broken=[*judged.broken, *marks(judged.recipes)],
         breaks=lambda recipes: [*judged.breaks(recipes), *marks(recipes)],
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 
 from mfsdp_lint.core.finding import SEVERITIES, Fix
 from mfsdp_lint.core.recipe import Recipe, Variant
@@ -17,7 +18,7 @@ from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import File
 from mfsdp_lint.inputs.importers import TooMany, importers
-from mfsdp_lint.inputs.sources import NOT_CHECKED
+from mfsdp_lint.inputs.sources import NOT_CHECKED, Sources
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.check import Violation, violations_of
 from mfsdp_lint.rules.findings import Cause
@@ -137,8 +138,11 @@ class _Project:
         # One attempt after the other changes little, so that each takes over what it can of the last one.
         self._now = self._repair.judge(sources, self._now) if texts else self._repair.judgement
         asked = self._repair.judged(self._now, self._unsafe)
-        if self._users is None:
-            return asked
+        return asked if self._users is None else replace(asked, with_users=partial(self._with_users, asked, sources))
+
+    def _with_users(self, asked: Judged, sources: Sources) -> Judged:
+        """Add the users of edited files to a judgement of the files that were asked for."""
+        assert self._users is not None
         self._users_now = self._users(sources, self._users_now)
         users = self._repair.judged(self._users_now, self._unsafe)
         # Of a file of which one function was asked for, the others are users.
@@ -149,6 +153,8 @@ class _Project:
             broken=(*asked.broken, *(each for each in users.broken if _name(each.recipe) not in known)),
             unreadable=(*asked.unreadable, *users.unreadable),
             users=[file.path for file in self._users.question.files],
+            asked=asked,
+            with_users=None,
         )
 
     def widen(self, before: Judged, texts: Mapping[str, str], edited: Collection[str]) -> Judged:
@@ -167,7 +173,8 @@ class _Project:
             return before
         theirs = replace(question, files=(*known, *new), addresses=(), named=(), beside=question.every_file)
         self._users = replace(self._repair.judge, question=theirs)
-        return self.evaluate(texts)
+        asked = before if before.asked is None else before.asked
+        return self._with_users(asked, self._repair.judgement.sources.with_texts(texts))
 
 
 def _name(recipe: Recipe) -> tuple[str, str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from mfsdp_lint.core.finding import Edit, IsLinted
@@ -11,6 +11,7 @@ from mfsdp_lint.fixes.judged import Evaluate, Judged, Widen
 from mfsdp_lint.fixes.placements import Texts
 from mfsdp_lint.fixes.plan import Plan, plan
 from mfsdp_lint.fixes.prove import TOO_LARGE, Proof, Proved, Unproved, prove
+from mfsdp_lint.fixes.requests import FixRequest
 from mfsdp_lint.fixes.ways import Broken
 
 NOTHING: Mapping[str, tuple[Edit, ...]] = MappingProxyType({})
@@ -44,18 +45,35 @@ def prove_once(
 ) -> Proof:
     """Plan and prove the fixes that `before` asks for, as one batch: what reports show as edits.
 
-    `widen` brings in whoever else uses the files that may be edited: nothing may become worse for them either. `known`
-    are the edits of fixes (by key) that held without the others: they are tried first.
+    `widen` brings in whoever else uses the edited files: nothing may become worse for them either. They are looked at
+    for fixes that hold without them, since reading them takes longest. `known` are the edits of fixes (by key) that
+    held without the others: they are tried first.
     """
-    plans = plan(before.requests, before.recipes, texts, is_linted, _others(before, is_linted))
-    edited = {edit.span.path for each in plans for candidate in each.candidates for edit in candidate}
-    wider = widen(before, {}, edited) if widen and edited else before
-    if wider.unprovable:
-        return Proof((), tuple(Unproved(each, TOO_LARGE) for each in before.requests), {}, before)
-    if wider is not before:
-        before = wider
-        plans = plan(before.requests, before.recipes, texts, is_linted, _others(before, is_linted))
-    return prove([_beginning_with(each, known.get(each.request.key)) for each in plans], before, evaluate, texts)
+    plans = _plans(before, before.requests, texts, is_linted, known)
+    proof = prove(plans, before, evaluate, texts)
+    unproved = proof.unproved
+    while widen and proof.proved:
+        wider = widen(before, {}, proof.texts.keys())
+        if wider is before:
+            break
+        if wider.unprovable:
+            return Proof((), tuple(Unproved(each, TOO_LARGE) for each in before.requests), {}, before)
+        before, known = wider, {each.request.key: each.edits for each in proof.proved}
+        requests = [each for each in before.requests if each.key in known]
+        proof = prove(_plans(before, requests, texts, is_linted, known), before, evaluate, texts)
+        unproved += proof.unproved
+    return replace(proof, unproved=unproved)
+
+
+def _plans(
+    before: Judged,
+    requests: Sequence[FixRequest],
+    texts: Texts,
+    is_linted: IsLinted,
+    known: Mapping[str, tuple[Edit, ...]],
+) -> list[Plan]:
+    plans = plan(requests, before.recipes, texts, is_linted, _others(before, is_linted))
+    return [_beginning_with(each, known.get(each.request.key)) for each in plans]
 
 
 def _others(before: Judged, is_linted: IsLinted) -> list[Broken]:

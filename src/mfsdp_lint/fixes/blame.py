@@ -54,13 +54,23 @@ class Comparison:
         return self._way_of[id(need.variant)]
 
     def judge(self, trial: Trial) -> None:
-        """Fill in what went wrong, and who may be to blame."""
-        self._compare(trial, self._picture, picture(trial.after.recipes, trial.after.broken))
-        for path in [path for path in trial.after.unreadable if path not in self._before.unreadable]:
+        """Fill in what went wrong, and who may be to blame.
+
+        Users of the edited files are evaluated only if all else is right.
+        """
+        self._judge(trial, self._before.asked or self._before)
+        if trial.holds and trial.after.with_users is not None:
+            trial.after = trial.after.with_users()
+            self._judge(trial, self._before)
+
+    def _judge(self, trial: Trial, before: Judged) -> None:
+        earlier = self._picture if before is self._before else picture(before.recipes, before.broken)
+        self._compare(trial, earlier, picture(trial.after.recipes, trial.after.broken))
+        for path in [path for path in trial.after.unreadable if path not in before.unreadable]:
             trial.blamed(trial.editing(path), f"{path} could not be read any more")
         if trial.holds:
             # This takes longest, so that it is done for what is right otherwise.
-            self._compare(trial, *self._in_other_calls(trial.after))
+            self._compare(trial, *self._in_other_calls(before, trial.after))
 
     def _compare(self, trial: Trial, before: Picture, after: Picture) -> None:
         """Fill in what the ways before and after say of a trial."""
@@ -94,9 +104,9 @@ class Comparison:
             known = self._differences[way] = (before, after, _differences(before, after))
         return known[2]
 
-    def _in_other_calls(self, after: Judged) -> tuple[Picture, Picture]:
+    def _in_other_calls(self, before: Judged, after: Judged) -> tuple[Picture, Picture]:
         """Return pictures of the recipes that were read anew in calls with other arguments, before and after."""
-        changed = [each for each in pairs(self._before.recipes, after.recipes) if each[0].callers is not None]
+        changed = [each for each in pairs(before.recipes, after.recipes) if each[0].callers is not None]
         self._look_at_calls([recipe for recipe, _ in changed if id(recipe) not in self._calls])
         then = [self._calls[id(recipe)] for recipe, _ in changed]
         now = [in_other_calls(now, self._given(recipe)) for recipe, now in changed]

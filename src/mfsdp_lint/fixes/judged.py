@@ -15,8 +15,9 @@ class Judged:
     """Result of reading and judging the project: its recipes, what they break, and the files that cannot be read.
 
     `requests` are the findings that should be fixed, of the wanted safety. `breaks` judges further recipes. `users`
-    are files that were not named for linting but use files that may be edited. `unprovable` says that there may be
-    more such files than can be read, so that no fix can be proved.
+    are files that were not named for linting but use files that are edited; `asked` is the judgement without them,
+    where they are included, and `with_users` makes the one with them, which takes longer. `unprovable` says that there
+    may be more such files than can be read, so that no fix can be proved.
     """
 
     recipes: Sequence[Recipe]
@@ -25,6 +26,8 @@ class Judged:
     unreadable: Sequence[str] = ()
     breaks: Breaks = lambda recipes: ()
     users: Sequence[str] = ()
+    asked: Judged | None = None
+    with_users: Callable[[], Judged] | None = None
     unprovable: bool = False
 
 

@@ -213,8 +213,13 @@ class _Reading:
         with self.faults.contained(module.path):
             self.interpreters.begin(module)
             found = _entry_points(self.interpreters.of(module.path), module)
-            return [self.single.get(each.key, each) for each in found]
+            return [self._taken_over(each) for each in found]
         return []
+
+    def _taken_over(self, found: Tried) -> Tried:
+        """Give an entry point the results that it had before, if they still hold."""
+        before = self.single.get(found.key)
+        return found if before is None else replace(before, entry=found.entry)
 
     def recipes(self) -> list[Recipe]:
         """Run the entry points and return their recipes.

@@ -1,8 +1,8 @@
 """Incremental reading: results that a reading of changed texts takes over from the reading before it.
 
 Running an entry point reads its own file and all that this file reaches by imports. Where none of these has changed,
-the result is the same: proofs of fixes change few files of many. An entry point without arguments also keeps its
-result where only functions have changed that it did not call (see touched.py).
+the result is the same: proofs of fixes change few files of many. An entry point also keeps its result where only
+settings in functions have changed that it did not call (see touched.py).
 """
 
 from __future__ import annotations
@@ -56,16 +56,6 @@ class Tried:
         """Return a key that identifies the entry point in every reading of the same texts."""
         return self.path, self.entry.line, self.entry.name
 
-    @property
-    def is_closed(self) -> bool:
-        """Tell whether it is a plain function without parameters: its results depend only on the code it called."""
-        entry = self.entry
-        if not self.found or entry.kind != "function" or entry.function is None or entry.wrapper is not None:
-            return False
-        parameters = entry.function.node.args
-        every = (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
-        return not (every or parameters.vararg or parameters.kwarg)
-
 
 @dataclass(frozen=True, slots=True)
 class Before:
@@ -93,7 +83,7 @@ class Before:
             each.key: each
             for path in affected - through_and_through
             for each in self.tried.get(path, ())
-            if each.is_closed and functions.isdisjoint((each.key, *each.called))
+            if each.ran and functions.isdisjoint((each.key, *each.called))
         }
         return whole, single
 

@@ -1,13 +1,14 @@
 """Reach of a change of a file's text: all users of the file, or only those that run the functions it touches.
 
-The latter holds where nothing differs but assignments to attributes and entries within functions, as fixes make them:
-then no name is bound otherwise, no new call is made, and all other code stays on its line.
+The latter holds where nothing differs but settings within functions, as fixes write them: attributes and entries that
+are assigned, and named arguments. Then no name is bound otherwise, no new call is made, and all other code stays on its
+line.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import copy
 
 Key = tuple[str, int, str]
 """A function: its file, its line and its name."""
@@ -67,21 +68,28 @@ def _placed(node: ast.AST) -> str:
     return ast.dump(node, include_attributes=True)
 
 
-def _without_settings(function: _Function) -> list[str]:
-    """Dump a function without its assignments to attributes and entries that call nothing."""
-    return [ast.dump(node) if not isinstance(node, ast.stmt) else type(node).__name__ for node in _kept(function)]
+def _without_settings(function: _Function) -> str:
+    """Dump a function without the settings in it that call nothing: attributes and entries that are assigned, and named
+    arguments."""
+    return ast.dump(_WithoutSettings().visit(copy.deepcopy(function)))
 
 
-def _kept(node: ast.AST) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Assign) and _sets(child):
-            continue
-        yield child
-        if isinstance(child, ast.stmt):
-            yield from _kept(child)
+class _WithoutSettings(ast.NodeTransformer):
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        named = all(isinstance(target, (ast.Attribute, ast.Subscript)) for target in node.targets)
+        return None if named and _is_plain(node.value) else self.generic_visit(node)
+
+    def visit_keyword(self, node: ast.keyword) -> ast.AST | None:
+        # The key of os.getenv decides which variables a program depends on, as subscripts and comparisons do.
+        return None if node.arg not in (None, "key") and _is_plain(node.value) else self.generic_visit(node)
 
 
-def _sets(node: ast.Assign) -> bool:
-    named = all(isinstance(target, (ast.Attribute, ast.Subscript)) for target in node.targets)
-    makes = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-    return named and not any(isinstance(inner, makes) for inner in ast.walk(node))
+_NOT_PLAIN = (
+    *(ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda),
+    *(ast.Subscript, ast.Compare),
+)
+
+
+def _is_plain(node: ast.AST) -> bool:
+    """Tell whether an expression calls and binds nothing, and looks nothing up."""
+    return not any(isinstance(inner, _NOT_PLAIN) for inner in ast.walk(node))
