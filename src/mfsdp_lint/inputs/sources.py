@@ -6,7 +6,8 @@ import codecs
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Literal
 
 from mfsdp_lint.core.records import dataclass
@@ -100,7 +101,8 @@ class Sources:
         self._cache: _Cache = {}
         self._keys: dict[str, str] = {}
         self._folders: dict[str, str] = {}
-        self._overlay = {self._key(path): text for path, text in (overlay or {}).items()}
+        self._recordings: list[set[str]] = []
+        self._overlay = {self.key(path): text for path, text in (overlay or {}).items()}
 
     def text(self, path: str) -> str:
         """Return the text of a file: line endings as they are, without its byte order mark. Raises Unreadable.
@@ -112,7 +114,10 @@ class Sources:
 
     def as_it_is(self, path: str) -> str:
         """Return the text of a file; of a notebook, all that it holds and not only the code. Raises Unreadable."""
-        changed = self._overlay.get(self._key(path))
+        key = self.key(path)
+        for recording in self._recordings:
+            recording.add(key)
+        changed = self._overlay.get(key)
         return self._decoded(path).text if changed is None else changed
 
     def text_or_none(self, path: str) -> str | None:
@@ -142,8 +147,25 @@ class Sources:
         other._cache = self._cache
         other._keys = self._keys
         other._folders = self._folders
-        other._overlay = self._overlay | {self._key(path): text for path, text in texts.items()}
+        other._recordings = self._recordings
+        other._overlay = self._overlay | {self.key(path): text for path, text in texts.items()}
         return other
+
+    @contextmanager
+    def recording(self, files: set[str]) -> Iterator[None]:
+        """Add the keys of the files that are asked for meanwhile, of these sources or of those with other texts."""
+        self._recordings.append(files)
+        try:
+            yield
+        finally:
+            self._recordings.pop()
+
+    def changed_since(self, before: Sources) -> list[str] | None:
+        """Return the keys of the files with another text than before; None where that is not known."""
+        if self._cache is not before._cache:
+            return None
+        paths = dict.fromkeys((*before._overlay, *self._overlay))
+        return [path for path in paths if before.as_it_is_or_none(path) != self.as_it_is_or_none(path)]
 
     def encode(self, path: str, text: str) -> bytes:
         """Encode `text` in the encoding of the file as it is on disk, with its byte order mark if it has one.
@@ -167,7 +189,7 @@ class Sources:
     def still_on_disk(self, path: str) -> bool:
         """Tell whether a file is there as it was read."""
         now = Sources()
-        key = self._key(path)
+        key = self.key(path)
         read = self._cache.get(key)
         if not isinstance(read, _Decoded):
             return False
@@ -178,9 +200,13 @@ class Sources:
 
     def exists(self, path: str) -> bool:
         """Tell whether there is such a file (not a directory), readable or not."""
-        return self._key(path) in self._overlay or disk.is_file(path)
+        key = self.key(path)
+        for recording in self._recordings:
+            recording.add(key)
+        return key in self._overlay or disk.is_file(path)
 
-    def _key(self, path: str) -> str:
+    def key(self, path: str) -> str:
+        """Return the path that all spellings of a path have in common."""
         key = self._keys.get(path)
         if key is None:
             key = self._keys[path] = self._real(path) if "\0" not in path else path
@@ -196,7 +222,7 @@ class Sources:
         return os.path.join(self._folders[folder], name)
 
     def _decoded(self, path: str) -> _Decoded:
-        key = self._key(path)
+        key = self.key(path)
         found = self._cache.get(key)
         if found is None:
             try:

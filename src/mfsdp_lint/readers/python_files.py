@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
-from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.megatron.versions.target import Target
+from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran
 from mfsdp_lint.readers.reader import Reading, ToRead
 from mfsdp_lint.readers.shell_files import may_start
+
+if TYPE_CHECKING:
+    from mfsdp_lint.readers.shell.read import ShellRead
 
 
 def _nemo(target: Target) -> object:
@@ -29,7 +35,7 @@ _BETWEEN_FOLDERS = re.compile(r"[\"'] */ *[\"']")
 _BETWEEN_WORDS = re.compile(r"[\"',()\[\]]+")
 
 
-def _runs(asked: ToRead) -> Reading | None:
+def _runs(asked: ToRead, memory: LaunchMemory[ShellRead]) -> Reading | None:
     """Read the runs that scripts among the files start; None where no file is such a script.
 
     Files without the words of a launch are not parsed for it.
@@ -44,17 +50,21 @@ def _runs(asked: ToRead) -> Reading | None:
             if not _may_start(path, asked):
                 continue
             paths.append(path)
-            from mfsdp_lint.readers.holders.python import commands
-            from mfsdp_lint.readers.python.entries.started import Programs
-            from mfsdp_lint.readers.shell.read import read_shell
-
-            programs = Programs(asked, lambda: _nemo(asked.target))
-            found = read_shell(path, commands(path, asked, programs.nemo), asked.target, asked.sources, programs)
+            found = memory.follow(path, partial(_followed, path, asked, memory.ran))
             recipes += found.recipes
             problems += found.problems
             unfollowed += found.unfollowed
     told = [*problems, *faults.problems]
     return Reading(recipes, told, unfollowed=unfollowed) if paths or told else None
+
+
+def _followed(path: str, asked: ToRead, ran: Ran) -> ShellRead:
+    from mfsdp_lint.readers.holders.python import commands
+    from mfsdp_lint.readers.python.entries.started import Programs
+    from mfsdp_lint.readers.shell.read import read_shell
+
+    programs = Programs(asked, lambda: _nemo(asked.target), ran)
+    return read_shell(path, commands(path, programs), asked.target, asked.sources, programs)
 
 
 def _may_start(path: str, asked: ToRead) -> bool:
@@ -64,6 +74,14 @@ def _may_start(path: str, asked: ToRead) -> bool:
         return False
     words = _BETWEEN_WORDS.sub(" ", _BETWEEN_FOLDERS.sub("/", text))
     return may_start(path, words, asked.relevance)
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """Results that the reading of other texts may take over: of recipes, and of launches by scripts."""
+
+    recipes: object = None
+    launches: LaunchMemory[ShellRead] | None = None
 
 
 class PythonFiles:
@@ -76,7 +94,10 @@ class PythonFiles:
 
         Results that changed texts cannot reach are taken over.
         """
-        found, runs = self._recipes(asked, before), _runs(asked)
+        memory = before if isinstance(before, _Memory) else _Memory()
+        launches: LaunchMemory[ShellRead] = LaunchMemory.after(memory.launches, asked.sources)
+        found, runs = self._recipes(asked, memory.recipes), _runs(asked, launches)
+        found = replace(found, memory=_Memory(found.memory, launches))
         if runs is None:
             return found
         return replace(

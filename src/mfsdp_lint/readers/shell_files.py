@@ -6,6 +6,7 @@ import os
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mfsdp_lint.core.recipe import Recipe, Unfollowed
@@ -15,6 +16,7 @@ from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.process import without_collection
+from mfsdp_lint.readers.launch_memory import LaunchMemory
 from mfsdp_lint.readers.paths import above
 from mfsdp_lint.readers.reader import Reading, ToRead
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
@@ -22,6 +24,7 @@ from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.started import Programs
     from mfsdp_lint.readers.shell.noticed.conversions import Conversion, Loading
+    from mfsdp_lint.readers.shell.read import ShellRead
 
 
 class ShellFiles:
@@ -36,14 +39,14 @@ class ShellFiles:
     )
 
     def read(self, asked: ToRead, before: object) -> Reading:
-        """Read the recipes of every script that has some."""
-        reading = _Reading(asked)
+        """Read the recipes of every script that has some. Results that changed texts cannot reach are taken over."""
+        reading = _Reading(asked, LaunchMemory.after(before, asked.sources))
         with without_collection():
             recipes = [recipe for path in asked.paths for recipe in reading.recipes(path)]
             unfollowed = tuple(reading.unfollowed)
             recipes += reading.launches()
         problems = [*reading.problems, *reading.faults.problems]
-        return Reading(reading.told_of_others(recipes), problems, unfollowed=unfollowed)
+        return Reading(reading.told_of_others(recipes), problems, memory=reading.memory, unfollowed=unfollowed)
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment."""
@@ -108,8 +111,9 @@ def _programs(path: str, text: str, sources: Sources) -> Iterator[str]:
 class _Reading:
     """Scripts that are read one after the other; `problems` are those of the files that were asked for."""
 
-    def __init__(self, asked: ToRead) -> None:
+    def __init__(self, asked: ToRead, memory: LaunchMemory[ShellRead]) -> None:
         self.asked = asked
+        self.memory = memory
         self.problems: list[Problem] = []
         self.unfollowed: list[Unfollowed] = []
         self.faults = Faults()
@@ -127,12 +131,7 @@ class _Reading:
                     self.problems.append(error.problem)
                 return []
             if may_start(path, text, self.asked.relevance):
-                from mfsdp_lint.readers.nemo import nemo
-                from mfsdp_lint.readers.python.entries.started import Programs
-                from mfsdp_lint.readers.shell.read import read_shell
-
-                self.programs = self.programs or Programs(self.asked, lambda: nemo(self.asked.target))
-                found = read_shell(path, text, self.asked.target, self.asked.sources, self.programs)
+                found = self.memory.follow(path, partial(self._followed, path, text))
                 self.problems += found.problems
                 self.unfollowed += found.unfollowed
                 self.loadings |= {each.recipe.qualified_name: each for each in found.loadings}
@@ -140,6 +139,14 @@ class _Reading:
                     self.converted[path] = found.converted
                 return found.recipes
         return []
+
+    def _followed(self, path: str, text: str) -> ShellRead:
+        from mfsdp_lint.readers.nemo import nemo
+        from mfsdp_lint.readers.python.entries.started import Programs
+        from mfsdp_lint.readers.shell.read import read_shell
+
+        self.programs = self.programs or Programs(self.asked, lambda: nemo(self.asked.target), self.memory.ran)
+        return read_shell(path, text, self.asked.target, self.asked.sources, self.programs)
 
     def launches(self) -> list[Recipe]:
         """Return launches by scripts that were not asked for.

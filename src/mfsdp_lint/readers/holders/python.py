@@ -18,6 +18,7 @@ from mfsdp_lint.core.values import CWD
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.python.entries import entries, running
+from mfsdp_lint.readers.python.entries.started import Programs
 from mfsdp_lint.readers.python.state.commands import Command, Said
 from mfsdp_lint.readers.python.state.folders import folder_of, spelled
 from mfsdp_lint.readers.python.state.machine import Machine
@@ -27,7 +28,6 @@ from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE
 from mfsdp_lint.readers.python.state.room import with_room
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
-from mfsdp_lint.readers.reader import ToRead
 from mfsdp_lint.readers.shell.held import Held, HeldCommand
 from mfsdp_lint.readers.shell.pieces import Piece, Text
 from mfsdp_lint.readers.shell.state import Variable
@@ -35,18 +35,16 @@ from mfsdp_lint.readers.shell.state import Variable
 _SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")
 
 
-def commands(path: str, asked: ToRead, nemo: Any = None) -> Sequence[Held | HeldCommand]:
-    """Return the commands that a script starts, on every path; none where the file is no script.
-
-    `nemo` is as for `read_python`.
-    """
+def commands(path: str, programs: Programs) -> Sequence[Held | HeldCommand]:
+    """Return the commands that a script starts, on every path; none where the file is no script."""
+    asked = programs.asked
     finder = ModuleFinder(asked.sources, asked.search_path, asked.relevance)
     finder.spell(asked.every)
     finder.ask_for([path])
-    machine = _Watching(finder, asked.knowledge(), nemo=nemo, outside=asked.environment)
+    machine = _Watching(finder, asked.knowledge(), nemo=programs.nemo, outside=asked.environment)
     machine.patience = LONG_PATIENCE
     with without_collection():
-        return with_room(lambda: _commands(machine, path))
+        return with_room(lambda: _commands(machine, path, programs))
 
 
 class _Watching(Machine):
@@ -56,7 +54,7 @@ class _Watching(Machine):
         self.put(self.path.launches, self.tick(), command)
 
 
-def _commands(machine: Machine, path: str) -> list[Held | HeldCommand]:
+def _commands(machine: Machine, path: str, programs: Programs) -> list[Held | HeldCommand]:
     module = machine.finder.load(path)
     entry = None if module is None else entries.script(machine, module)
     if entry is None:
@@ -76,6 +74,7 @@ def _commands(machine: Machine, path: str) -> list[Held | HeldCommand]:
             held = _Places(machine, command, path).held()
             found += [held] if held is not None and held not in found else []
     machine.finish()
+    programs.note(machine, entry)
     return found
 
 

@@ -17,6 +17,7 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.megatron.versions.ranges import is_version, numbers
 from mfsdp_lint.process import without_collection
 from mfsdp_lint.readers.given_words import Given
+from mfsdp_lint.readers.launch_memory import Ran
 from mfsdp_lint.readers.python.entries import entries, running
 from mfsdp_lint.readers.python.entries.incremental import key_of
 from mfsdp_lint.readers.python.entries.switching_variables import with_variables
@@ -64,12 +65,13 @@ NOTHING = Started(())
 class Programs:
     """The Python scripts of a tree. Those that are started in the same environment share what they import.
 
-    `nemo` is as for `read_python`.
+    `nemo` is as for `read_python`. `ran` receives the functions that run and the files that are read.
     """
 
-    def __init__(self, asked: ToRead, nemo: Any = None) -> None:
+    def __init__(self, asked: ToRead, nemo: Any = None, ran: Ran | None = None) -> None:
         self.asked = asked
         self.nemo = nemo
+        self.ran = Ran() if ran is None else ran
         self.machines: dict[object, Machine] = {}
 
     def start(self, path: str, given: Given) -> Started:
@@ -79,7 +81,7 @@ class Programs:
         """
         if not self.asked.relevance.is_parsed(path):
             return NOTHING
-        with without_collection():
+        with without_collection(), self.asked.sources.recording(self.ran.texts):
             return with_room(lambda: self._start(path, given))
 
     def start_upstream(self, name: str, given: Given) -> Started:
@@ -87,7 +89,7 @@ class Programs:
         tree = upstream_script(name, self.asked.target.bridge)
         if tree is None:
             return NOTHING
-        with without_collection():
+        with without_collection(), self.asked.sources.recording(self.ran.texts):
             module = Module(f"<{name}>", name, tree)
             return with_room(lambda: self._run(self._machine(given), module, given, needs_all=True))
 
@@ -111,6 +113,7 @@ class Programs:
             found = running.run(machine, entry, Spans(machine), endings)
         finally:
             machine.given = None
+            self.note(machine, entry)
         if not found:
             raised = [each for each in endings if isinstance(each, Raised)]
             return Started((), raised=raised[0]) if len(raised) == len(endings) else NOTHING
@@ -119,6 +122,13 @@ class Programs:
         found = with_variables(machine, entry, found, [each.module for each in machine.called])
         ran = {key_of(each) for each in machine.called} | {(module.path, entry.line, entry.name)}
         return Started(tuple(each.recipe for each in found), frozenset(ran))
+
+    def note(self, machine: Machine, entry: entries.Entry) -> None:
+        """Record that the code of a script ran, with all that it called."""
+        key = self.asked.sources.key
+        self.ran.functions.add((key(entry.module.path), entry.line, entry.name))
+        self.ran.functions.update((key(path), line, name) for path, line, name in map(key_of, machine.called))
+        self.ran.aside.update((key(path), line, name) for path, line, name in map(key_of, machine.called_aside))
 
     def _machine(self, given: Given) -> Machine:
         """Return the machine for an environment: a module is imported once, and reads the variables of only one."""

@@ -1,0 +1,95 @@
+"""Launches that a reading of changed texts takes over from the reading before it, script by script.
+
+Following a script reads texts, and runs functions of the programs that it starts. Its result holds for as long as none
+of these has changed. Programs share the modules that they import: a file that one of them read belongs to all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from mfsdp_lint.core.records import dataclass, field
+from mfsdp_lint.inputs.sources import NOTEBOOK, Sources
+from mfsdp_lint.readers.relevance import is_for_evaluation, speaks_of_recipes, speaks_of_training
+
+Result = TypeVar("Result")
+
+Function = tuple[str, int, str]
+"""A function of a program: the real path of its file, its line and its name."""
+
+
+@dataclass(slots=True)
+class Ran:
+    """Record of the programs that were followed: the functions that ran for one script, and the files that were read.
+
+    `aside` are the functions that ran for what programs share.
+    """
+
+    functions: set[Function] = field(default_factory=set)
+    aside: set[Function] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed(Generic[Result]):
+    result: Result
+    texts: frozenset[str]
+    functions: frozenset[Function]
+
+
+@dataclass(slots=True)
+class LaunchMemory(Generic[Result]):
+    """The scripts that one reading followed, with what each result depends on."""
+
+    sources: Sources
+    followed: dict[str, _Followed[Result]] = field(default_factory=dict)
+    ran: Ran = field(default_factory=Ran)
+
+    @classmethod
+    def after(cls, before: object, sources: Sources) -> LaunchMemory[Result]:
+        """Begin a reading of `sources`; results of the reading `before`, if it is one, stay where they still hold."""
+        memory: LaunchMemory[Result] = cls(sources)
+        changed = sources.changed_since(before.sources) if isinstance(before, LaunchMemory) else None
+        if isinstance(before, LaunchMemory) and changed is not None:
+            # What they share was read by the programs that are not followed again, too.
+            memory.ran = Ran(set(), set(before.ran.aside), set(before.ran.texts))
+            changes = [_Change(path, before.sources, sources) for path in changed]
+            for path, each in before.followed.items():
+                if not any(change.reaches(each, before.ran) for change in changes):
+                    memory.followed[path] = each
+        return memory
+
+    def follow(self, path: str, script: Callable[[], Result]) -> Result:
+        """Return the result of following a script: the known one, or a new one that is remembered."""
+        known = self.followed.get(path)
+        if known is None:
+            self.ran.functions.clear()
+            texts: set[str] = set()
+            with self.sources.recording(texts):
+                result = script()
+            known = self.followed[path] = _Followed(result, frozenset(texts), frozenset(self.ran.functions))
+        return known.result
+
+
+class _Change:
+    """A file with other text; `functions` are those that it touches where it changes nothing but settings in them."""
+
+    def __init__(self, path: str, before: Sources, now: Sources) -> None:
+        self.path = path
+        self.is_python = path.endswith((".py", NOTEBOOK))
+        self.functions: frozenset[Function] | None = None
+        old, new = before.text_or_none(path), now.text_or_none(path)
+        if path.endswith(".py") and old is not None and new is not None:
+            from mfsdp_lint.readers.python.entries.touched import touched
+
+            # Where a text speaks of other things, other files may be parsed.
+            if all(says(old) == says(new) for says in (is_for_evaluation, speaks_of_recipes, speaks_of_training)):
+                self.functions = touched(path, old, new)
+
+    def reaches(self, followed: _Followed[Any], ran: Ran) -> bool:
+        """Tell whether the result of following a script may be another one."""
+        if self.functions is not None:
+            return not self.functions.isdisjoint(followed.functions | ran.aside)
+        # Which programs are followed at all depends on the imports of many files.
+        return self.is_python or self.path in followed.texts or (bool(followed.functions) and self.path in ran.texts)
