@@ -65,7 +65,7 @@ class LaunchMemory(Generic[Result]):
         known = self.followed.get(path)
         if known is None:
             self.ran.functions.clear()
-            texts: set[str] = set()
+            texts = {self.sources.key(path)}
             with self.sources.recording(texts):
                 result = script()
             known = self.followed[path] = _Followed(result, frozenset(texts), frozenset(self.ran.functions))
