@@ -20,7 +20,7 @@ from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, WithoutCallers
 from mfsdp_lint.fixes.edits import Text
 from mfsdp_lint.fixes.yaml_words import bare, quoted, spell
 from mfsdp_lint.megatron.front_ends.naming import Naming, Unwritable, at_the_end_of, by_path, places_of
-from mfsdp_lint.readers.yaml.model_args import MODEL_ARGS
+from mfsdp_lint.readers.yaml.read import MODEL_ARGS
 
 Tree = dict[str, "str | Tree"]
 """New entries by key: the spelled value, or those of a new section."""

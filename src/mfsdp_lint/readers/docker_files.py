@@ -1,4 +1,4 @@
-"""Dockerfiles: the training runs that an image starts (`readers/holders/dockerfile.py`). Nothing is executed."""
+"""Dockerfiles: the training runs that an image starts (`readers/embedding_formats`). Nothing is executed."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class DockerFiles:
                         problems.append(error.problem)
                     continue
                 if _RUNS.search(text) and may_start(path, text, asked.relevance):
-                    from mfsdp_lint.readers.holders.dockerfile import scripts
-                    from mfsdp_lint.readers.holders.read import recipes_of
-                    from mfsdp_lint.readers.nemo import nemo
+                    from mfsdp_lint.readers.embedding_formats.containers import dockerfile_scripts
+                    from mfsdp_lint.readers.embedding_formats.read import recipes_of
+                    from mfsdp_lint.readers.framework_configs import nemo
                     from mfsdp_lint.readers.python.entries.started import Programs
 
-                    held = list(scripts(path, text))
+                    held = list(dockerfile_scripts(path, text))
                     recipes += recipes_of(
                         path, held, asked.target, asked.sources, Programs(asked, lambda: nemo(asked.target))
                     )

@@ -1,4 +1,4 @@
-"""Python files, read by the evaluator (`readers/python`)."""
+"""Python files, read by the evaluator (`readers/python`); and notebooks, whose code cells are one Python file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
-from mfsdp_lint.inputs.sources import Problem
+from mfsdp_lint.inputs.sources import NOTEBOOK, Problem
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.reader import Reading, ToRead
@@ -18,7 +18,7 @@ from mfsdp_lint.readers.shell_files import may_start
 
 def _nemo(target: Target) -> object:
     """Return the reader of NeMo's runs; most files need none."""
-    from mfsdp_lint.readers.nemo import nemo
+    from mfsdp_lint.readers.framework_configs import nemo
 
     return nemo(target)
 
@@ -44,7 +44,7 @@ def _runs(asked: ToRead) -> Reading | None:
             if not _may_start(path, asked):
                 continue
             paths.append(path)
-            from mfsdp_lint.readers.holders.python import commands
+            from mfsdp_lint.readers.embedding_formats.python import commands
             from mfsdp_lint.readers.python.entries.started import Programs
             from mfsdp_lint.readers.shell.read import read_shell
 
@@ -114,3 +114,9 @@ class PythonFiles:
         from mfsdp_lint.readers.python.comments import python_comments
 
         return python_comments(text)
+
+
+class NotebookFiles(PythonFiles):
+    """They are read as Python is, and have no editor."""
+
+    type = FileType("notebook", "a notebook", suffixes=(NOTEBOOK,), functions=True, imports=True)

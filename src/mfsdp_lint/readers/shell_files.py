@@ -21,7 +21,7 @@ from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.started import Programs
-    from mfsdp_lint.readers.shell.noticed.conversions import Conversion, Loading
+    from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion
 
 
 class ShellFiles:
@@ -37,7 +37,7 @@ class ShellFiles:
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of every script that has some."""
-        reading = _Reading(asked)
+        reading = _ScriptReading(asked)
         with without_collection():
             recipes = [recipe for path in asked.paths for recipe in reading.recipes(path)]
             unfollowed = tuple(reading.unfollowed)
@@ -47,7 +47,7 @@ class ShellFiles:
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment."""
-        from mfsdp_lint.readers.shell.comments import shell_comments
+        from mfsdp_lint.readers.shell.script import shell_comments
 
         return shell_comments(text)
 
@@ -105,7 +105,7 @@ def _programs(path: str, text: str, sources: Sources) -> Iterator[str]:
             yield program
 
 
-class _Reading:
+class _ScriptReading:
     """Scripts that are read one after the other; `problems` are those of the files that were asked for."""
 
     def __init__(self, asked: ToRead) -> None:
@@ -115,7 +115,7 @@ class _Reading:
         self.faults = Faults()
         self.programs: Programs | None = None
         self.loadings: dict[str, Loading] = {}
-        self.converted: dict[str, list[Conversion]] = {}
+        self.converted: dict[str, list[ScriptConversion]] = {}
 
     def recipes(self, path: str) -> list[Recipe]:
         """Return the recipes of a script."""
@@ -127,7 +127,7 @@ class _Reading:
                     self.problems.append(error.problem)
                 return []
             if may_start(path, text, self.asked.relevance):
-                from mfsdp_lint.readers.nemo import nemo
+                from mfsdp_lint.readers.framework_configs import nemo
                 from mfsdp_lint.readers.python.entries.started import Programs
                 from mfsdp_lint.readers.shell.read import read_shell
 
@@ -163,10 +163,10 @@ class _Reading:
         """Add to recipes the notices of the conversions that other scripts make for them."""
         told = list(recipes)
         for path, converted in self.converted.items():
-            from mfsdp_lint.readers.shell.noticed.conversions import told_of
+            from mfsdp_lint.readers.shell.conversions import with_notices
 
             others = [number for number, recipe in enumerate(told) if recipe.path != path]
             loadings = [replace(self.loadings[told[number].qualified_name], recipe=told[number]) for number in others]
-            for number, recipe in zip(others, told_of(loadings, converted, self.asked.target.core), strict=True):
+            for number, recipe in zip(others, with_notices(loadings, converted, self.asked.target.core), strict=True):
                 told[number] = recipe
         return told

@@ -35,8 +35,8 @@ def _of_scripts(path: str, text: str, asked: ToRead) -> list[Recipe] | None:
     """
     if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)) or _TEMPLATE.search(text):
         return None
-    from mfsdp_lint.readers.holders.read import read_yaml_holder
-    from mfsdp_lint.readers.nemo import nemo
+    from mfsdp_lint.readers.embedding_formats.read import read_yaml_holder
+    from mfsdp_lint.readers.framework_configs import nemo
     from mfsdp_lint.readers.python.entries.started import Programs
 
     return read_yaml_holder(path, text, asked.target, asked.sources, Programs(asked, lambda: nemo(asked.target)))
@@ -70,6 +70,6 @@ class YamlFiles:
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment."""
-        from mfsdp_lint.readers.yaml.comments import yaml_comments
+        from mfsdp_lint.readers.yaml.nodes import yaml_comments
 
         return yaml_comments(text)

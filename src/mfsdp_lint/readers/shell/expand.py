@@ -9,9 +9,7 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.arithmetic import number_of
-from mfsdp_lint.readers.shell.braces import words_of
-from mfsdp_lint.readers.shell.changing import edited
+from mfsdp_lint.readers.shell.expressions import braced_words, changed_text, number_of
 from mfsdp_lint.readers.shell.pieces import BREAK, Piece, Text, known, option, plain, words
 from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.readers.shell.state import State, Variable
@@ -329,7 +327,7 @@ class Expander:
     ) -> Iterator[Piece | None]:
         """Expand `${X%.*}`, `${X//a/b}`, `${X,,}`: the result is known where the text and the pattern are known."""
         text = self._look_up(name, state) if index is None else None
-        found = None if text is None or HOLE in plain(text) or "$" in rest else edited(plain(text), rest)
+        found = None if text is None or HOLE in plain(text) or "$" in rest else changed_text(plain(text), rest)
         if found is None or text is None:
             yield self.hole(script, node)
         else:
@@ -413,7 +411,7 @@ def _braced(script: Script, node: Node) -> list[Text] | None:
     marks = "".join(script.source(child) for child in plain_parts)
     if "{" not in marks or not ("," in marks or ".." in marks) or "\\" in marks:
         return None
-    texts = words_of(source) if len(plain_parts) == len(node.children or [node]) else None
+    texts = braced_words(source) if len(plain_parts) == len(node.children or [node]) else None
     if texts is None:
         return [(script.made(node, HOLE).splitting(),)]
     return None if texts == [source] else [(script.made(node, text),) for text in texts]

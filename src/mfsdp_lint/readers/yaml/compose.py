@@ -1,4 +1,9 @@
-"""Primus: an experiment names a module's and a model's preset, and overrides them.
+"""Composition of each framework's files: a function for each way that is different (Hydra's is in `hydra.py`).
+
+NeMo-RL: `defaults` names the files that lie below this one; values may refer to each other. A section with
+`_override_: true` replaces the one below it (`load_config_with_inheritance` in nemo_rl/utils/config.py, 7ea279ab).
+
+Primus: an experiment names a module's and a model's preset, and overrides them.
 
     modules:
       pre_trainer:
@@ -13,16 +18,63 @@ primus/core/config/yaml_loader.py, `PrimusParser` in primus/core/launcher/parser
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from mfsdp_lint.core.recipe import Setting
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Plain
+from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Plain, is_known_as
 from mfsdp_lint.readers.paths import above, beside
 from mfsdp_lint.readers.trees import MISSING, Leaf, Section, Tree, changed, merge
 from mfsdp_lint.readers.yaml.files import LONGEST_CHAIN, Files
-from mfsdp_lint.readers.yaml.interpolation import given_by, sources_of
+from mfsdp_lint.readers.yaml.hydra import compose_hydra
+from mfsdp_lint.readers.yaml.interpolation import ARITHMETIC, given_by, resolved, sources_of
+
+_REPLACES = "_override_"
+
+
+def compose_inherited(path: str, root: Section, files: Files) -> Section:
+    """Compose a file with all that it inherits, references filled in."""
+    return resolved(inherited(path, root, files, ()), files.environment, ARITHMETIC)
+
+
+def inherited(path: str, root: Section | None, files: Files, chain: tuple[str, ...]) -> Section:
+    """Return a file with all that it inherits."""
+    if root is None or path in chain or len(chain) > LONGEST_CHAIN:
+        return MISSING
+    found = root.get("defaults")
+    if found is None:
+        return root
+    below = Section()
+    for name in _names(found):
+        there = name if posixpath.isabs(name) else beside(path, name)
+        if there not in files.composed:
+            files.composed[there] = inherited(there, files.tree(there), files, (*chain, path))
+        below = _laid_over(below, files.composed[there])
+    return _laid_over(below, root.without("defaults"))
+
+
+def _names(found: Tree) -> list[str]:
+    """Return the files that are named; "", which is no file, where the name is not known."""
+    known = found.value.value if isinstance(found, Leaf) and isinstance(found.value, Known) else [None]
+    names = known if isinstance(known, list) else [known]
+    return [name if isinstance(name, str) else "" for name in names]
+
+
+def _laid_over(below: Section, above: Section) -> Section:
+    replaced = [name for name, each in above.entries.items() if isinstance(each, Section) and _replaces(each)]
+    entries = {
+        name: each.without(_REPLACES) if name in replaced and isinstance(each, Section) else each
+        for name, each in above.entries.items()
+    }
+    return merge(below.without(*replaced), replace(above, entries=entries))
+
+
+def _replaces(section: Section) -> bool:
+    marker = section.get(_REPLACES)
+    return isinstance(marker, Leaf) and is_known_as(marker.value, True)
+
 
 _VARIABLE = re.compile(r"\$\{([^:{}]+)(?::([^}]*))?\}")
 _INTEGER = re.compile(r"-?\d+")
@@ -35,7 +87,7 @@ _PRESETS = "primus/configs"
 _OF_THE_MODULE = ("name", "framework", "config", "model", "overrides", "params")
 
 
-def compose(path: str, root: Section, files: Files) -> Section:
+def compose_primus(path: str, root: Section, files: Files) -> Section:
     """Compose an experiment: the presets of its modules below its own entries."""
     experiment = extended(path, root, files)
     modules = experiment.section("modules")
@@ -57,7 +109,7 @@ def extended(path: str, root: Section | None, files: Files, chain: tuple[str, ..
     if found is None:
         return root
     merged = Section(open=not isinstance(found, Leaf))
-    for name in _names(found):
+    for name in _extended_names(found):
         there = beside(path, name) if isinstance(name, str) else ""
         merged = merge(merged, _kept(there, files, (*chain, path)) if there else MISSING)
     return merge(merged, root.without("extends"))
@@ -70,7 +122,7 @@ def _kept(path: str, files: Files, chain: tuple[str, ...] = ()) -> Section:
     return files.composed[path]
 
 
-def _names(found: Tree) -> list[Plain]:
+def _extended_names(found: Tree) -> list[Plain]:
     if not isinstance(found, Leaf) or not isinstance(found.value, Known):
         return [None]
     names = found.value.value
@@ -124,7 +176,7 @@ def _read(leaf: Leaf, environment: Mapping[str, Setting]) -> Leaf:
         if any(found[2] is None and found[1] not in given for found in names):
             return leaf.with_value(UNKNOWN)
         texts = {name: str(each.value.value) for name, each in given.items() if isinstance(each.value, Known)}
-        filled = _null(_plain(_VARIABLE.sub(lambda found: texts.get(found[1], found[2]), text)))
+        filled = _null(_value_in(_VARIABLE.sub(lambda found: texts.get(found[1], found[2]), text)))
         if given:
             return leaf.with_value(filled, sources=sources_of(next(iter(given.values()))))
         return leaf.with_value(filled, option=f"${names[0][1]}")
@@ -137,9 +189,27 @@ def _null(value: Plain) -> Known:
     return NONE if value == "null" else Known(value)
 
 
-def _plain(text: str) -> Plain:
+def _value_in(text: str) -> Plain:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     if _INTEGER.fullmatch(text):
         return int(text)
     return float(text) if _FLOAT.fullmatch(text) else text
+
+
+Compose = Callable[[str, Section, Files], Section]
+"""The path of a file, what it says by itself, and the files that it may name → the whole configuration."""
+
+
+def alone(path: str, root: Section, files: Files) -> Section:
+    """Return a file that needs no other file."""
+    return root
+
+
+COMPOSE: Mapping[str, Compose] = {
+    "alone": alone,
+    "hydra": compose_hydra,
+    "inheritance": compose_inherited,
+    "primus": compose_primus,
+}
+"""By the name that a profile has for it."""

@@ -33,7 +33,7 @@ _MOST = 500
 _CHOICE = re.compile(r"\$\{([^{}]+)\}")
 
 
-def compose(path: str, root: Section, files: Files) -> Section:
+def compose_hydra(path: str, root: Section, files: Files) -> Section:
     """Compose a primary configuration from all that its defaults choose, with references filled in."""
     if root.get("defaults") is None:
         return resolved(root, files.environment)
