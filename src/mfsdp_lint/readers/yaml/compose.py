@@ -1,4 +1,4 @@
-"""Composition of each framework's files: a function for each way that is different (Hydra's is in `hydra.py`).
+"""Composition of each framework's files: a function for each way that is different .
 
 NeMo-RL: `defaults` names the files that lie below this one; values may refer to each other. A section with
 `_override_: true` replaces the one below it (`load_config_with_inheritance` in nemo_rl/utils/config.py, 7ea279ab).
@@ -20,15 +20,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from mfsdp_lint.core.recipe import Setting
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Plain, is_known_as
+from mfsdp_lint.readers.hydra_defaults import HYDRA, Composer, ConfigFile, NotComposed, package_of
 from mfsdp_lint.readers.paths import above, beside
-from mfsdp_lint.readers.trees import MISSING, Leaf, Section, Tree, changed, merge
-from mfsdp_lint.readers.yaml.files import LONGEST_CHAIN, Files
-from mfsdp_lint.readers.yaml.hydra import compose_hydra
+from mfsdp_lint.readers.trees import LONGEST_CHAIN, MISSING, Leaf, Section, Tree, changed, merge
+from mfsdp_lint.readers.yaml.files import Files
 from mfsdp_lint.readers.yaml.interpolation import ARITHMETIC, given_by, resolved, sources_of
 
 _REPLACES = "_override_"
@@ -74,6 +74,47 @@ def _laid_over(below: Section, above: Section) -> Section:
 def _replaces(section: Section) -> bool:
     marker = section.get(_REPLACES)
     return isinstance(marker, Leaf) and is_known_as(marker.value, True)
+
+
+def compose_hydra(path: str, root: Section, files: Files) -> Section:
+    """Compose a primary configuration of Hydra from all that its defaults choose, with references filled in.
+
+    A choice that is not in the tree may contain any entry.
+    """
+    if root.get("defaults") is None:
+        return resolved(root, files.environment)
+    folders = list(_folders(path, root))
+
+    def load(name: str) -> ConfigFile[Section] | None:
+        candidates = (posixpath.normpath(posixpath.join(folder, f"{name}.yaml")) for folder in folders)
+        there = next((candidate for candidate in candidates if files.exists(candidate)), None)
+        if there is None:
+            return None
+        tree = files.tree(there)
+        if tree is None:
+            raise NotComposed(f"{there} is not at hand")
+        return ConfigFile(tree.without("defaults"), tree.get("defaults"), package_of(files.text(there)))
+
+    primary = ConfigFile(root.without("defaults"), root.get("defaults"))
+    whole = Section()
+    for part in Composer(load, missing=MISSING).expanded(primary, "", ""):
+        section = part.entries
+        for name in reversed(part.package.split(".") if part.package else []):
+            section = Section({name: section}, section.origin)
+        whole = merge(whole, section)
+    return resolved(whole.without(HYDRA), files.environment)
+
+
+def _folders(path: str, root: Section) -> Iterator[str]:
+    """Yield the folders that Hydra searches for configurations, the first place first."""
+    yield posixpath.dirname(path)
+    found = root.get(HYDRA, "searchpath")
+    entries = found.value.value if isinstance(found, Leaf) and isinstance(found.value, Known) else None
+    for entry in entries if isinstance(entries, list) else ():
+        scheme, _, there = str(entry).partition("://")
+        if scheme in ("file", "pkg"):
+            there = there.replace(".", "/") if scheme == "pkg" else there
+            yield from (posixpath.join(folder, there) for folder in above(path))
 
 
 _VARIABLE = re.compile(r"\$\{([^:{}]+)(?::([^}]*))?\}")

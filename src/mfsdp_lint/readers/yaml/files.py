@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -41,10 +40,6 @@ def _tree_below(document: YamlDocument, node: Node, depth: int) -> Tree:
     return Leaf(value, replace(origin, value=value), text, items)
 
 
-LONGEST_CHAIN = 50
-"""Files that may lead to each other; more are a circle, or nobody's configuration."""
-
-
 _KEPT = 4096
 """Trees that are kept: every version that is judged against, and every proof of a fix, asks for the same ones."""
 
@@ -74,18 +69,17 @@ class Files:
         """Tell whether there is such a file."""
         return self._sources.exists(path)
 
-    def head(self, path: str) -> str:
-        """Return the lines `# @NAME VALUE` that a file begins with."""
-        found = re.match(r"(?:[ \t]*(?:#\s*@[^\n]*)?\n)*", self._sources.text_or_none(path) or "")
-        return found.group() if found else ""
+    def text(self, path: str) -> str:
+        """Return the text of a file; empty where it cannot be read."""
+        return self._sources.text_or_none(path) or ""
 
     def _read(self, path: str) -> Section | None:
         text = self._sources.text_or_none(path) if self._sources.exists(path) else None
-        return None if text is None else _tree_of_file(path, text)
+        return None if text is None else tree_of_text(path, text)
 
 
 @lru_cache(_KEPT)
-def _tree_of_file(path: str, text: str) -> Section | None:
+def tree_of_text(path: str, text: str) -> Section | None:
     try:
         roots = compose_documents(path, text)
     except Unreadable:
