@@ -96,7 +96,7 @@ Raises NotComposed where the content is not known."""
 
 
 class Composer(Generic[Entries]):
-    """One composition. `choices` are options that the caller sets, by group (`group@package`), `added` more elements.
+    """A composition. `choices` are options that the caller sets, by group (`group@package`), `added` more elements.
 
     A part that is not known is `missing`: entries that may be any. Without `missing`, NotComposed is raised for it, and
     for everything that Hydra refuses.

@@ -40,15 +40,12 @@ def github_scripts(document: YamlDocument, root: MappingNode, sources: Sources) 
     outer = environment(document, whole.get("env"))
     for job in (*entries(document, whole.get("jobs")).values(), whole.get("runs")):
         own = entries(document, job)
-        yield from _steps(document, own.get("steps"), outer | environment(document, own.get("env")))
-
-
-def _steps(document: YamlDocument, steps: Node | None, outer: Variables) -> Iterator[Held]:
-    for step in items(document, steps):
-        own = entries(document, step)
-        shell = said(document, own.get("shell"))
-        if "run" in own and (shell in _SHELLS or str(shell).startswith(("bash ", "sh "))):
-            yield from held(text_of(document, own["run"]), outer, environment(document, own.get("env")))
+        around = outer | environment(document, own.get("env"))
+        for step in items(document, own.get("steps")):
+            inside = entries(document, step)
+            shell = said(document, inside.get("shell"))
+            if "run" in inside and (shell in _SHELLS or str(shell).startswith(("bash ", "sh "))):
+                yield from held(text_of(document, inside["run"]), around, environment(document, inside.get("env")))
 
 
 _OF_A_PIPELINE = {"stages", "include", "workflow", "default", "variables", "before_script"}

@@ -234,14 +234,15 @@ def case_statement(runner: Runner, script: Script, node: Node, state: State) -> 
     open_side: State | None = state
     for item in (child for child in node.named_children if child.type == "case_item"):
         patterns = [runner.expander.text(script, each, state) for each in item.children_by_field_name("value")]
-        matches = [_matches(text, known(pattern)) for pattern in patterns]
+        texts = [known(pattern) for pattern in patterns]
+        matches = [None if text is None or each is None else fnmatchcase(text, each) for each in texts]
         if open_side is None or (matches and all(each is False for each in matches)):
             continue
-        surely = True in matches or any(known(pattern) == "*" for pattern in patterns)
+        surely = True in matches or "*" in texts
         side = open_side if surely else open_side.fork()
         if not surely or text is None:
-            side.when += (f"{said} is {' or '.join(known(each) or '…' for each in patterns)}",)
-        if name and text is None and len(patterns) == 1 and re.fullmatch(r"[\w.+-]+", known(patterns[0]) or ""):
+            side.when += (f"{said} is {' or '.join(each or '…' for each in texts)}",)
+        if name and text is None and len(patterns) == 1 and re.fullmatch(r"[\w.+-]+", texts[0] or ""):
             side.set(name[1], Variable((patterns[0],), exported=None))
         body = [child for child in item.named_children if child not in item.children_by_field_name("value")]
         ended += runner.sequence(script, body, side)
@@ -268,11 +269,15 @@ def for_statement(runner: Runner, script: Script, node: Node, state: State) -> l
                 continue
             way.state.set(name, _turn(way.state.variables.get(name), value))
             way.state.when = (*outside, f"{name}={known(value)}") if len(values) > 1 else way.state.when
-            after += map(_next_turn, runner.sequence(script, body.children, way.state))
+            ended = runner.sequence(script, body.children, way.state)
+            for each in ended:
+                each.state.arrive("continue")
+            after += ended
         ways = runner.fewer(after)
     for way in ways:
         way.state.when = tuple(each for each in way.state.when if not each.startswith(f"{name}="))
-    return [_behind_loop(way) for way in ways]
+        way.state.arrive("break")
+    return ways
 
 
 def while_statement(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
@@ -289,7 +294,9 @@ def _some_turns(runner: Runner, script: Script, body: Node, names: Sequence[str]
     ways = runner.sequence(script, body.children, state)
     for way in ways:
         way.state.lose(names)
-    return runner.fewer([_behind_loop(_next_turn(way)) for way in ways])
+        way.state.arrive("continue")
+        way.state.arrive("break")
+    return runner.fewer(ways)
 
 
 def _switches(script: Script, node: Node) -> bool:
@@ -317,24 +324,6 @@ def _given(state: State, said: str, found: Truth) -> State:
         state.set(name, Variable((text,), exported=None))
     state.decided[said] = not found.holds
     return state
-
-
-def _next_turn(way: Ended) -> Ended:
-    if way.state.leaving == "continue":
-        way.state.leaving = ""
-    return way
-
-
-def _behind_loop(way: Ended) -> Ended:
-    if way.state.leaving == "break":
-        way.state.leaving = ""
-    return way
-
-
-def _matches(text: str | None, pattern: str | None) -> bool | None:
-    if text is None or pattern is None:
-        return None
-    return fnmatchcase(text, pattern)
 
 
 def _turn(old: Variable | None, value: Text) -> Variable:

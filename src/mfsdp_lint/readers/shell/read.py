@@ -45,7 +45,7 @@ from mfsdp_lint.readers.shell.state import Held, HeldCommand
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.started import Programs, Started
-    from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
+    from mfsdp_lint.readers.python.state.outcomes import Raised
 
 
 _RECIPE = ("--recipe", "--recipe-name", "--recipe_name", "--model_recipe_name")
@@ -223,7 +223,9 @@ def _runs(
         if len(numbers) > _MOST_RUNS:
             # Nothing is missing where the program is none that would be followed.
             if _started(path, launches[numbers[0]], sources, programs).recipes:
-                unfollowed.append(_too_many_ways(path, place))
+                message = f"more than {_MOST_RUNS} ways lead here, and the program is followed on none"
+                name = posixpath.basename(path)
+                unfollowed.append(Unfollowed(name, path, path, place.line, "launch", "limit", message, place))
             continue
         here = {number: _started(path, launches[number], sources, programs) for number in numbers}
         if all(started.recipes for started in here.values()):
@@ -235,36 +237,23 @@ def _runs(
     return found
 
 
-def _too_many_ways(path: str, place: Span) -> Unfollowed:
-    """Report a launch that too many ways lead to for its program to be followed on each."""
-    message = f"more than {_MOST_RUNS} ways lead here, and the program is followed on none"
-    return Unfollowed(posixpath.basename(path), path, path, place.line, "launch", "limit", message, place)
-
-
 def _ending(path: str, place: Span, raised: Raised) -> Unfollowed:
-    """Report a launch whose program surely ends with an exception."""
-    name, message = posixpath.basename(path), f"{raised.name}: {raised.text}"
-    refused = _refusal(raised)
+    """Report a launch whose program surely ends with an exception; that a call is refused its arguments is certain."""
+    from mfsdp_lint.readers.python.state.outcomes import Refused
+
     return Unfollowed(
-        name,
+        posixpath.basename(path),
         path,
         path,
         place.line,
         "launch",
         "raises",
-        message,
-        refused.place.point if refused and refused.place else place,
+        f"{raised.name}: {raised.text}",
+        raised.place.point if isinstance(raised, Refused) and raised.place else place,
         error=raised.name,
         nearest=raised.nearest,
-        certain=refused is not None,
+        certain=isinstance(raised, Refused),
     )
-
-
-def _refusal(raised: Raised) -> Refused | None:
-    """Return the exception if a call is refused its arguments, which is certain; else None."""
-    from mfsdp_lint.readers.python.state.outcomes import Refused
-
-    return raised if isinstance(raised, Refused) else None
 
 
 def _started(path: str, launch: ShellLaunch, sources: Sources, programs: Programs) -> Started:
@@ -310,20 +299,15 @@ def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> I
             command=command_of(here[0][0]),
         )
         recipe = _configured(base, here, versions)
-        files = _files(recipe, here[0][0], path, sources)
-        yield replace(recipe, pieces=recipe.pieces | files) if recipe.kind == "launch" else recipe
+        if recipe.kind == "launch" and recipe.command:
+            named = (path_of(each, path, sources, here[0][0].folder) for each in recipe.command.files)
+            recipe = replace(recipe, pieces=recipe.pieces | {(each, 0, "") for each in named if each is not None})
+        yield recipe
 
 
 def _place(started: tuple[ShellLaunch, LaunchShape | FollowedRun]) -> tuple[Span, int]:
     launch, kind = started
     return launch.span, kind.nth if isinstance(kind, FollowedRun) else 0
-
-
-def _files(recipe: Recipe, launch: ShellLaunch, script: str, sources: Sources) -> frozenset[Piece]:
-    """Return the files of the tree that a launch names as its configuration."""
-    named = recipe.command.files if recipe.command else ()
-    found = (path_of(each, script, sources, launch.folder) for each in named)
-    return frozenset((path, 0, "") for path in found if path is not None)
 
 
 def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:

@@ -265,8 +265,7 @@ class Runner:
         for each in ended:
             each.state.arguments = above
             each.state.unhide(None if hidden is None else dict(hidden))
-            if each.state.leaving == "return":
-                each.state.leaving = ""
+            each.state.arrive("return")
         return ended
 
     def start(self, words: list[Text], state: State, body: Text | None = None) -> list[Ended]:

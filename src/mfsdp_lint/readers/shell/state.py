@@ -91,6 +91,11 @@ class State:
             output=None if self.output is None else list(self.output),
         )
 
+    def arrive(self, leaving: Leaving) -> None:
+        """Go on from here, where this way was leaving for it."""
+        if self.leaving == leaving:
+            self.leaving = ""
+
     def environment(self) -> dict[str, Variable]:
         """Return the variables that a program sees, as far as they are known."""
         return {name: each for name, each in self.variables.items() if each.unset or each.exported}
@@ -109,11 +114,6 @@ class State:
             else:
                 self.variables[name] = old
             self.forget(name)
-
-    def hide(self, name: str) -> None:
-        """Make a variable local to the function."""
-        if self.hidden is not None:
-            self.hidden.setdefault(name, self.variables.get(name))
 
     def unhide(self, above: dict[str, Variable | None] | None) -> None:
         """Leave the function: its local variables are what they were before."""

@@ -34,46 +34,56 @@ from mfsdp_lint.readers.yaml.interpolation import ARITHMETIC, given_by, resolved
 _REPLACES = "_override_"
 
 
-def compose_inherited(path: str, root: Section, files: Files) -> Section:
-    """Compose a file with all that it inherits, references filled in."""
-    return resolved(inherited(path, root, files, ()), files.environment, ARITHMETIC)
+def _over_named_files(
+    path: str,
+    root: Section | None,
+    files: Files,
+    key: str,
+    lay: Callable[[Section, Section], Section],
+    read: Callable[[Section], Section] = lambda section: section,
+    chain: tuple[str, ...] = (),
+) -> Section:
+    """Return a file laid over the files that it names under a key; they are kept, as many others may begin with them.
 
-
-def inherited(path: str, root: Section | None, files: Files, chain: tuple[str, ...]) -> Section:
-    """Return a file with all that it inherits."""
+    The file of a name that is not known is missing.
+    """
     if root is None or path in chain or len(chain) > LONGEST_CHAIN:
         return MISSING
-    found = root.get("defaults")
+    root = read(root)
+    found = root.get(key)
     if found is None:
         return root
+    known = found.value.value if isinstance(found, Leaf) and isinstance(found.value, Known) else None
     below = Section()
-    for name in _names(found):
-        there = name if posixpath.isabs(name) else beside(path, name)
+    for name in known if isinstance(known, list) else [known]:
+        there = beside(path, name) if isinstance(name, str) else ""
         if there not in files.composed:
-            files.composed[there] = inherited(there, files.tree(there), files, (*chain, path))
-        below = _laid_over(below, files.composed[there])
-    return _laid_over(below, root.without("defaults"))
+            tree = files.tree(there) if there else None
+            files.composed[there] = _over_named_files(there, tree, files, key, lay, read, (*chain, path))
+        below = lay(below, files.composed[there])
+    return lay(below, root.without(key))
 
 
-def _names(found: Tree) -> list[str]:
-    """Return the files that are named; "", which is no file, where the name is not known."""
-    known = found.value.value if isinstance(found, Leaf) and isinstance(found.value, Known) else [None]
-    names = known if isinstance(known, list) else [known]
-    return [name if isinstance(name, str) else "" for name in names]
+def compose_inherited(path: str, root: Section, files: Files) -> Section:
+    """Compose a file of NeMo-RL with all that it inherits, references filled in."""
+    whole = _over_named_files(path, root, files, "defaults", _laid_over)
+    return resolved(whole, files.environment, ARITHMETIC)
 
 
 def _laid_over(below: Section, above: Section) -> Section:
-    replaced = [name for name, each in above.entries.items() if isinstance(each, Section) and _replaces(each)]
+    """Merge a section over another, but for those of its sections that replace what lies below them."""
+    replaced = [
+        name
+        for name, each in above.entries.items()
+        if isinstance(each, Section)
+        and isinstance(marker := each.get(_REPLACES), Leaf)
+        and is_known_as(marker.value, True)
+    ]
     entries = {
         name: each.without(_REPLACES) if name in replaced and isinstance(each, Section) else each
         for name, each in above.entries.items()
     }
     return merge(below.without(*replaced), replace(above, entries=entries))
-
-
-def _replaces(section: Section) -> bool:
-    marker = section.get(_REPLACES)
-    return isinstance(marker, Leaf) and is_known_as(marker.value, True)
 
 
 def compose_hydra(path: str, root: Section, files: Files) -> Section:
@@ -130,7 +140,7 @@ _OF_THE_MODULE = ("name", "framework", "config", "model", "overrides", "params")
 
 def compose_primus(path: str, root: Section, files: Files) -> Section:
     """Compose an experiment: the presets of its modules below its own entries."""
-    experiment = extended(path, root, files)
+    experiment = _extended(path, root, files)
     modules = experiment.section("modules")
     if modules is None:
         return experiment
@@ -141,33 +151,12 @@ def compose_primus(path: str, root: Section, files: Files) -> Section:
     return replace(experiment, entries={**experiment.entries, "modules": replace(modules, entries=whole)})
 
 
-def extended(path: str, root: Section | None, files: Files, chain: tuple[str, ...] = ()) -> Section:
+def _extended(path: str, root: Section | None, files: Files) -> Section:
     """Return a file merged over the files that it extends."""
-    if root is None or path in chain or len(chain) > LONGEST_CHAIN:
-        return MISSING
-    root = changed(root, lambda leaf: _read(leaf, files.environment))
-    found = root.get("extends")
-    if found is None:
-        return root
-    merged = Section(open=not isinstance(found, Leaf))
-    for name in _extended_names(found):
-        there = beside(path, name) if isinstance(name, str) else ""
-        merged = merge(merged, _kept(there, files, (*chain, path)) if there else MISSING)
-    return merge(merged, root.without("extends"))
-
-
-def _kept(path: str, files: Files, chain: tuple[str, ...] = ()) -> Section:
-    """Return an extended file, kept because many others may begin with it."""
-    if path not in files.composed:
-        files.composed[path] = extended(path, files.tree(path), files, chain)
-    return files.composed[path]
-
-
-def _extended_names(found: Tree) -> list[Plain]:
-    if not isinstance(found, Leaf) or not isinstance(found.value, Known):
-        return [None]
-    names = found.value.value
-    return names if isinstance(names, list) else [names]
+    environment = files.environment
+    return _over_named_files(
+        path, root, files, "extends", merge, lambda section: changed(section, lambda leaf: _read(leaf, environment))
+    )
 
 
 def _module(path: str, module: Section, files: Files) -> Section:
@@ -196,7 +185,9 @@ def _preset(path: str, module: Section, kind: str, files: Files) -> Section:
     for folder in above(path):
         there = f"{folder.rstrip('/')}/{inside}" if folder else inside
         if files.exists(there):
-            return _kept(there, files)
+            if there not in files.composed:
+                files.composed[there] = _extended(there, files.tree(there), files)
+            return files.composed[there]
     return MISSING
 
 

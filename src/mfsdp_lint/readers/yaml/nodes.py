@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -124,11 +124,6 @@ def compose_documents(path: str, text: str, *, again: bool = False) -> list[Node
     nesting deeper than MAX_DEPTH.
     """
     builder = _Builder(text, again)
-    _parse(path, text, builder.take)
-    return builder.roots
-
-
-def _parse(path: str, text: str, take: Callable[[events.Event], None]) -> None:
     lines = Lines(text)
     forbidden = yaml.reader.Reader.NON_PRINTABLE.search(text)
     if forbidden:
@@ -136,13 +131,14 @@ def _parse(path: str, text: str, take: Callable[[events.Event], None]) -> None:
         raise Unreadable(path, *lines.position(forbidden.start()), message)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
-            take(event)
+            builder.take(event)
     except yaml.MarkedYAMLError as error:
         offset = min(_index(error.problem_mark or error.context_mark), len(text))
         said = ", ".join(part for part in (error.context, error.problem) if part)
         raise Unreadable(path, *lines.position(offset), f"not valid YAML: {said}") from None
     except _RefusedError as error:
         raise Unreadable(path, *lines.position(error.offset), error.message) from None
+    return builder.roots
 
 
 class _RefusedError(Exception):
