@@ -41,8 +41,8 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class YamlFile:
-    """A YAML file's text and its documents."""
+class YamlFile(WithoutCallers):
+    """A YAML file's text and its documents, with the edits of it (see `Editable`)."""
 
     document: Text
     roots: tuple[Node, ...]
@@ -67,163 +67,134 @@ class YamlFile:
         """Find the colon behind an entry's key."""
         return self.document.text.find(":", entry.key.end)
 
-
-def open_yaml(path: str, text: str) -> YamlEdits | None:
-    """Open a YAML file for editing; None if it does not parse."""
-    file = parse(path, text)
-    return YamlEdits(file) if file else None
-
-
-@dataclass(frozen=True, slots=True)
-class YamlEdits(WithoutCallers):
-    """The edits of one YAML file (see `Editable`)."""
-
-    file: YamlFile
-
     def replace_value(self, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
-        """Replace one scalar."""
-        return replace_value(self.file, origin, path, value)
+        """Write another value in the place where `origin` says that the setting's value stands."""
+        entry = _entry(self, origin, path)
+        text = self.document.text
+        if entry is None:
+            return None
+        try:
+            value = next((key.word(value) for _, key in at_the_end_of(entry.words, path)), value)
+        except Unwritable:
+            return None
+        node = entry.value
+        start, end = node.start, node.end
+        if isinstance(node, AliasNode):
+            return [self.document.edit(start, end, spell(value))]
+        if not isinstance(node, ScalarNode) or node.style in ("|", ">") or _TAGGED.search(text[entry.key.end : start]):
+            return None
+        if start == end:
+            return [self.document.edit(start, end, " " + spell(value))]
+        return [self.document.edit(start, end, spell(value, old=text[start:end]))]
 
     def replace_source(
         self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
     ) -> list[Edit] | None:
-        """Replace one scalar."""
-        return replace_value(self.file, Origin(source.span, "assigned"), path, value)
+        """Write another value in the place of a source."""
+        return self.replace_value(Origin(source.span, "assigned"), path, value, old)
 
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
         """Assign in the same document, beside the other settings of their sections."""
-        return assign(self.file, anchor, setting, new)
+        return self._assign(anchor, setting, new)
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """Assign in the only document."""
-        return assign(self.file, None, None, new)
+        return self._assign(None, None, new)
+
+    def _assign(self, origin: Origin | None, setting: str | None, new: Assignments) -> list[Edit] | None:
+        """Add settings to the document that `origin` (of `setting`) lies in, beside those of their section.
+
+        A section that is not there is added at the end; in a document with dotted keys, the settings with dotted keys.
+        """
+        found = self.around(origin)
+        if found is None:
+            return None
+        root, anchor = found
+        if _has_flags(root):
+            return None  # a new flag is not written as a path and a value
+        found_above = _above(self, root, anchor, setting)
+        if found_above is None or any(path.startswith("env.") for path, _ in new):
+            return None
+        above, naming = found_above
+        grouped: dict[int, tuple[int, MappingNode | Entry, Tree]] = {}
+        for path, value in new:
+            key = None if value is ABSENT else next(naming(path), None)
+            if key is None or value is ABSENT:
+                return None
+            words = (*above, *key.words)
+            if any(each.words == words for each in self.entries(root)):
+                return None
+            depth, section = _section(self, root, words)
+            if section is None:
+                return None
+            rest = words[depth:]
+            if section is root and _dotted(root):
+                rest = (".".join(rest),)
+            *_, tree = grouped.setdefault(id(section), (depth, section, {}))
+            for word in rest[:-1]:
+                branch = tree.setdefault(word, {})
+                if isinstance(branch, str):
+                    return None
+                tree = branch
+            try:
+                tree[rest[-1]] = spell(key.word(value))
+            except Unwritable:
+                return None
+        changes: list[items.Change] = []
+        # Sections may end at the same place: what belongs to an inner one stands before what follows it.
+        for _, section, tree in sorted(grouped.values(), key=lambda each: -each[0]):
+            more = _append(self, section, tree)
+            if more is None:
+                return None
+            changes += more
+        return [self.document.edit(*change) for change in changes]
 
     def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
-        """Rename a key, of the entry or of a section around it."""
-        return rename(self.file, origin, path, meant)
+        """Write the one word in which `meant` differs from `path` in the key that has it."""
+        offset = self.document.range(origin.point)[0]
+        old, new = path.split("."), meant.split(".")
+        wrong = next((place for place, (one, two) in enumerate(zip(old, new, strict=True)) if one != two), None)
+        for entry in (each for root in self.roots for each in self.entries(root)):
+            words = entry.words
+            own = entry.key.text.count(".") + 1
+            if wrong is None or not len(words) - own <= wrong < len(words) or words != tuple(old[: len(words)]):
+                continue
+            start, end = entry.key.start, entry.key.end
+            if not start <= offset < entry.value.end:
+                continue
+            found = list(re.finditer(rf"\b{re.escape(old[wrong])}\b", self.document.text[start:end]))
+            if len(found) == 1:
+                return [self.document.edit(start + found[0].start(), start + found[0].end(), new[wrong])]
+        return None
 
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
-        """Delete the entry."""
-        return delete_write(self.file, origin, path)
+        """Take out the entry that `origin` says set the setting; a section that is left empty becomes `{}`."""
+        entry = _entry(self, origin, path)
+        if entry is None:
+            return None
+        document, parent = self.document, entry.parent
+        if parent.flow:
+            return [document.edit(*change) for change in items.remove(document, _flow(parent), entry.index)]
+        start, end = entry.key.start, entry.value.end
+        line_start, line_end = document.line_start(start), document.line_end(end)
+        rest = document.text[end:line_end].strip()
+        if document.text[line_start:start].strip() or (rest and not rest.startswith("#")):
+            return None
+        if len(parent.entries) > 1:
+            return [document.edit(line_start, document.next_line(end), "")]
+        owner = next((each for root in self.roots for each in self.entries(root) if each.value is parent), None)
+        if owner is None:
+            return None
+        colon = self.colon(owner)
+        return [document.edit(colon + 1, colon + 1, " {}"), document.edit(line_start, document.next_line(end), "")]
 
 
-def parse(path: str, text: str) -> YamlFile | None:
-    """Parse the file's documents; None if it is no YAML."""
+def open_yaml(path: str, text: str) -> YamlFile | None:
+    """Open a YAML file for editing; None if it does not parse."""
     try:
         return YamlFile(Text(path, text), tuple(compose_documents(path, text)))
     except Unreadable:
         return None
-
-
-def replace_value(file: YamlFile, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
-    """Write another value in the place where `origin` says that the setting's value stands."""
-    entry = _entry(file, origin, path)
-    text = file.document.text
-    if entry is None:
-        return None
-    try:
-        value = next((key.word(value) for _, key in at_the_end_of(entry.words, path)), value)
-    except Unwritable:
-        return None
-    node = entry.value
-    start, end = node.start, node.end
-    if isinstance(node, AliasNode):
-        return [file.document.edit(start, end, spell(value))]
-    if not isinstance(node, ScalarNode) or node.style in ("|", ">") or _TAGGED.search(text[entry.key.end : start]):
-        return None
-    if start == end:
-        return [file.document.edit(start, end, " " + spell(value))]
-    return [file.document.edit(start, end, spell(value, old=text[start:end]))]
-
-
-def rename(file: YamlFile, origin: Origin, path: str, meant: str) -> list[Edit] | None:
-    """Write the one word in which `meant` differs from `path` in the key that has it."""
-    offset = file.document.range(origin.point)[0]
-    old, new = path.split("."), meant.split(".")
-    wrong = next((place for place, (one, two) in enumerate(zip(old, new, strict=True)) if one != two), None)
-    for entry in (each for root in file.roots for each in file.entries(root)):
-        words = entry.words
-        own = entry.key.text.count(".") + 1
-        if wrong is None or not len(words) - own <= wrong < len(words) or words != tuple(old[: len(words)]):
-            continue
-        start, end = entry.key.start, entry.key.end
-        if not start <= offset < entry.value.end:
-            continue
-        found = list(re.finditer(rf"\b{re.escape(old[wrong])}\b", file.document.text[start:end]))
-        if len(found) == 1:
-            return [file.document.edit(start + found[0].start(), start + found[0].end(), new[wrong])]
-    return None
-
-
-def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assignments) -> list[Edit] | None:
-    """Add settings to the document that `origin` (of `setting`) lies in, beside those of their section.
-
-    A section that is not there is added at the end; in a document with dotted keys the settings are, with dotted keys.
-    """
-    found = file.around(origin)
-    if found is None:
-        return None
-    root, anchor = found
-    if _has_flags(root):
-        return None  # a new flag is not written as a path and a value
-    found_above = _above(file, root, anchor, setting)
-    if found_above is None or any(path.startswith("env.") for path, _ in new):
-        return None
-    above, naming = found_above
-    grouped: dict[int, tuple[int, MappingNode | Entry, Tree]] = {}
-    for path, value in new:
-        key = None if value is ABSENT else next(naming(path), None)
-        if key is None or value is ABSENT:
-            return None
-        words = (*above, *key.words)
-        if any(each.words == words for each in file.entries(root)):
-            return None
-        depth, section = _section(file, root, words)
-        if section is None:
-            return None
-        rest = words[depth:]
-        if section is root and _dotted(root):
-            rest = (".".join(rest),)
-        *_, tree = grouped.setdefault(id(section), (depth, section, {}))
-        for word in rest[:-1]:
-            branch = tree.setdefault(word, {})
-            if isinstance(branch, str):
-                return None
-            tree = branch
-        try:
-            tree[rest[-1]] = spell(key.word(value))
-        except Unwritable:
-            return None
-    changes: list[items.Change] = []
-    # Sections may end at the same place: what belongs to an inner one stands before what follows it.
-    for _, section, tree in sorted(grouped.values(), key=lambda each: -each[0]):
-        more = _append(file, section, tree)
-        if more is None:
-            return None
-        changes += more
-    return [file.document.edit(*change) for change in changes]
-
-
-def delete_write(file: YamlFile, origin: Origin, path: str) -> list[Edit] | None:
-    """Take out the entry that `origin` says set the setting; a section that is left empty becomes `{}`."""
-    entry = _entry(file, origin, path)
-    if entry is None:
-        return None
-    document, parent = file.document, entry.parent
-    if parent.flow:
-        return [document.edit(*change) for change in items.remove(document, _flow(parent), entry.index)]
-    start, end = entry.key.start, entry.value.end
-    line_start, line_end = document.line_start(start), document.line_end(end)
-    rest = document.text[end:line_end].strip()
-    if document.text[line_start:start].strip() or (rest and not rest.startswith("#")):
-        return None
-    if len(parent.entries) > 1:
-        return [document.edit(line_start, document.next_line(end), "")]
-    owner = next((each for root in file.roots for each in file.entries(root) if each.value is parent), None)
-    if owner is None:
-        return None
-    colon = file.colon(owner)
-    return [document.edit(colon + 1, colon + 1, " {}"), document.edit(line_start, document.next_line(end), "")]
 
 
 def _entries(node: Node, words: tuple[str, ...]) -> Iterator[Entry]:

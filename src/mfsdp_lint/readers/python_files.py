@@ -13,7 +13,7 @@ from mfsdp_lint.inputs.sources import NOTEBOOK, Problem
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.reader import Reading, ToRead
-from mfsdp_lint.readers.shell_files import may_start
+from mfsdp_lint.readers.shell_files import may_start, programs_of
 
 
 def _nemo(target: Target) -> object:
@@ -45,10 +45,9 @@ def _runs(asked: ToRead) -> Reading | None:
                 continue
             paths.append(path)
             from mfsdp_lint.readers.embedding_formats.python import commands
-            from mfsdp_lint.readers.python.entries.started import Programs
             from mfsdp_lint.readers.shell.read import read_shell
 
-            programs = Programs(asked, lambda: _nemo(asked.target))
+            programs = programs_of(asked)
             found = read_shell(path, commands(path, asked, programs.nemo), asked.target, asked.sources, programs)
             recipes += found.recipes
             problems += found.problems

@@ -52,6 +52,14 @@ class ShellFiles:
         return shell_comments(text)
 
 
+def programs_of(asked: ToRead) -> Programs:
+    """Return the programs that scripts start; the evaluator is loaded for no other file."""
+    from mfsdp_lint.readers.framework_configs import nemo
+    from mfsdp_lint.readers.python.entries.started import Programs
+
+    return Programs(asked, lambda: nemo(asked.target))
+
+
 _RELEVANT = re.compile(
     r"megatron|fsdp|--(?:tensor|pipeline)-model-parallel-size|--micro-batch-size|\bddp\."
     r"|torchrun|torch\.distributed|--recipe\b",
@@ -127,11 +135,9 @@ class _ScriptReading:
                     self.problems.append(error.problem)
                 return []
             if may_start(path, text, self.asked.relevance):
-                from mfsdp_lint.readers.framework_configs import nemo
-                from mfsdp_lint.readers.python.entries.started import Programs
                 from mfsdp_lint.readers.shell.read import read_shell
 
-                self.programs = self.programs or Programs(self.asked, lambda: nemo(self.asked.target))
+                self.programs = self.programs or programs_of(self.asked)
                 found = read_shell(path, text, self.asked.target, self.asked.sources, self.programs)
                 self.problems += found.problems
                 self.unfollowed += found.unfollowed

@@ -12,7 +12,7 @@ from mfsdp_lint.inputs.sources import Problem, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.readers.called import Evaluated
 from mfsdp_lint.readers.reader import Reading, ToRead
-from mfsdp_lint.readers.shell_files import may_start
+from mfsdp_lint.readers.shell_files import may_start, programs_of
 
 
 def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
@@ -36,10 +36,8 @@ def _of_scripts(path: str, text: str, asked: ToRead) -> list[Recipe] | None:
     if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)) or _TEMPLATE.search(text):
         return None
     from mfsdp_lint.readers.embedding_formats.read import read_yaml_holder
-    from mfsdp_lint.readers.framework_configs import nemo
-    from mfsdp_lint.readers.python.entries.started import Programs
 
-    return read_yaml_holder(path, text, asked.target, asked.sources, Programs(asked, lambda: nemo(asked.target)))
+    return read_yaml_holder(path, text, asked.target, asked.sources, programs_of(asked))
 
 
 class YamlFiles:

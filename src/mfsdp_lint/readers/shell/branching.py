@@ -300,9 +300,7 @@ def _some_turns(runner: Runner, script: Script, body: Node, names: Sequence[str]
 
 
 def _switches(script: Script, node: Node) -> bool:
-    """Tell whether the statement around a test mentions FSDP; only then is the side of a user who sets an option
-    followed too.
-    """
+    """Tell whether the statement around a test mentions FSDP: then the side of a user who sets an option counts."""
     above: Node | None = node
     while above is not None and above.type not in ("if_statement", "list", "while_statement", "program"):
         above = above.parent
@@ -310,9 +308,7 @@ def _switches(script: Script, node: Node) -> bool:
 
 
 def _given(state: State, said: str, found: Truth) -> State:
-    """Return the other way: somebody sets the variable whose default decides a condition, so that it has the other
-    result.
-    """
+    """Return the other way: somebody sets the variable whose default decides, so that the result is the other."""
     state.given = (found.option,)
     state.when += (said if not found.holds else f"not {said}",)
     depends = [
@@ -327,9 +323,7 @@ def _given(state: State, said: str, found: Truth) -> State:
 
 
 def _turn(old: Variable | None, value: Text) -> Variable:
-    """Return a loop's variable in one turn: it stays exported if it was, and an array gets the value as its first
-    element.
-    """
+    """Return a loop's variable in one turn: it stays exported if it was; of an array the first element is set."""
     if old is None or old.unset or old.words is None:
         return Variable((value,))
     return Variable((value, *(old.words[1:] if old.array else ())), array=old.array, exported=old.exported)

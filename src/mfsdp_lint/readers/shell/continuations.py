@@ -58,9 +58,7 @@ def _is_option(script: Script, node: Node) -> bool:
 
 
 def _before(node: Node) -> Node | None:
-    """Find the statement on a line above that options could belong to; return None where that line is the same
-    mistake.
-    """
+    """Find the statement above that options could belong to; return None where that is the same mistake."""
     node = _whole(node)
     before = node.prev_named_sibling
     while before is not None and before.type == "comment":

@@ -73,9 +73,7 @@ class Loading:
         return any(f"{into}/".startswith(f"{folder}/") for folder in self.folders)
 
     def is_about(self, conversion: ScriptConversion) -> bool:
-        """Tell whether the run reports a conversion's mistakes: the conversion is in the same script, or the run loads
-        its result.
-        """
+        """Tell whether the run reports a conversion's mistakes: it is in the same script, or loads the result."""
         return self.recipe.path == conversion.path or self.loads(conversion)
 
     @property
@@ -127,20 +125,17 @@ def _loaded(launch: ShellLaunch) -> Iterator[str]:
 
 
 def with_notices(loadings: Sequence[Loading], converted: Sequence[ScriptConversion], core: str) -> list[Recipe]:
-    """Return the recipes of runs, with notices of options that their conversions lack, or that this version does not
-    have.
-    """
+    """Return the runs' recipes, with notices of options that conversions lack, or that this version does not have."""
     found: dict[int, list[Notice]] = {}
     for conversion in converted:
         about = [number for number, each in enumerate(loadings) if each.is_about(conversion)]
         notices = list(_lacking(conversion, [loadings[number] for number in about], core)) if about else []
         for number in about:
             found.setdefault(number, []).extend(notices)
-    return [_noticing(each.recipe, found.get(number, [])) for number, each in enumerate(loadings)]
-
-
-def _noticing(recipe: Recipe, notices: Sequence[Notice]) -> Recipe:
-    return replace(recipe, notices=(*recipe.notices, *notices)) if notices else recipe
+    recipes = [each.recipe for each in loadings]
+    for number, more in found.items():
+        recipes[number] = replace(recipes[number], notices=(*recipes[number].notices, *more))
+    return recipes
 
 
 def _lacking(conversion: ScriptConversion, about: Sequence[Loading], core: str) -> Iterator[Notice]:
@@ -182,9 +177,7 @@ def _folders(words: Sequence[Text]) -> Iterator[str]:
 
 
 def _written(text: Text) -> str:
-    """Return a folder as text; an unknown part is replaced by its place of origin, which is the same wherever it is
-    used.
-    """
+    """Return a folder as text; an unknown part is replaced by its place of origin, which is the same everywhere."""
     parts = (f"<{each.path}:{each.start}>" if HOLE in each.text else each.text for each in text)
     return "".join(parts).rstrip("/")
 

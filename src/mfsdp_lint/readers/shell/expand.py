@@ -334,9 +334,7 @@ class Expander:
             yield script.made(node, found, option=option(text)).splitting()
 
     def number(self, source: str, state: State) -> tuple[int | None, str]:
-        """Return the value of an arithmetic expression, None where it is not known, and the environment variable
-        behind it.
-        """
+        """Return an arithmetic expression's value, None if it is not known, and the environment variable behind it."""
         said: list[str] = []
 
         def value(name: str) -> str | None:
@@ -370,9 +368,7 @@ def _listed(texts: list[Text], *, quoted: bool, star: bool, script: Script, node
 
 
 def _literal(script: Script, start: int, end: int, escape: re.Pattern[str]) -> Iterator[Piece]:
-    """Yield literal text without the backslashes that quote; a backslash at the end of a line joins it with the next
-    one.
-    """
+    """Yield literal text without the backslashes that quote; at the end of a line they join it with the next one."""
     at = start
     for found in escape.finditer(script.text, start, end):
         yield from script.cut(at, found.start())

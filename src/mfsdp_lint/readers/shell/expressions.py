@@ -27,9 +27,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
 
 
 def number_of(source: str, value: Callable[[str], str | None]) -> int | None:
-    """Return the value of an arithmetic expression, None where it is not known or not modelled; `value` gives a
-    variable's text.
-    """
+    """Return an arithmetic expression's value, None if it is not known; `value` gives a variable's text."""
     text = re.sub(r"\$\{?(\w+)\}?", r"\1", source.strip())
     if len(text) > _LONGEST or re.search(r"[^\w\s+\-*/%()<>=!]|\*\*|<<|>>|(?<![<>=!])=(?!=)|//|\b0\d", text):
         return None
@@ -81,9 +79,7 @@ _MOST_WORDS = 64
 
 
 def braced_words(text: str) -> list[str] | None:
-    """Expand the braces of a word without quotes; return None where that is not modelled (groups within groups,
-    letters).
-    """
+    """Expand the braces of a word without quotes; return None for groups within groups and for letters."""
     found = next((each for each in _GROUP.finditer(text) if "," in each[1] or ".." in each[1]), None)
     if found is None:
         return [text] if "{" not in text or "," not in text else None

@@ -25,9 +25,7 @@ def text_of_file(name: Text, script: str, sources: Sources, state: State) -> Tex
 
 
 def path_of(named: str | None, script: str, sources: Sources, folder: str | None) -> str | None:
-    """Find the file of the tree that a path in a script names: from the folder that the script changed to, lies in, or
-    above.
-    """
+    """Find the file that a path in a script names: from the folder that the script changed to, lies in, or above."""
     if not named:
         return None
     for place in (*([] if folder is None else [folder]), *above(script)):

@@ -204,9 +204,7 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
 
 
 def _runtime(word: Text, environment: Environment) -> None:
-    """Read the environment that Ray starts a job with: `{"env_vars": {"A": "b"}}`. If a part of it is not known, the
-    rest still is.
-    """
+    """Read the environment of a Ray job, `{"env_vars": {"A": "b"}}`; if a part is not known, the rest still is."""
     section = _VARIABLES_OF_RAY.search(plain(word))
     for found in _PAIR_OF_JSON.finditer(plain(word), *section.span(1)) if section else ():
         environment[found["name"]] = between(word, *found.span("value"))

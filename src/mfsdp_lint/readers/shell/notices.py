@@ -42,40 +42,31 @@ def noticed(
     """Return the notices of a reading, each once, in the order of the text. `launches` are those that start a run, and
     `whole` is the script that all of it begins with, where there is one.
     """
-    found: dict[tuple[object, ...], Notice] = {}
-    for each in _noticed(path, runner, whole, launches, recipes, versions):
-        found.setdefault((each.kind, each.span), each)
-    return sorted(found.values(), key=lambda each: each.span)
-
-
-def _noticed(
-    path: str,
-    runner: Runner,
-    whole: Script | None,
-    launches: Sequence[ShellLaunch],
-    recipes: Sequence[Recipe],
-    versions: Versions,
-) -> Iterator[Notice]:
+    found: list[Notice] = []
     for script in runner.scripts.values():
-        yield from broken_continuations(script)
-        yield from lost_continuations(script)
-        yield from commented_elements(script)
-        yield from misspelt_variables(script)
+        found += broken_continuations(script)
+        found += lost_continuations(script)
+        found += commented_elements(script)
+        found += misspelt_variables(script)
     if whole is not None:
-        yield from late_variables(whole, path, launches)
-    yield from late_variables_of_jobs(launches)
+        found += late_variables(whole, path, launches)
+    found += late_variables_of_jobs(launches)
     for recipe in recipes:
         if not recipe.front_end.is_a(str(MEGATRON_LM)):
             continue
         if whole is not None:
             for variant in (*recipe.variants, *recipe.exposed):
                 settings = (variant.settings.get(each) for each in variant.settings)
-                yield from duplicate_flags([each for each in settings if each], whole, path)
+                found += duplicate_flags([each for each in settings if each], whole, path)
         for launch in (each for each in launches if each.span.line == recipe.line):
-            yield from comments_within_quotes(launch.started.arguments)
+            found += comments_within_quotes(launch.started.arguments)
             if recipe.front_end == MEGATRON_LM:  # others declare flags of their own
                 declared = partial(_declared, runner, launch)
-                yield from unknown_flags(launch.started.arguments, versions.core, declared)
+                found += unknown_flags(launch.started.arguments, versions.core, declared)
+    first: dict[object, Notice] = {}
+    for each in found:
+        first.setdefault((each.kind, each.span), each)
+    return sorted(first.values(), key=lambda each: each.span)
 
 
 def _declared(runner: Runner, launch: ShellLaunch) -> Declared:

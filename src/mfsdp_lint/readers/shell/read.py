@@ -160,9 +160,7 @@ class LaunchShape:
     named: Callable[[Sequence[Text]], Sequence[NamedWrite]] = lambda _: ()
 
     def settings(self, launch: ShellLaunch, versions: Versions) -> dict[str, Setting]:
-        """Return the settings of a run: from its words, the environment that it is started in, and its number of
-        ranks.
-        """
+        """Return the settings of a run: from its words, its environment, and its number of ranks."""
         found = dict(self.arguments(launch.started.arguments, launch.span, versions))
         found |= {each.path: each for each in _environment(launch)}
         ranks = _ranks(launch)
@@ -197,9 +195,7 @@ def _kinds(
     programs: Programs | None,
     unfollowed: list[Unfollowed],
 ) -> Kinds:
-    """Pair each launch with the way it is configured; `unfollowed` receives the programs that surely end without a
-    run.
-    """
+    """Pair each launch with its configuration; `unfollowed` receives the programs that surely end without a run."""
     runs = {} if programs is None else _runs(path, launches, sources, programs, unfollowed)
     found: list[tuple[ShellLaunch, LaunchShape | FollowedRun]] = []
     for number, launch in enumerate(launches):
@@ -212,9 +208,7 @@ def _kinds(
 def _runs(
     path: str, launches: Sequence[ShellLaunch], sources: Sources, programs: Programs, unfollowed: list[Unfollowed]
 ) -> dict[int, list[FollowedRun]]:
-    """Follow the programs of the tree; return their runs by the number of the launch. For one command, all ways are
-    followed or none is.
-    """
+    """Follow the tree's programs; return the runs by number of the launch, of a command on all ways or on none."""
     found: dict[int, list[FollowedRun]] = {}
     by_place: dict[Span, list[int]] = {}
     for number, launch in enumerate(launches):
@@ -282,9 +276,7 @@ def _shape_of(command: str) -> LaunchShape | None:
 
 
 def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> Iterator[Recipe]:
-    """Yield a recipe for each command that starts a run, with a variant for each way to it; or for each run that its
-    program starts.
-    """
+    """Yield a recipe for each command that starts a run (a variant for each way), or for each run of its program."""
     places = list(dict.fromkeys(map(_place, kinds)))
     for number, (place, nth) in enumerate(places, 1):
         here = [each for each in kinds if _place(each) == (place, nth)]
@@ -344,9 +336,7 @@ def _run_variants(launch: ShellLaunch, run: FollowedRun) -> Iterator[Variant]:
 
 
 def _front_end(shape: LaunchShape, launch: ShellLaunch) -> FrontEnd:
-    """Return the front-end that reads the words: a framework on top of the shape's own, where one of the flags is its
-    own.
-    """
+    """Return the front-end of the words: a framework on top of the shape's own, where a flag is the framework's."""
     names = {plain(text).partition("=")[0] for text in launch.started.arguments}
     own = (
         each for each in profiles() if each.front_end.is_a(str(shape.front_end)) and not names.isdisjoint(each.flags)

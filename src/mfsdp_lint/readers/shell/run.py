@@ -192,9 +192,7 @@ class Runner:
         return [Ended(state, True)]
 
     def _not_followed(self, script: Script, node: Node, state: State) -> None:
-        """Skip a piece that the grammar does not know. If it leaves a quote open, the following text may be
-        anything.
-        """
+        """Skip what the grammar does not know. If it leaves a quote open, the following text may be anything."""
         self.lost = self.lost or script.span(node)
         source = script.source(node)
         state.lose(re.findall(r"(\w+)\+?=", source))

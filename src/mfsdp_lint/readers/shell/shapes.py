@@ -37,17 +37,13 @@ _TAKEN_AWAY = re.compile(r"~(?P<path>[A-Za-z_]\w*(?:\.\w+)*)(?:=.*)?", re.DOTALL
 
 
 def has_overrides(arguments: Sequence[Text]) -> bool:
-    """Tell whether a program is given overrides of a recipe. Other programs have a section `model` or `optimizer` as
-    well.
-    """
+    """Tell whether a program is given overrides of a recipe. (Others have a section `model` or `optimizer` as well.)"""
     known = table()
     return any(known.entry(path) is not None or is_misspelt(path) for path, _, _ in _overrides_in(arguments))
 
 
 def named_overrides(arguments: Sequence[Text]) -> tuple[NamedWrite, ...]:
-    """Return the overrides as writes by name: one without a plus is refused where the recipe does not have the
-    setting.
-    """
+    """Return the overrides as writes by name: without a plus they are refused where the recipe lacks the setting."""
     given = ((path, text) for path, text, _ in _overrides_in(arguments))
     return of_bridge(
         NamedWrite(path, Origin(around(text), "assigned"), not plain(text).startswith("+")) for path, text in given
@@ -152,9 +148,7 @@ _CONFIGURED_ELSEWHERE = "--yaml-cfg"
 
 
 def has_flags(arguments: Sequence[Text]) -> bool:
-    """Tell whether a program is given flags that only Megatron-LM has: how the work is split, and what wraps the
-    model.
-    """
+    """Tell whether a program is given flags of Megatron-LM alone: how the work is split, what wraps the model."""
     names = {plain(text).partition("=")[0] for text in arguments}
     return _CONFIGURED_ELSEWHERE not in names and any(map(_is_telling, names))
 
@@ -188,9 +182,7 @@ def profile_of(command: str) -> Profile | None:
 def settings_of_options(
     profile: Profile, arguments: Sequence[Text], place: Span, versions: Versions
 ) -> Mapping[str, Setting]:
-    """Return the settings of a launch of a framework. The content of a file that is named in place of options is not
-    known.
-    """
+    """Return the settings of a framework's launch. A file that is named in place of options may hold anything."""
     options: dict[str, tuple[Text, list[Text]]] = {}
     is_open = False
     for word in arguments:

@@ -103,7 +103,7 @@ def compose_hydra(path: str, root: Section, files: Files) -> Section:
         tree = files.tree(there)
         if tree is None:
             raise NotComposed(f"{there} is not at hand")
-        return ConfigFile(tree.without("defaults"), tree.get("defaults"), package_of(files.text(there)))
+        return ConfigFile(tree.without("defaults"), tree.get("defaults"), package_of(files.source_text(there)))
 
     primary = ConfigFile(root.without("defaults"), root.get("defaults"))
     whole = Section()

@@ -62,20 +62,17 @@ class Files:
         """Return the tree of a file by itself."""
         path = posixpath.normpath(path)
         if path not in self._trees:
-            self._trees[path] = self._read(path)
+            text = self._sources.text_or_none(path) if self.exists(path) else None
+            self._trees[path] = None if text is None else tree_of_text(path, text)
         return self._trees[path]
 
     def exists(self, path: str) -> bool:
         """Tell whether there is such a file."""
         return self._sources.exists(path)
 
-    def text(self, path: str) -> str:
+    def source_text(self, path: str) -> str:
         """Return the text of a file; empty where it cannot be read."""
         return self._sources.text_or_none(path) or ""
-
-    def _read(self, path: str) -> Section | None:
-        text = self._sources.text_or_none(path) if self._sources.exists(path) else None
-        return None if text is None else tree_of_text(path, text)
 
 
 @lru_cache(_KEPT)
