@@ -62,7 +62,7 @@ class Files:
         """Return the tree of a file by itself."""
         path = posixpath.normpath(path)
         if path not in self._trees:
-            text = self._sources.text_or_none(path) if self.exists(path) else None
+            text = self._sources.text_or_none(path) if self._sources.exists(path) else None
             self._trees[path] = None if text is None else tree_of_text(path, text)
         return self._trees[path]
 
