@@ -36,7 +36,7 @@ class Evaluated(Protocol):
 
 
 Evaluate = Callable[[str, str], Evaluated]
-"""A path and the text of a program → what the program comes to, as if it stood there."""
+"""A path and the text of a program → the results of the program, as if it stood there."""
 
 
 @dataclass(frozen=True, slots=True)

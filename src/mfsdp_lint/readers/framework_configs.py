@@ -26,7 +26,7 @@ from mfsdp_lint.readers.trees import Key, Leaf, Section, Tree
 Settings = dict[str, Setting]
 
 OWN = "own."
-"""What conditions of a profile call the framework's own keys, which are no settings."""
+"""Prefix of the framework's own keys, which are no settings, in the conditions of a profile."""
 
 
 def recipes_of(
@@ -56,7 +56,7 @@ def _variants(
         return (Variant(WrittenSettings(settings_at(profile, place, section, versions))),)
     call = _call(place.calls, section)
     given = () if call is None or evaluate is None else called(path, call, evaluate)
-    # What is None is nothing that somebody says of the configuration: it was an argument.
+    # An entry that is None says nothing of the configuration: it was an argument.
     said = replace(section, entries={name: each for name, each in section.entries.items() if not _is_none(each)})
     over = settings_at(profile, place, said, versions)
     return tuple(_over(each, said, over) for each in given or (Variant(WrittenSettings()),))

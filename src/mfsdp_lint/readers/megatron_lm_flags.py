@@ -22,7 +22,7 @@ from mfsdp_lint.megatron.vocabulary.sections import COMMAND_LINE_SECTIONS
 from mfsdp_lint.megatron.vocabulary.tables import opposite
 
 _FLAG = re.compile(r"(?P<name>--?[A-Za-z_][^\s=]*)(?:=(?P<value>.*))?", re.DOTALL)
-"""What argparse takes for a flag: no number, no blank in its name."""
+"""A word that argparse takes for a flag: no number, no blank in its name."""
 
 
 @dataclass(frozen=True, slots=True)

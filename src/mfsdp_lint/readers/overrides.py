@@ -56,7 +56,7 @@ class OverriddenSettings(Layer):
         self._own: dict[str, tuple[Origin, ...]] = {}
         """The writes of this layer."""
         self._gone: list[str] = []
-        """What paths begin with whose section was replaced."""
+        """Beginnings of the paths whose section was replaced."""
         for each in overrides:
             self._apply(each)
 

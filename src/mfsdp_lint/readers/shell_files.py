@@ -161,7 +161,7 @@ class _ScriptReading:
                 starts = not known.isdisjoint(os.path.abspath(piece[0]) for piece in recipe.pieces)
                 if starts or any(map(self.loadings[recipe.qualified_name].loads, converted)):
                     found.append(recipe)
-        # What is wrong with a script is told where that is asked for.
+        # Problems of a script are reported where the script is asked for.
         self.problems[:] = told
         return found
 

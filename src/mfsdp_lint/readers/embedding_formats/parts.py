@@ -20,7 +20,7 @@ _BARE = re.compile(r"[\w@%+=:,./-]+")
 """A word that a shell leaves as it is."""
 
 _FILLED_IN = re.compile(r"\$\{\{.*?\}\}|\$\[\[.*?\]\]", re.DOTALL)
-"""What GitHub and GitLab fill in before a shell sees it."""
+"""Placeholders that GitHub and GitLab fill in before a shell sees them."""
 
 
 def entries(document: YamlDocument, node: Node | None) -> dict[str, Node]:
@@ -72,7 +72,7 @@ def _line_of(document: YamlDocument, scalar: ScalarNode) -> Piece:
     at = document.lines.text.find(scalar.text, scalar.start, scalar.end) if scalar.text else scalar.start
     if at >= 0:
         return Piece(scalar.text, document.path, document.lines, at, at + len(scalar.text))
-    # One as long as what is written would be taken for it.
+    # A piece as long as the written text would be taken for it.
     end = scalar.end + (scalar.end - scalar.start == len(scalar.text))
     return Piece(scalar.text, document.path, document.lines, scalar.start, end)
 

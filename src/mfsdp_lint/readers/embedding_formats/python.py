@@ -67,7 +67,7 @@ def _commands(machine: Machine, path: str) -> list[Held | HeldCommand]:
             break
         prefix = pending.pop()
         machine.begin(prefix)
-        # What was started before it ended is started.
+        # Programs that were started before it ended are started.
         with suppress(Raised, RecursionError, OutOfSteps, CannotJoin):
             running.run_script(machine, entry, {})
         pending += running.other_sides(machine, prefix)

@@ -60,7 +60,7 @@ def assign(
         text = (*before, *text)
     elif adds and old is not None:
         text = (*(old.text or ()), *text)
-    # What is written to an array by its name alone is its first element.
+    # A write to an array by its name alone sets its first element.
     rest = () if old is None or not old.array or old.words is None else old.words[1:]
     is_array = old is not None and old.array and old.words is not None
     state.set(name, Variable((text, *rest), array=is_array, exported=export, written=written))

@@ -19,12 +19,12 @@ _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
 _NUMBER = re.compile(r"\$\(\((.*)\)\)", re.DOTALL)
 _LIST = re.compile(r"\$(?:@|\{(?:@|\w+\[@\])\})")
-"""What is several words within quotes as well."""
+"""An expansion that is several words within quotes as well."""
 
 _DEEPEST = 40
 
 Substitute = Callable[[Script, Node, State], Text | None]
-"""What the commands of a substitution write; None where that is not known."""
+"""Returns the output of a substitution's commands; None where that is not known."""
 
 
 class Expander:
@@ -74,7 +74,7 @@ class Expander:
                 | "test_operator"
                 | "brace_expression"
             ):
-                # What is not known in a text that is read as a script may be several words.
+                # An unknown part of a text that is read as a script may be several words.
                 for piece in _literal(script, *script.bounds(node), _ESCAPED):
                     yield piece.splitting() if HOLE in piece.text else piece
             case "raw_string":

@@ -36,7 +36,7 @@ _WRAPPERS = re.compile(
 """Programs that start others."""
 
 _CONTAINERS = ("docker", "podman", "nerdctl", "kubectl", "ssh", "pdsh")
-"""Those behind which the environment is another one."""
+"""Programs that start others in another environment."""
 
 _LAUNCHER_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
 _RANK_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "ft_launcher")

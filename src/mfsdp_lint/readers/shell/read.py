@@ -177,7 +177,7 @@ LAUNCH_SHAPES = (
 
 @dataclass(frozen=True, slots=True)
 class FollowedRun:
-    """A launch of a program that is followed: the `nth` recipe that it comes to, and what runs for it."""
+    """A launch of a program that is followed: its `nth` recipe, and the code that runs for it."""
 
     recipe: Recipe
     nth: int

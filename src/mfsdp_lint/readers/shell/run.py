@@ -51,7 +51,7 @@ from mfsdp_lint.readers.shell.state import (
 
 _MOST_STEPS = 10_000
 _MANY_STEPS = 2_000
-"""Those behind which fewer ways are kept apart."""
+"""Behind so many steps, fewer ways are kept apart."""
 _MOST_LAUNCHES = 64
 """Ways to one command that are kept apart."""
 
@@ -224,7 +224,7 @@ class Runner:
         before = state.fork() if nodes and nodes[0].type == "variable_assignment" else state
         prefix = [child for child in nodes if child.type == "variable_assignment"]
         for child in prefix:
-            # What stands in front of a command holds for that alone.
+            # An assignment in front of a command holds for that alone.
             assign(self.expander, script, child, before, exported=True)
         words = self.expander.words(script, [child for child in nodes if child.type != "variable_assignment"], state)
         following = node.next_sibling

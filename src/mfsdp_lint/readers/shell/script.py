@@ -90,7 +90,7 @@ class Script:
         pieces: Sequence[Piece] = self.cut(*self.bounds(node)) or self.pieces
         first = pieces[0]
         end = max(piece.end for piece in pieces if piece.path == first.path)
-        # One as long as what is written would be taken for it.
+        # A piece as long as the written text would be taken for it.
         return Piece(text, first.path, first.lines, first.start, max(end, first.start), option=option)
 
 
@@ -138,7 +138,7 @@ def shell_comments(text: str) -> list[CommentPlace]:
             continue
         first, last = lines.position(pieces[0].start)[0], lines.position(pieces[-1].end - 1)[0]
         if first < last:
-            # What is outside comes first, and is the one that counts.
+            # The outer statement comes first, and counts.
             whole.setdefault(first, (first, last))
             if node.type in _SIMPLE:
                 whole.setdefault(last, (first, last))

@@ -32,7 +32,7 @@ from mfsdp_lint.readers.yaml.document import read_value
 _OVERRIDE = re.compile(r"(?:\+\+|\+)?(?P<path>[A-Za-z_]\w*(?:\.\w+)+)=")
 
 _TAKEN_AWAY = re.compile(r"~(?P<path>[A-Za-z_]\w*(?:\.\w+)*)(?:=.*)?", re.DOTALL)
-"""What is taken away is not written into the configuration, so that the recipe's own value stays
+"""A setting that is taken away is not written into the configuration, so that the recipe's own value stays
 (process_config_with_overrides, megatron/bridge/training/utils/omegaconf_utils.py:151 in 0.3.1)."""
 
 
@@ -70,7 +70,7 @@ def settings_of_overrides(arguments: Sequence[Text]) -> dict[str, Setting]:
             obstacle=obstacle_in(value),
         )
         section = path.rpartition(".")[0]
-        # What is set in a section says that there is one.
+        # A setting in a section shows that there is one.
         found.setdefault(section, Setting(section, NOT_NONE))
         found[path] = Setting(path, here, origin)
     return found

@@ -132,7 +132,7 @@ _INTEGER = re.compile(r"-?\d+")
 _FLOAT = re.compile(r"-?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)")
 
 _YAML_FLOAT = re.compile(r"\.(?!.*[eE]\d)")
-"""What tells a float of YAML 1.1 from what OmegaConf takes for one as well: a dot, and a sign behind the `e`."""
+"""A float of YAML 1.1, unlike others of OmegaConf, has a dot, and a sign behind the `e`."""
 
 _PRESETS = "primus/configs"
 _OF_THE_MODULE = ("name", "framework", "config", "model", "overrides", "params")

@@ -33,12 +33,12 @@ _COLON = re.compile(r"(?:\s|#[^\r\n]*(?=[\r\n]))*:")
 """The colon behind a key."""
 
 _FLOAT = re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*(?:\.[0-9_]*)?[eE][-+]?[0-9]+\Z")
-"""What OmegaConf 2.3's loader takes for a float and YAML 1.1 for text: an exponent without a dot or a sign (1e-4)."""
+"""A float to OmegaConf 2.3's loader and text to YAML 1.1: an exponent without a dot or a sign (1e-4)."""
 
 _TOO_DEEP = "too deeply nested"
 
 _HEAVY = 10**9
-"""Where the count of nodes stops: aliases of aliases double it with every line."""
+"""The count of nodes stops here: aliases of aliases double it with every line."""
 
 _TAG = "tag:yaml.org,2002:"
 

@@ -54,7 +54,7 @@ _SECTION_NAMES = "|".join(sorted(SECTIONS))
 
 
 _OF_OTHERS = frozenset({"defaults", "exp_manager"})
-"""What other files have beside a `model`: the files below this one (Hydra), and the section that every configuration of
+"""Keys of other files beside a `model`: the files below this one (Hydra), and the section that every configuration of
 NeMo 1 has. Bridge merges one file alone, and refuses keys that are none of its sections."""
 
 
@@ -209,7 +209,7 @@ _TEMPLATE = re.compile(r"\{\{|\{% ")
 """A template of Jinja or Helm: what it will be cannot be known."""
 
 _MENTION = re.compile(rf"\b(?:{'|'.join(shape.keys for shape in DOCUMENT_SHAPES)})[\"']?\s*[:.]")
-"""Where none of these is a key, as in most YAML files, nothing is looked at."""
+"""A file that has none of these as a key, as most YAML files, is not looked at."""
 
 
 def may_be_one(text: str) -> bool:
