@@ -26,7 +26,7 @@ from mfsdp_lint.megatron.front_ends.naming import Key, Unwritable, by_attribute,
 from mfsdp_lint.megatron.front_ends.profile import Place, Profile
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.readers.nemo import nemo
+from mfsdp_lint.readers.framework_configs import nemo
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.readers.yaml.read import read_yaml
 from mfsdp_lint.rules.check import Violation, violations

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from benchmarks.shell.sandbox import Command
 from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.readers.shell.launch_command import LaunchedProgram, ShellLaunch, started_by
 from mfsdp_lint.readers.shell.pieces import HOLE, Text, of_file, plain
-from mfsdp_lint.readers.shell.run import Launch, Runner, TooMuch
-from mfsdp_lint.readers.shell.starting import Started, started
+from mfsdp_lint.readers.shell.run import Runner, TooMuch
 
 VARIABLES = re.compile(r"(?:CUDA|NCCL|NVTE|PYTORCH)_\w+")
 _OUTSIDE = re.compile(r"\$\(|`|-[fdesrwxLhp] |\bcommand\b|\bwhich\b")
@@ -36,7 +36,7 @@ class Real:
     environment: Mapping[str, str]
 
 
-def read(path: str, files: Mapping[str, str]) -> list[Launch] | None:
+def read(path: str, files: Mapping[str, str]) -> list[ShellLaunch] | None:
     """Return the reader's launches; None if it gives up, and says so."""
     runner = Runner(path, Sources(files))
     try:
@@ -50,8 +50,8 @@ def launches(recorded: Sequence[Command]) -> list[Real]:
     """Return those of the recorded commands that launch a Python program."""
     found = []
     for command in (each for each in recorded if each.words):
-        seen = started([_text(word) for word in command.words])
-        if isinstance(seen, Started):
+        seen = started_by([_text(word) for word in command.words])
+        if isinstance(seen, LaunchedProgram):
             words = (plain(seen.program), *map(plain, seen.arguments))
             environment = {} if seen.fresh else dict(command.environment)
             for name, value in seen.environment.items():
@@ -61,7 +61,9 @@ def launches(recorded: Sequence[Command]) -> list[Real]:
     return found
 
 
-def compare(said: Sequence[Launch], first: Sequence[Real], others: Sequence[Sequence[Real]], given: set[str]) -> Told:
+def compare(
+    said: Sequence[ShellLaunch], first: Sequence[Real], others: Sequence[Sequence[Real]], given: set[str]
+) -> Told:
     """Compare the reader's launches with the real ones of the first environment.
 
     `others` are the launches in other environments: a difference there depends on the environment. `given` are
@@ -85,7 +87,12 @@ def compare(said: Sequence[Launch], first: Sequence[Real], others: Sequence[Sequ
 
 
 def _tell(
-    told: Told, best: Launch, ways: Sequence[Launch], real: Real, elsewhere: Sequence[Real | None], given: set[str]
+    told: Told,
+    best: ShellLaunch,
+    ways: Sequence[ShellLaunch],
+    real: Real,
+    elsewhere: Sequence[Real | None],
+    given: set[str],
 ) -> None:
     same = [other for other in elsewhere if other is not None]
     gone = len(same) < len(elsewhere)
@@ -118,16 +125,16 @@ def _count(told: Told, known: bool, differs: bool, outside: bool, said: str) -> 
         told.open.append(f"{'differs' if differs else 'not known'}: {said}")
 
 
-def _said(launch: Launch, name: str) -> str | None:
+def _said(launch: ShellLaunch, name: str) -> str | None:
     variable = launch.environment.get(name)
     return None if variable is None or variable.text is None else plain(variable.text)
 
 
-def _words(launch: Launch) -> list[Text]:
+def _words(launch: ShellLaunch) -> list[Text]:
     return [launch.started.program, *launch.started.arguments]
 
 
-def _fits(launch: Launch, real: Real, given: set[str]) -> bool:
+def _fits(launch: ShellLaunch, real: Real, given: set[str]) -> bool:
     """Tell whether a launch contradicts a real one in nothing."""
     if _spread(launch, real, may_fail=True) is None:
         return False
@@ -143,7 +150,7 @@ def _fits(launch: Launch, real: Real, given: set[str]) -> bool:
     return True
 
 
-def _spread(launch: Launch, real: Real, *, may_fail: bool = False) -> dict[int, slice]:
+def _spread(launch: ShellLaunch, real: Real, *, may_fail: bool = False) -> dict[int, slice]:
     """Map each word of the launch to the real words that it covers; None if there is no such mapping (`may_fail`)."""
     said = _words(launch)
     patterns = [_pattern(word) for word in said]

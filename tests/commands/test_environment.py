@@ -17,10 +17,10 @@ from mfsdp_lint.engine import read
 from mfsdp_lint.readers.command_line_overrides import parse
 from mfsdp_lint.readers.overrides import Override
 from mfsdp_lint.readers.trees import Leaf
-from mfsdp_lint.readers.yaml.composed import tree_of
-from mfsdp_lint.readers.yaml.document import Document
+from mfsdp_lint.readers.yaml.document import YamlDocument
+from mfsdp_lint.readers.yaml.files import tree_of
 from mfsdp_lint.readers.yaml.interpolation import resolved
-from mfsdp_lint.readers.yaml.nodes import Mapping, compose_documents
+from mfsdp_lint.readers.yaml.nodes import MappingNode, compose_documents
 from tests.commands.samples import Ask, ask
 
 __all__ = ["ask"]
@@ -116,8 +116,8 @@ def test_a_script_begins_with_the_variable_and_hands_it_on(ask: Ask) -> None:
 def test_a_resolver_of_yaml_reads_the_variable() -> None:
     text = "a: ${oc.env:FORMAT}\nb: ${oc.env:FORMAT,torch}\n"
     (root,) = compose_documents("run.yaml", text)
-    assert isinstance(root, Mapping)
-    tree = tree_of(Document("run.yaml", Lines(text)), root)
+    assert isinstance(root, MappingNode)
+    tree = tree_of(YamlDocument("run.yaml", Lines(text)), root)
     given = {"FORMAT": parse([], ["FORMAT=fsdp_dtensor"]).environment[0]}
     with_it, without = resolved(tree, given), resolved(tree)
     assert (with_it.text("a"), with_it.text("b"), without.text("b")) == ("fsdp_dtensor", "fsdp_dtensor", "torch")

@@ -6,8 +6,8 @@ import yaml as pyyaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mfsdp_lint.fixes import yaml
 from mfsdp_lint.fixes.edits import apply_edits
+from mfsdp_lint.fixes.yaml import open_yaml
 from tests.fixes.marked import marked
 
 PATH = "checkpoint.ckpt_format"
@@ -46,9 +46,9 @@ def documents(draw: st.DrawFn) -> str:
 @given(documents())
 def test_replacing_a_value(text: str) -> None:
     plain, origin = marked(text, "o.yaml")
-    file = yaml.parse("o.yaml", plain)
+    file = open_yaml("o.yaml", plain)
     assert file is not None
-    edits = yaml.replace_value(file, origin, PATH, NEW)
+    edits = file.replace_value(origin, PATH, NEW, {})
     assert edits is not None
     (edit,) = edits
     start, end = file.document.range(edit.span)
@@ -61,9 +61,9 @@ def test_replacing_a_value(text: str) -> None:
 @given(documents())
 def test_taking_an_entry_out(text: str) -> None:
     plain, origin = marked(text, "o.yaml")
-    file = yaml.parse("o.yaml", plain)
+    file = open_yaml("o.yaml", plain)
     assert file is not None
-    edits = yaml.delete_write(file, origin, PATH)
+    edits = file.delete_write(origin, PATH)
     assert edits is not None
     expected = pyyaml.safe_load(plain)
     del expected["checkpoint"]["ckpt_format"]

@@ -6,17 +6,17 @@ import pytest
 import yaml as pyyaml
 
 from mfsdp_lint.core.finding import Edit
-from mfsdp_lint.core.recipe import Origin
+from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.fixes import yaml, yaml_words
+from mfsdp_lint.fixes import yaml_words
 from mfsdp_lint.fixes.edits import apply_edits
-from mfsdp_lint.fixes.yaml import YamlFile
+from mfsdp_lint.fixes.yaml import YamlFile, open_yaml
 from tests.fixes.marked import marked
 
 
 def read(text: str) -> tuple[YamlFile, Origin]:
     plain, origin = marked(text, "o.yaml")
-    file = yaml.parse("o.yaml", plain)
+    file = open_yaml("o.yaml", plain)
     assert file is not None
     return file, origin
 
@@ -59,7 +59,7 @@ REPLACED = {
 @pytest.mark.parametrize(("before", "wanted"), REPLACED.values(), ids=REPLACED)
 def test_replace_value(before: str, wanted: str) -> None:
     file, origin = read(before)
-    assert after(file, yaml.replace_value(file, origin, FORMAT, "fsdp_dtensor")) == wanted
+    assert after(file, file.replace_value(origin, FORMAT, "fsdp_dtensor", {})) == wanted
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_replace_value(before: str, wanted: str) -> None:
 )
 def test_booleans_keep_their_case(before: str, wanted: str) -> None:
     file, origin = read(before)
-    assert after(file, yaml.replace_value(file, origin, "a.b", False)) == wanted
+    assert after(file, file.replace_value(origin, "a.b", False, {})) == wanted
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_booleans_keep_their_case(before: str, wanted: str) -> None:
 )
 def test_what_is_not_certain_is_not_replaced(text: str) -> None:
     file, origin = read(text)
-    assert yaml.replace_value(file, origin, FORMAT, "fsdp_dtensor") is None
+    assert file.replace_value(origin, FORMAT, "fsdp_dtensor", {}) is None
 
 
 SWITCH = "ddp.use_megatron_fsdp"
@@ -145,13 +145,13 @@ ASSIGNED = {
 @pytest.mark.parametrize(("before", "wanted"), ASSIGNED.values(), ids=ASSIGNED)
 def test_assign(before: str, wanted: str) -> None:
     file, origin = read(before)
-    assert after(file, yaml.assign(file, origin, SWITCH, [(FORMAT, "fsdp_dtensor")])) == wanted
+    assert after(file, file.assign_after(origin, SWITCH, [(FORMAT, "fsdp_dtensor")])) == wanted
 
 
 def test_an_inner_section_at_the_end_gets_its_own_before_a_new_section_follows() -> None:
     file, origin = read("dist:\n  «use_torch_fsdp2: true»\ncheckpoint:\n  load: /x\n")
     new: list[tuple[str, Plain]] = [("ddp.use_megatron_fsdp", True), ("checkpoint.ckpt_format", "fsdp_dtensor")]
-    text = after(file, yaml.assign(file, origin, "dist.use_torch_fsdp2", new))
+    text = after(file, file.assign_after(origin, "dist.use_torch_fsdp2", new))
     assert text == (
         "dist:\n  use_torch_fsdp2: true\ncheckpoint:\n  load: /x\n  ckpt_format: fsdp_dtensor\n"
         "ddp:\n  use_megatron_fsdp: true\n"
@@ -166,7 +166,7 @@ def test_settings_of_one_new_section_stand_together() -> None:
         ("ddp.data_parallel_sharding_strategy", "optim_grads_params"),
         ("checkpoint.ckpt_format", "fsdp_dtensor"),
     ]
-    text = after(file, yaml.assign(file, origin, "dist.use_torch_fsdp2", new))
+    text = after(file, file.assign_after(origin, "dist.use_torch_fsdp2", new))
     assert text == (
         "dist:\n  use_torch_fsdp2: true\n  use_megatron_fsdp: true\n"
         "ddp:\n  use_megatron_fsdp: true\n  data_parallel_sharding_strategy: optim_grads_params\n"
@@ -184,7 +184,7 @@ def test_settings_of_one_new_section_stand_together() -> None:
 )
 def test_nothing_is_added_where_it_is_not_certain(text: str) -> None:
     file, origin = read(text)
-    assert yaml.assign(file, origin, SWITCH, [(FORMAT, "fsdp_dtensor")]) is None
+    assert file.assign_after(origin, SWITCH, [(FORMAT, "fsdp_dtensor")]) is None
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_nothing_is_added_where_it_is_not_certain(text: str) -> None:
 )
 def test_delete_write(before: str, wanted: str | None) -> None:
     file, origin = read(before)
-    assert after(file, yaml.delete_write(file, origin, "env.X")) == wanted
+    assert after(file, file.delete_write(origin, "env.X")) == wanted
 
 
 @pytest.mark.parametrize(
@@ -211,9 +211,9 @@ def test_strings_stay_strings(value: str, old: str) -> None:
 
 
 def test_sections_that_end_together_are_filled_from_the_inside_out() -> None:
-    file = yaml.parse("o.yaml", "train: {}\ncheckpoint:\n  save: x\n")
+    file = open_yaml("o.yaml", "train: {}\ncheckpoint:\n  save: x\n")
     assert file is not None
     new: list[tuple[str, Plain]] = [("dist.use_megatron_fsdp", True), (FORMAT, "fsdp_dtensor")]
-    assert after(file, yaml.assign(file, None, None, new)) == (
+    assert after(file, file.assign_at_end(Origin(Span("o.yaml", 1, 1, 1, 1), "assigned"), new)) == (
         "train: {}\ncheckpoint:\n  save: x\n  ckpt_format: fsdp_dtensor\ndist:\n  use_megatron_fsdp: true\n"
     )

@@ -6,7 +6,7 @@ import pytest
 
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, OneOf, Value
-from mfsdp_lint.readers.megatron_lm_flags import Given, Word, settings_from_flags
+from mfsdp_lint.readers.megatron_lm_flags import GivenFlags, Word, settings_from_flags
 
 
 class At:
@@ -20,7 +20,7 @@ def place(line: int) -> Span:
     return Span("train.sh", line, 3, line, 9)
 
 
-def given(*words: str | Word) -> Given:
+def given(*words: str | Word) -> GivenFlags:
     """What a command line gives that has one word on each line."""
     return settings_from_flags(
         [word if isinstance(word, Word) else Word(Known(word), place(line)) for line, word in enumerate(words, 1)], At()

@@ -19,7 +19,15 @@ from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
 from mfsdp_lint.readers.yaml import nodes as yaml_nodes
-from mfsdp_lint.readers.yaml.nodes import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence, compose_documents
+from mfsdp_lint.readers.yaml.nodes import (
+    MAX_DEPTH,
+    AliasNode,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    compose_documents,
+)
 from mfsdp_lint.readers.yaml.read import read_yaml
 
 RECIPES = Path(__file__).parent.parent / "recipes"
@@ -459,11 +467,11 @@ class TestErrors:
 
 def nodes(node: Node) -> Iterator[Node]:
     yield node
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         for key, below in node.entries:
             yield from nodes(key)
             yield from nodes(below)
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         for item in node.items:
             yield from nodes(item)
 
@@ -489,10 +497,10 @@ def test_the_nodes_of_a_document_are_pieces_of_the_text() -> None:
 def test_an_alias_is_a_node_of_its_own() -> None:
     text = "a: &x 1\nb: *x # words\n"
     (root,) = compose_documents("a.yaml", text)
-    assert isinstance(root, Mapping)
+    assert isinstance(root, MappingNode)
     (_, first), (_, second) = root.entries
-    assert isinstance(first, Scalar)
-    assert isinstance(second, Alias)
+    assert isinstance(first, ScalarNode)
+    assert isinstance(second, AliasNode)
     assert second.target is first
     assert text[second.start : second.end] == "*x"
     assert text[second.pair : second.end] == "b: *x"

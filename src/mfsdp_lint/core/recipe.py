@@ -293,7 +293,7 @@ Seen = Literal[
     "conversion-without-map",
     "conversion-option",
 ]
-"""What a reader of scripts may notice: see `readers/shell/noticed`."""
+"""What a reader of scripts may notice: see `readers/shell/notices.py`."""
 
 
 @dataclass(frozen=True, slots=True)

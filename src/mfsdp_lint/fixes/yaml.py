@@ -1,15 +1,13 @@
 """Edits of YAML files: replace a scalar, add an entry or a section, take an entry out.
 
-Places come from PyYAML's marks; nothing but the touched tokens changes. Like its Python twin, every function gives None
-where it is not certain.
+Places are those of the reader's nodes; nothing but the touched tokens changes. Like its Python twin, every function
+gives None where it is not certain.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-
-import yaml
 
 from mfsdp_lint.core.finding import Edit
 from mfsdp_lint.core.recipe import Origin, Source, Span
@@ -19,251 +17,193 @@ from mfsdp_lint.fixes import items
 from mfsdp_lint.fixes.editor import ABSENT, Assignments, Old, WithoutCallers
 from mfsdp_lint.fixes.edits import Text
 from mfsdp_lint.fixes.yaml_words import bare, quoted, spell
+from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.megatron.front_ends.naming import Naming, Unwritable, at_the_end_of, by_path, places_of
-from mfsdp_lint.readers.yaml.model_args import MODEL_ARGS
+from mfsdp_lint.readers.yaml.nodes import AliasNode, MappingNode, Node, ScalarNode, compose_documents
+from mfsdp_lint.readers.yaml.read import MODEL_ARGS
 
 Tree = dict[str, "str | Tree"]
 """New entries by key: the spelled value, or those of a new section."""
 
-_ALIAS = re.compile(r"[ \t]*(\*[^\s,\[\]{}]+)")
-_PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
+_TAGGED = re.compile(r"(?<!\S)!\S*\s+(?:&\S+\s+)*\Z")
+"""A tag in front of a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A `key: value` of a mapping. `words` is the dotted way from the document's root to it."""
 
-    key: yaml.ScalarNode
-    value: yaml.Node
-    parent: yaml.MappingNode
+    key: ScalarNode
+    value: Node
+    parent: MappingNode
     index: int
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class YamlFile:
-    """A YAML file's text and its documents."""
+class YamlFile(WithoutCallers):
+    """A YAML file's text and its documents, with the edits of it (see `Editable`)."""
 
     document: Text
-    roots: tuple[yaml.Node, ...]
+    roots: tuple[Node, ...]
 
-    def entries(self, root: yaml.Node) -> list[Entry]:
+    def entries(self, root: Node) -> list[Entry]:
         """Return every entry of a document with a plain key, the outer ones first."""
         return list(_entries(root, ()))
 
-    def around(self, origin: Origin | None) -> tuple[yaml.MappingNode, Entry | None] | None:
+    def around(self, origin: Origin | None) -> tuple[MappingNode, Entry | None] | None:
         """Find the document and the innermost entry around an origin; the only document if there is no origin."""
-        roots = [root for root in self.roots if isinstance(root, yaml.MappingNode)]
         if origin is None:
-            return (roots[0], None) if len(self.roots) == len(roots) == 1 else None
+            (root, *others) = self.roots or (None,)
+            return (root, None) if isinstance(root, MappingNode) and not others else None
         offset = self.document.range(origin.point)[0]
-        for root in roots:
-            if root.start_mark.index <= offset <= root.end_mark.index:
-                inside = [each for each in self.entries(root) if self._holds(each, offset)]
-                return root, inside[-1] if inside else None
-        return None
-
-    def end(self, entry: Entry) -> int:
-        """Return the offset at which an entry's text ends, without the comments and blank lines behind it."""
-        if alias := self.alias(entry):
-            return alias[1]
-        node = entry.value
-        if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
-            last = node.value[-1]
-            if isinstance(node, yaml.MappingNode) and isinstance(last[0], yaml.ScalarNode):
-                return self.end(Entry(last[0], last[1], node, len(node.value) - 1, ()))
-            text = self.document.text[: node.end_mark.index]
-            return len(text.rstrip())
-        if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
-            return len(self.document.text[: node.end_mark.index].rstrip())
-        return max(int(node.end_mark.index), self.colon(entry) + 1)
+        root = next((root for root in reversed(self.roots) if root.start <= offset), None)
+        if not isinstance(root, MappingNode):
+            return None
+        inside = [each for each in self.entries(root) if each.key.start <= offset < each.value.end]
+        return root, inside[-1] if inside else None
 
     def colon(self, entry: Entry) -> int:
         """Find the colon behind an entry's key."""
-        return self.document.text.find(":", entry.key.end_mark.index)
-
-    def alias(self, entry: Entry) -> tuple[int, int] | None:
-        """Return the offsets of `*name` if the entry's value is an alias; else None."""
-        if entry.value.start_mark.index >= entry.key.end_mark.index:
-            return None
-        match = _ALIAS.match(self.document.text, self.colon(entry) + 1)
-        return match.span(1) if match else None
-
-    def _holds(self, entry: Entry, offset: int) -> bool:
-        return bool(entry.key.start_mark.index <= offset < self.end(entry))
-
-
-def open_yaml(path: str, text: str) -> YamlEdits | None:
-    """Open a YAML file for editing; None if it does not parse."""
-    file = parse(path, text)
-    return YamlEdits(file) if file else None
-
-
-@dataclass(frozen=True, slots=True)
-class YamlEdits(WithoutCallers):
-    """The edits of one YAML file (see `Editable`)."""
-
-    file: YamlFile
+        return self.document.text.find(":", entry.key.end)
 
     def replace_value(self, origin: Origin, path: str, value: Plain, old: Old) -> list[Edit] | None:
-        """Replace one scalar."""
-        return replace_value(self.file, origin, path, value)
+        """Write another value in the place where `origin` says that the setting's value stands."""
+        entry = _entry(self, origin, path)
+        text = self.document.text
+        if entry is None:
+            return None
+        try:
+            value = next((key.word(value) for _, key in at_the_end_of(entry.words, path)), value)
+        except Unwritable:
+            return None
+        node = entry.value
+        start, end = node.start, node.end
+        if isinstance(node, AliasNode):
+            return [self.document.edit(start, end, spell(value))]
+        if not isinstance(node, ScalarNode) or node.style in ("|", ">") or _TAGGED.search(text[entry.key.end : start]):
+            return None
+        if start == end:
+            return [self.document.edit(start, end, " " + spell(value))]
+        return [self.document.edit(start, end, spell(value, old=text[start:end]))]
 
     def replace_source(
         self, source: Source, path: str, value: Plain, old: Old, uses: Collection[Span]
     ) -> list[Edit] | None:
-        """Replace one scalar."""
-        return replace_value(self.file, Origin(source.span, "assigned"), path, value)
+        """Write another value in the place of a source."""
+        return self.replace_value(Origin(source.span, "assigned"), path, value, old)
 
     def assign_after(self, anchor: Origin, setting: str, new: Assignments) -> list[Edit] | None:
         """Assign in the same document, beside the other settings of their sections."""
-        return assign(self.file, anchor, setting, new)
+        return self._assign(anchor, setting, new)
 
     def assign_at_end(self, scope: Origin, new: Assignments) -> list[Edit] | None:
         """Assign in the only document."""
-        return assign(self.file, None, None, new)
+        return self._assign(None, None, new)
+
+    def _assign(self, origin: Origin | None, setting: str | None, new: Assignments) -> list[Edit] | None:
+        """Add settings to the document that `origin` (of `setting`) lies in, beside those of their section.
+
+        A section that is not there is added at the end; in a document with dotted keys, the settings with dotted keys.
+        """
+        found = self.around(origin)
+        if found is None:
+            return None
+        root, anchor = found
+        if _has_flags(root):
+            return None  # a new flag is not written as a path and a value
+        found_above = _above(self, root, anchor, setting)
+        if found_above is None or any(path.startswith("env.") for path, _ in new):
+            return None
+        above, naming = found_above
+        grouped: dict[int, tuple[int, MappingNode | Entry, Tree]] = {}
+        for path, value in new:
+            key = None if value is ABSENT else next(naming(path), None)
+            if key is None or value is ABSENT:
+                return None
+            words = (*above, *key.words)
+            if any(each.words == words for each in self.entries(root)):
+                return None
+            depth, section = _section(self, root, words)
+            if section is None:
+                return None
+            rest = words[depth:]
+            if section is root and _dotted(root):
+                rest = (".".join(rest),)
+            *_, tree = grouped.setdefault(id(section), (depth, section, {}))
+            for word in rest[:-1]:
+                branch = tree.setdefault(word, {})
+                if isinstance(branch, str):
+                    return None
+                tree = branch
+            try:
+                tree[rest[-1]] = spell(key.word(value))
+            except Unwritable:
+                return None
+        changes: list[items.Change] = []
+        # Sections may end at the same place: what belongs to an inner one stands before what follows it.
+        for _, section, tree in sorted(grouped.values(), key=lambda each: -each[0]):
+            more = _append(self, section, tree)
+            if more is None:
+                return None
+            changes += more
+        return [self.document.edit(*change) for change in changes]
 
     def rename(self, origin: Origin, path: str, meant: str) -> list[Edit] | None:
-        """Rename a key, of the entry or of a section around it."""
-        return rename(self.file, origin, path, meant)
+        """Write the one word in which `meant` differs from `path` in the key that has it."""
+        offset = self.document.range(origin.point)[0]
+        old, new = path.split("."), meant.split(".")
+        wrong = next((place for place, (one, two) in enumerate(zip(old, new, strict=True)) if one != two), None)
+        for entry in (each for root in self.roots for each in self.entries(root)):
+            words = entry.words
+            own = entry.key.text.count(".") + 1
+            if wrong is None or not len(words) - own <= wrong < len(words) or words != tuple(old[: len(words)]):
+                continue
+            start, end = entry.key.start, entry.key.end
+            if not start <= offset < entry.value.end:
+                continue
+            found = list(re.finditer(rf"\b{re.escape(old[wrong])}\b", self.document.text[start:end]))
+            if len(found) == 1:
+                return [self.document.edit(start + found[0].start(), start + found[0].end(), new[wrong])]
+        return None
 
     def delete_write(self, origin: Origin, path: str) -> list[Edit] | None:
-        """Delete the entry."""
-        return delete_write(self.file, origin, path)
+        """Take out the entry that `origin` says set the setting; a section that is left empty becomes `{}`."""
+        entry = _entry(self, origin, path)
+        if entry is None:
+            return None
+        document, parent = self.document, entry.parent
+        if parent.flow:
+            return [document.edit(*change) for change in items.remove(document, _flow(parent), entry.index)]
+        start, end = entry.key.start, entry.value.end
+        line_start, line_end = document.line_start(start), document.line_end(end)
+        rest = document.text[end:line_end].strip()
+        if document.text[line_start:start].strip() or (rest and not rest.startswith("#")):
+            return None
+        if len(parent.entries) > 1:
+            return [document.edit(line_start, document.next_line(end), "")]
+        owner = next((each for root in self.roots for each in self.entries(root) if each.value is parent), None)
+        if owner is None:
+            return None
+        colon = self.colon(owner)
+        return [document.edit(colon + 1, colon + 1, " {}"), document.edit(line_start, document.next_line(end), "")]
 
 
-def parse(path: str, text: str) -> YamlFile | None:
-    """Parse the file's documents; None if it is no YAML."""
+def open_yaml(path: str, text: str) -> YamlFile | None:
+    """Open a YAML file for editing; None if it does not parse."""
     try:
-        return YamlFile(Text(path, text), tuple(yaml.compose_all(text, Loader=yaml.SafeLoader)))
-    except (yaml.YAMLError, RecursionError, ValueError):
+        return YamlFile(Text(path, text), tuple(compose_documents(path, text)))
+    except Unreadable:
         return None
 
 
-def replace_value(file: YamlFile, origin: Origin, path: str, value: Plain) -> list[Edit] | None:
-    """Write another value in the place where `origin` says that the setting's value stands."""
-    entry = _entry(file, origin, path)
-    text = file.document.text
-    if entry is None:
-        return None
-    try:
-        value = next((key.word(value) for _, key in at_the_end_of(entry.words, path)), value)
-    except Unwritable:
-        return None
-    if alias := file.alias(entry):
-        return [file.document.edit(*alias, spell(value))]
-    node = entry.value
-    if not isinstance(node, yaml.ScalarNode) or node.style in ("|", ">"):
-        return None
-    start, end = node.start_mark.index, node.end_mark.index
-    properties = _PROPERTIES.match(text, start, end)
-    start = properties.end() if properties else start
-    if "!" in text[node.start_mark.index : start]:
-        return None
-    if start == end:
-        return [file.document.edit(start, end, " " + spell(value))]
-    return [file.document.edit(start, end, spell(value, old=text[start:end]))]
-
-
-def rename(file: YamlFile, origin: Origin, path: str, meant: str) -> list[Edit] | None:
-    """Write the one word in which `meant` differs from `path` in the key that has it."""
-    offset = file.document.range(origin.point)[0]
-    old, new = path.split("."), meant.split(".")
-    wrong = next((place for place, (one, two) in enumerate(zip(old, new, strict=True)) if one != two), None)
-    for entry in (each for root in file.roots for each in file.entries(root)):
-        words = entry.words
-        own = str(entry.key.value).count(".") + 1
-        if wrong is None or not len(words) - own <= wrong < len(words) or words != tuple(old[: len(words)]):
-            continue
-        if not entry.key.start_mark.index <= offset < file.end(entry):
-            continue
-        start, end = entry.key.start_mark.index, entry.key.end_mark.index
-        found = list(re.finditer(rf"\b{re.escape(old[wrong])}\b", file.document.text[start:end]))
-        if len(found) == 1:
-            return [file.document.edit(start + found[0].start(), start + found[0].end(), new[wrong])]
-    return None
-
-
-def assign(file: YamlFile, origin: Origin | None, setting: str | None, new: Assignments) -> list[Edit] | None:
-    """Add settings to the document that `origin` (of `setting`) lies in, beside those of their section.
-
-    A section that is not there is added at the end; in a document with dotted keys the settings are, with dotted keys.
-    """
-    found = file.around(origin)
-    if found is None:
-        return None
-    root, anchor = found
-    if _has_flags(root):
-        return None  # a new flag is not written as a path and a value
-    found_above = _above(file, root, anchor, setting)
-    if found_above is None or any(path.startswith("env.") for path, _ in new):
-        return None
-    above, naming = found_above
-    grouped: dict[int, tuple[int, yaml.MappingNode | Entry, Tree]] = {}
-    for path, value in new:
-        key = None if value is ABSENT else next(naming(path), None)
-        if key is None or value is ABSENT:
-            return None
-        words = (*above, *key.words)
-        if any(each.words == words for each in file.entries(root)):
-            return None
-        depth, section = _section(file, root, words)
-        if section is None:
-            return None
-        rest = words[depth:]
-        if section is root and _dotted(root):
-            rest = (".".join(rest),)
-        *_, tree = grouped.setdefault(id(section), (depth, section, {}))
-        for word in rest[:-1]:
-            branch = tree.setdefault(word, {})
-            if isinstance(branch, str):
-                return None
-            tree = branch
-        try:
-            tree[rest[-1]] = spell(key.word(value))
-        except Unwritable:
-            return None
-    changes: list[items.Change] = []
-    # Sections may end at the same place: what belongs to an inner one stands before what follows it.
-    for _, section, tree in sorted(grouped.values(), key=lambda each: -each[0]):
-        more = _append(file, section, tree)
-        if more is None:
-            return None
-        changes += more
-    return [file.document.edit(*change) for change in changes]
-
-
-def delete_write(file: YamlFile, origin: Origin, path: str) -> list[Edit] | None:
-    """Take out the entry that `origin` says set the setting; a section that is left empty becomes `{}`."""
-    entry = _entry(file, origin, path)
-    if entry is None:
-        return None
-    document, parent = file.document, entry.parent
-    if parent.flow_style:
-        return [document.edit(*change) for change in items.remove(document, _flow(file, parent), entry.index)]
-    start, end = entry.key.start_mark.index, file.end(entry)
-    line_start, line_end = document.line_start(start), document.line_end(end)
-    rest = document.text[end:line_end].strip()
-    if document.text[line_start:start].strip() or (rest and not rest.startswith("#")):
-        return None
-    if len(parent.value) > 1:
-        return [document.edit(line_start, document.next_line(end), "")]
-    owner = next((each for root in file.roots for each in file.entries(root) if each.value is parent), None)
-    if owner is None or file.alias(owner):
-        return None
-    return [document.edit(file.colon(owner) + 1, file.colon(owner) + 1, " {}"), *_line(document, line_start, end)]
-
-
-def _entries(node: yaml.Node, words: tuple[str, ...], seen: frozenset[int] = frozenset()) -> Iterator[Entry]:
-    if not isinstance(node, yaml.MappingNode) or id(node) in seen:
-        return
-    for index, (key, value) in enumerate(node.value):
-        if isinstance(key, yaml.ScalarNode):
-            here = (*words, *str(key.value).split("."))
-            yield Entry(key, value, node, index, here)
-            # What an alias stands for is written elsewhere.
-            if value.start_mark.index >= key.end_mark.index:
-                yield from _entries(value, here, seen | {id(node)})
+def _entries(node: Node, words: tuple[str, ...]) -> Iterator[Entry]:
+    if isinstance(node, MappingNode):
+        for index, (key, value) in enumerate(node.entries):
+            if isinstance(key, ScalarNode):
+                here = (*words, *key.text.split("."))
+                yield Entry(key, value, node, index, here)
+                yield from _entries(value, here)
 
 
 def _entry(file: YamlFile, origin: Origin, path: str) -> Entry | None:
@@ -280,7 +220,7 @@ def _entry(file: YamlFile, origin: Origin, path: str) -> Entry | None:
 
 
 def _above(
-    file: YamlFile, root: yaml.MappingNode, anchor: Entry | None, setting: str | None
+    file: YamlFile, root: MappingNode, anchor: Entry | None, setting: str | None
 ) -> tuple[tuple[str, ...], Naming] | None:
     """Return the keys above the configuration in the document, () if it is the document, and its notation."""
     if anchor is None or setting is None:
@@ -291,17 +231,15 @@ def _above(
     return next(((anchor.words[: -len(key.words)], naming) for naming, key in ways), None)
 
 
-def _has_flags(root: yaml.MappingNode) -> bool:
-    return any(isinstance(key, yaml.ScalarNode) and MODEL_ARGS.fullmatch(key.value) for key, _ in root.value)
+def _has_flags(root: MappingNode) -> bool:
+    return any(isinstance(key, ScalarNode) and MODEL_ARGS.fullmatch(key.text) for key, _ in root.entries)
 
 
-def _dotted(root: yaml.MappingNode) -> bool:
-    return any("." in str(key.value) for key, _ in root.value if isinstance(key, yaml.ScalarNode))
+def _dotted(root: MappingNode) -> bool:
+    return any("." in key.text for key, _ in root.entries if isinstance(key, ScalarNode))
 
 
-def _section(
-    file: YamlFile, root: yaml.MappingNode, words: tuple[str, ...]
-) -> tuple[int, yaml.MappingNode | Entry | None]:
+def _section(file: YamlFile, root: MappingNode, words: tuple[str, ...]) -> tuple[int, MappingNode | Entry | None]:
     """Find the innermost mapping that has a place for a setting, and count the words that lead there.
 
     A section without a value gives its entry; an alias, or a section that is no mapping, gives None.
@@ -310,29 +248,25 @@ def _section(
         for entry in reversed(file.entries(root)):
             if entry.words != words[:depth]:
                 continue
-            if file.alias(entry):
-                return depth, None
-            if isinstance(entry.value, yaml.MappingNode):
+            if isinstance(entry.value, MappingNode):
                 return depth, entry.value
-            empty = entry.value.start_mark.index == entry.value.end_mark.index
-            return depth, entry if empty and not entry.parent.flow_style else None
+            empty = entry.value.start == entry.value.end
+            return depth, entry if empty and not entry.parent.flow else None
     return 0, root
 
 
-def _append(file: YamlFile, section: yaml.MappingNode | Entry, tree: Tree) -> list[items.Change] | None:
+def _append(file: YamlFile, section: MappingNode | Entry, tree: Tree) -> list[items.Change] | None:
     """Add entries to a mapping in its own style, or to a section that has none yet."""
     document = file.document
     if isinstance(section, Entry):
-        first, end, step = section.key.start_mark.index, file.colon(section) + 1, "  "
-    elif section.flow_style:
-        quote = getattr(section.value[0][0], "style", None) if section.value else None
-        return items.append(document, _flow(file, section), _flow_lines(tree, quote or ""))
-    elif not section.value or not isinstance(section.value[-1][0], yaml.ScalarNode):
+        first, end, step = section.key.start, file.colon(section) + 1, "  "
+    elif section.flow:
+        quote = getattr(section.entries[0][0], "style", "") if section.entries else ""
+        return items.append(document, _flow(section), _flow_lines(tree, quote))
+    elif not isinstance(section.entries[-1][0], ScalarNode):
         return None
     else:
-        key, value = section.value[-1]
-        first, step = section.value[0][0].start_mark.index, ""
-        end = file.end(Entry(key, value, section, len(section.value) - 1, ()))
+        first, end, step = section.entries[0][0].start, section.end, ""
     line_start, line_end = document.line_start(first), document.line_end(end)
     indentation = document.text[line_start:first]
     if indentation.strip():
@@ -365,14 +299,5 @@ def _flow_lines(tree: Tree, quote: str) -> list[str]:
     return lines
 
 
-def _flow(file: YamlFile, node: yaml.MappingNode) -> items.Items:
-    places = []
-    for index, (key, value) in enumerate(node.value):
-        end = file.end(Entry(key, value, node, index, ())) if isinstance(key, yaml.ScalarNode) else value.end_mark.index
-        places.append((int(key.start_mark.index), int(end)))
-    start = file.document.text.find("{", node.start_mark.index)
-    return items.Items(start, int(node.end_mark.index) - 1, places)
-
-
-def _line(document: Text, start: int, end: int) -> list[Edit]:
-    return [document.edit(start, document.next_line(end), "")]
+def _flow(node: MappingNode) -> items.Items:
+    return items.Items(node.start, node.end - 1, [(key.start, value.end) for key, value in node.entries])

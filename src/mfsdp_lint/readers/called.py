@@ -36,11 +36,11 @@ class Evaluated(Protocol):
 
 
 Evaluate = Callable[[str, str], Evaluated]
-"""A path and the text of a program → what the program comes to, as if it stood there."""
+"""A path and the text of a program → the results of the program, as if it stood there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RecipeCall:
     """The function of one of these modules that has it, the arguments, and where the call is written."""
 
     modules: tuple[str, ...]
@@ -49,7 +49,7 @@ class Call:
     place: Span
 
 
-def called(path: str, call: Call, evaluate: Evaluate) -> tuple[Variant, ...]:
+def called(path: str, call: RecipeCall, evaluate: Evaluate) -> tuple[Variant, ...]:
     """Evaluate a call in a file and return its variants; none where the result cannot be known.
 
     An argument that the function refuses is left out, as the framework that makes the call does. An argument that may
@@ -67,13 +67,13 @@ def called(path: str, call: Call, evaluate: Evaluate) -> tuple[Variant, ...]:
                 if name in doubtful
                 for path in _named(name)
             ]
-            places = _Places(program, call.place, arguments)
+            places = _ProgramPlaces(program, call.place, arguments)
             placed = (replace(each, settings=PlacedSettings(each.settings, places)) for each in found[0].variants)
             return tuple(replace(each, settings=OverriddenSettings(each.settings, lost)) for each in placed)
     return ()
 
 
-def _taken(program: str, module: str, call: Call, evaluate: Evaluate) -> tuple[set[str], set[str]]:
+def _taken(program: str, module: str, call: RecipeCall, evaluate: Evaluate) -> tuple[set[str], set[str]]:
     """Return the arguments that a function takes, each tried alone, and those for which that is not known."""
     names = {f"with_{number}": name for number, name in enumerate(call.arguments)}
     alone = [(run, {name: call.arguments[name]}) for run, name in names.items()]
@@ -104,7 +104,7 @@ def _program(module: str, function: str, calls: Sequence[tuple[str, Mapping[str,
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
+class _ProgramPlaces:
     """Places that the lines of a program come from."""
 
     program: str
@@ -147,7 +147,7 @@ class PlacedSettings(Layer):
 
     __slots__ = ("_places",)
 
-    def __init__(self, below: Settings, places: _Places) -> None:
+    def __init__(self, below: Settings, places: _ProgramPlaces) -> None:
         super().__init__(below)
         self._places = places
 

@@ -1,4 +1,4 @@
-"""Dockerfiles: the training runs that an image starts (`readers/holders/dockerfile.py`). Nothing is executed."""
+"""Dockerfiles: the training runs that an image starts (`readers/embedding_formats`). Nothing is executed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
 from mfsdp_lint.readers.reader import Reading, ToRead
-from mfsdp_lint.readers.shell_files import may_start
+from mfsdp_lint.readers.shell_files import may_start, programs_of
 
 _RUNS = re.compile(r"^\s*(?:CMD|ENTRYPOINT)\b", re.MULTILINE | re.IGNORECASE)
 _COMMENT = re.compile(r"(?m:^)[ \t]*(?P<text>#.*)")
@@ -39,15 +39,11 @@ class DockerFiles:
                         problems.append(error.problem)
                     continue
                 if _RUNS.search(text) and may_start(path, text, asked.relevance):
-                    from mfsdp_lint.readers.holders.dockerfile import scripts
-                    from mfsdp_lint.readers.holders.read import recipes_of
-                    from mfsdp_lint.readers.nemo import nemo
-                    from mfsdp_lint.readers.python.entries.started import Programs
+                    from mfsdp_lint.readers.embedding_formats.containers import dockerfile_scripts
+                    from mfsdp_lint.readers.embedding_formats.read import recipes_of
 
-                    held = list(scripts(path, text))
-                    recipes += recipes_of(
-                        path, held, asked.target, asked.sources, Programs(asked, lambda: nemo(asked.target))
-                    )
+                    held = list(dockerfile_scripts(path, text))
+                    recipes += recipes_of(path, held, asked.target, asked.sources, programs_of(asked))
         return Reading(recipes, [*problems, *faults.problems])
 
     def comments(self, text: str) -> Iterable[CommentPlace]:

@@ -22,7 +22,7 @@ from mfsdp_lint.megatron.vocabulary.sections import COMMAND_LINE_SECTIONS
 from mfsdp_lint.megatron.vocabulary.tables import opposite
 
 _FLAG = re.compile(r"(?P<name>--?[A-Za-z_][^\s=]*)(?:=(?P<value>.*))?", re.DOTALL)
-"""What argparse takes for a flag: no number, no blank in its name."""
+"""A word that argparse takes for a flag: no number, no blank in its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenFlags:
     """Settings that a command line gives, by path; of two for one path the later counts.
 
     `open`: there may be more flags, so that all flags that are not given are unknown.
@@ -66,7 +66,7 @@ class _Use:
     last: bool = True
 
 
-def settings_from_flags(words: Iterable[Word], versions: Versions, order: int = 0) -> Given:
+def settings_from_flags(words: Iterable[Word], versions: Versions, order: int = 0) -> GivenFlags:
     """Return the settings that the flags among `words` set; `order` is that of the last write before them.
 
     A flag that this version of megatron-core does not know, or that is no setting of the vocabulary, is the setting
@@ -81,7 +81,7 @@ def settings_from_flags(words: Iterable[Word], versions: Versions, order: int = 
             order += 1
             earlier = settings.pop(path, None)
             settings[path] = Setting(path, here, _origin(use, here, order, earlier.origin if earlier else None))
-    return Given(settings, is_open)
+    return GivenFlags(settings, is_open)
 
 
 def settings_of_flag(name: str, core: str) -> tuple[str, ...]:

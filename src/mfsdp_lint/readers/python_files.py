@@ -1,4 +1,4 @@
-"""Python files, read by the evaluator (`readers/python`)."""
+"""Python files, read by the evaluator (`readers/python`); and notebooks, whose code cells are one Python file."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from mfsdp_lint.core.recipe import Recipe, Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.faults import Faults
 from mfsdp_lint.inputs.filetypes import FileType
-from mfsdp_lint.inputs.sources import Problem
+from mfsdp_lint.inputs.sources import NOTEBOOK, Problem
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran
 from mfsdp_lint.readers.reader import Reading, ToRead
-from mfsdp_lint.readers.shell_files import may_start
+from mfsdp_lint.readers.shell_files import may_start, programs_of
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.read import ShellRead
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def _nemo(target: Target) -> object:
     """Return the reader of NeMo's runs; most files need none."""
-    from mfsdp_lint.readers.nemo import nemo
+    from mfsdp_lint.readers.framework_configs import nemo
 
     return nemo(target)
 
@@ -59,11 +59,10 @@ def _runs(asked: ToRead, memory: LaunchMemory[ShellRead]) -> Reading | None:
 
 
 def _followed(path: str, asked: ToRead, ran: Ran) -> ShellRead:
-    from mfsdp_lint.readers.holders.python import commands
-    from mfsdp_lint.readers.python.entries.started import Programs
+    from mfsdp_lint.readers.embedding_formats.python import commands
     from mfsdp_lint.readers.shell.read import read_shell
 
-    programs = Programs(asked, lambda: _nemo(asked.target), ran)
+    programs = programs_of(asked, ran)
     return read_shell(path, commands(path, programs), asked.target, asked.sources, programs)
 
 
@@ -135,3 +134,9 @@ class PythonFiles:
         from mfsdp_lint.readers.python.comments import python_comments
 
         return python_comments(text)
+
+
+class NotebookFiles(PythonFiles):
+    """They are read as Python is, and have no editor."""
+
+    type = FileType("notebook", "a notebook", suffixes=(NOTEBOOK,), functions=True, imports=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from mfsdp_lint.inputs.filetypes import FileTypes
 from mfsdp_lint.readers.docker_files import DockerFiles
-from mfsdp_lint.readers.notebook_files import NotebookFiles
-from mfsdp_lint.readers.python_files import PythonFiles
+from mfsdp_lint.readers.python_files import NotebookFiles, PythonFiles
 from mfsdp_lint.readers.reader import Reader
 from mfsdp_lint.readers.shell_files import ShellFiles
 from mfsdp_lint.readers.yaml_files import YamlFiles

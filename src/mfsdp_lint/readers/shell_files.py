@@ -16,14 +16,14 @@ from mfsdp_lint.inputs.filetypes import FileType
 from mfsdp_lint.inputs.sources import Problem, Sources, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.process import without_collection
-from mfsdp_lint.readers.launch_memory import LaunchMemory
+from mfsdp_lint.readers.launch_memory import LaunchMemory, Ran
 from mfsdp_lint.readers.paths import above
 from mfsdp_lint.readers.reader import Reading, ToRead
 from mfsdp_lint.readers.relevance import Relevance, speaks_of_recipes
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.started import Programs
-    from mfsdp_lint.readers.shell.noticed.conversions import Conversion, Loading
+    from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion
     from mfsdp_lint.readers.shell.read import ShellRead
 
 
@@ -40,7 +40,7 @@ class ShellFiles:
 
     def read(self, asked: ToRead, before: object) -> Reading:
         """Read the recipes of every script that has some. Results that changed texts cannot reach are taken over."""
-        reading = _Reading(asked, LaunchMemory.after(before, asked.sources))
+        reading = _ScriptReading(asked, LaunchMemory.after(before, asked.sources))
         with without_collection():
             recipes = [recipe for path in asked.paths for recipe in reading.recipes(path)]
             unfollowed = tuple(reading.unfollowed)
@@ -50,9 +50,20 @@ class ShellFiles:
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment."""
-        from mfsdp_lint.readers.shell.comments import shell_comments
+        from mfsdp_lint.readers.shell.script import shell_comments
 
         return shell_comments(text)
+
+
+def programs_of(asked: ToRead, ran: Ran) -> Programs:
+    """Return the programs that scripts start; the evaluator is loaded for no other file.
+
+    `ran` receives the functions that run.
+    """
+    from mfsdp_lint.readers.framework_configs import nemo
+    from mfsdp_lint.readers.python.entries.started import Programs
+
+    return Programs(asked, lambda: nemo(asked.target), ran)
 
 
 _RELEVANT = re.compile(
@@ -108,7 +119,7 @@ def _programs(path: str, text: str, sources: Sources) -> Iterator[str]:
             yield program
 
 
-class _Reading:
+class _ScriptReading:
     """Scripts that are read one after the other; `problems` are those of the files that were asked for."""
 
     def __init__(self, asked: ToRead, memory: LaunchMemory[ShellRead]) -> None:
@@ -119,7 +130,7 @@ class _Reading:
         self.faults = Faults()
         self.programs: Programs | None = None
         self.loadings: dict[str, Loading] = {}
-        self.converted: dict[str, list[Conversion]] = {}
+        self.converted: dict[str, list[ScriptConversion]] = {}
 
     def recipes(self, path: str) -> list[Recipe]:
         """Return the recipes of a script."""
@@ -141,11 +152,9 @@ class _Reading:
         return []
 
     def _followed(self, path: str, text: str) -> ShellRead:
-        from mfsdp_lint.readers.nemo import nemo
-        from mfsdp_lint.readers.python.entries.started import Programs
         from mfsdp_lint.readers.shell.read import read_shell
 
-        self.programs = self.programs or Programs(self.asked, lambda: nemo(self.asked.target), self.memory.ran)
+        self.programs = self.programs or programs_of(self.asked, self.memory.ran)
         return read_shell(path, text, self.asked.target, self.asked.sources, self.programs)
 
     def launches(self) -> list[Recipe]:
@@ -162,7 +171,7 @@ class _Reading:
                 starts = not known.isdisjoint(os.path.abspath(piece[0]) for piece in recipe.pieces)
                 if starts or any(map(self.loadings[recipe.qualified_name].loads, converted)):
                     found.append(recipe)
-        # What is wrong with a script is told where that is asked for.
+        # Problems of a script are reported where the script is asked for.
         self.problems[:] = told
         return found
 
@@ -170,10 +179,10 @@ class _Reading:
         """Add to recipes the notices of the conversions that other scripts make for them."""
         told = list(recipes)
         for path, converted in self.converted.items():
-            from mfsdp_lint.readers.shell.noticed.conversions import told_of
+            from mfsdp_lint.readers.shell.conversions import with_notices
 
             others = [number for number, recipe in enumerate(told) if recipe.path != path]
             loadings = [replace(self.loadings[told[number].qualified_name], recipe=told[number]) for number in others]
-            for number, recipe in zip(others, told_of(loadings, converted, self.asked.target.core), strict=True):
+            for number, recipe in zip(others, with_notices(loadings, converted, self.asked.target.core), strict=True):
                 told[number] = recipe
         return told

@@ -83,6 +83,9 @@ Tree = Leaf | Section
 MANDATORY = "???"
 """OmegaConf's word for a value that others have to give: it changes nothing that they gave."""
 
+LONGEST_CHAIN = 50
+"""Files that may lead to each other; more are a circle, or nobody's configuration."""
+
 MISSING = Section(open=True)
 """A file that is not there."""
 

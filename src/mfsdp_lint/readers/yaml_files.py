@@ -12,7 +12,7 @@ from mfsdp_lint.inputs.sources import Problem, Unreadable
 from mfsdp_lint.inputs.suppression import CommentPlace
 from mfsdp_lint.readers.called import Evaluated
 from mfsdp_lint.readers.reader import Reading, ToRead
-from mfsdp_lint.readers.shell_files import may_start
+from mfsdp_lint.readers.shell_files import may_start, programs_of
 
 
 def _evaluated(asked: ToRead, path: str, text: str) -> Evaluated:
@@ -35,11 +35,9 @@ def _of_scripts(path: str, text: str, asked: ToRead) -> list[Recipe] | None:
     """
     if not (_HOLDS.search(text) and may_start(path, text, asked.relevance)) or _TEMPLATE.search(text):
         return None
-    from mfsdp_lint.readers.holders.read import read_yaml_holder
-    from mfsdp_lint.readers.nemo import nemo
-    from mfsdp_lint.readers.python.entries.started import Programs
+    from mfsdp_lint.readers.embedding_formats.read import read_yaml_holder
 
-    return read_yaml_holder(path, text, asked.target, asked.sources, Programs(asked, lambda: nemo(asked.target)))
+    return read_yaml_holder(path, text, asked.target, asked.sources, programs_of(asked))
 
 
 class YamlFiles:
@@ -70,6 +68,6 @@ class YamlFiles:
 
     def comments(self, text: str) -> Iterable[CommentPlace]:
         """Yield every comment."""
-        from mfsdp_lint.readers.yaml.comments import yaml_comments
+        from mfsdp_lint.readers.yaml.nodes import yaml_comments
 
         return yaml_comments(text)

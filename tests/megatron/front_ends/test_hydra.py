@@ -10,7 +10,7 @@ import pytest
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.trees import Section
-from mfsdp_lint.readers.yaml.compose import hydra
+from mfsdp_lint.readers.yaml.compose import compose_hydra
 from mfsdp_lint.readers.yaml.files import Files
 from tests.megatron.front_ends.project import Project
 
@@ -33,7 +33,7 @@ def composed(project: Project, primary: str, files: Mapping[str, str] = GROUPS) 
     found = Files(Sources())
     root = found.tree("conf/config.yaml")
     assert root is not None
-    return hydra.compose("conf/config.yaml", root, found)
+    return compose_hydra("conf/config.yaml", root, found)
 
 
 def known(whole: Section) -> dict[str, Plain]:

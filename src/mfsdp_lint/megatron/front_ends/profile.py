@@ -10,7 +10,7 @@ mention: '(?m)^modules:'           a pattern of the texts that may be its files;
                                    (without one it has no YAML files)
 flags: [--mm-model]                flags that only its own command line has
 commands: [megatron sft]           commands that start it; their options are the keys of its files
-compose: primus                    how its files are put together (readers/yaml/compose)
+compose: primus                    how its files are put together (readers/yaml/compose.py)
 recipes:
   - at: modules.*trainer*          where the settings of a run are; `*` stands for any part of a name
     where: {framework: [megatron]} what has to stand there

@@ -77,7 +77,8 @@ def read_python(
     `knowledge` describes upstream packages whose source is not at hand; `search_path` are folders with such source. A
     file that cannot be read or parsed is listed and does not stop the others. With `tracing`, origins know the calls
     that led to them. `before` is an earlier reading of the same files, with the same knowledge: recipes that no change
-    of texts since then can reach are taken over. `nemo` gives the reader of settings of NeMo's runs (readers/nemo.py).
+    of texts since then can reach are taken over. `nemo` gives the reader of settings of NeMo's runs
+    (readers/framework_configs.py).
     `relevance` is that of the same texts, where it is at hand; `environment` are the variables that every program is
     started with.
     """

@@ -60,7 +60,7 @@ def assign(
         text = (*before, *text)
     elif adds and old is not None:
         text = (*(old.text or ()), *text)
-    # What is written to an array by its name alone is its first element.
+    # A write to an array by its name alone sets its first element.
     rest = () if old is None or not old.array or old.words is None else old.words[1:]
     is_array = old is not None and old.array and old.words is not None
     state.set(name, Variable((text, *rest), array=is_array, exported=export, written=written))
@@ -127,9 +127,8 @@ def declare(expander: Expander, script: Script, node: Node, state: State) -> Non
 def _make_local(script: Script, node: Node, state: State) -> None:
     """Make a variable local to the function; it begins without a value."""
     name = script.source(node if node.type == "variable_name" else node.children[0])
-    if state.hidden is None or not name.isidentifier() or name in state.hidden:
-        return
-    state.hide(name)
+    if state.hidden is not None and name.isidentifier():
+        state.hidden.setdefault(name, state.variables.get(name))
 
 
 def _declare_name(script: Script, node: Node, state: State, *, exports: bool, taken_back: bool, empty: bool) -> None:

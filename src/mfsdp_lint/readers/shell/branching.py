@@ -9,15 +9,153 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.readers.shell.assigning import names_assigned
-from mfsdp_lint.readers.shell.conditions import Truth, truth
+from mfsdp_lint.readers.shell.expand import Expander
 from mfsdp_lint.readers.shell.pieces import Text, known, option
 from mfsdp_lint.readers.shell.script import Script, shown
-from mfsdp_lint.readers.shell.state import State, Variable
-from mfsdp_lint.readers.shell.ways import Ended
+from mfsdp_lint.readers.shell.state import Ended, State, Variable
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.run import Runner
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Result of a condition: None where it is not known.
+
+    `option` is the variable of the environment that decides it by its default. `means` is the fact that holds if it is
+    true: the value of a variable.
+    """
+
+    holds: bool | None
+    option: str = ""
+    means: tuple[str, Text] | None = None
+
+
+NOT_KNOWN = Truth(None)
+
+_NUMBERS = {
+    "-eq": lambda a, b: a == b,
+    "-ne": lambda a, b: a != b,
+    "-lt": lambda a, b: a < b,
+    "-le": lambda a, b: a <= b,
+    "-gt": lambda a, b: a > b,
+    "-ge": lambda a, b: a >= b,
+}
+_DEEPEST = 40
+
+
+def truth(expander: Expander, script: Script, node: Node, state: State, depth: int = 0) -> Truth:
+    """Evaluate the inside of a test."""
+    if depth > _DEEPEST:
+        return NOT_KNOWN
+    match node.type:
+        case "test_command" | "parenthesized_expression":
+            inner = [child for child in node.named_children if child.type != "comment"]
+            if script.source(node).startswith("(("):
+                return _arithmetic(expander, script.source(node)[2:-2], state)
+            return truth(expander, script, inner[0], state, depth + 1) if len(inner) == 1 else NOT_KNOWN
+        case "compound_statement":
+            return _arithmetic(expander, script.source(node)[2:-2], state)
+        case "unary_expression":
+            return _unary(expander, script, node, state, depth)
+        case "binary_expression":
+            return _binary(expander, script, node, state, depth)
+        case "string" | "raw_string" | "word" | "simple_expansion" | "expansion" | "concatenation" | "number":
+            return _is_text(expander.text(script, node, state))
+        case _:
+            return NOT_KNOWN
+
+
+def truth_of_words(words: list[Text]) -> Truth:
+    """Evaluate the words of `test`, which are expanded before it sees them."""
+    texts = [known(word) for word in words]
+    if len(words) == 2 and texts[0] in ("-n", "-z"):
+        found = _is_text(words[1])
+        return found if texts[0] == "-n" else _not(found)
+    if len(words) == 3 and texts[1] in ("=", "==", "!="):
+        found = _equal(words[0], words[2], pattern=False)
+        return _not(found) if texts[1] == "!=" else found
+    return NOT_KNOWN
+
+
+def _arithmetic(expander: Expander, source: str, state: State) -> Truth:
+    number, said = expander.number(source, state)
+    return NOT_KNOWN if number is None else Truth(number != 0, said)
+
+
+def _is_text(text: Text) -> Truth:
+    found = known(text)
+    if found is None:
+        # Something around a hole is something, whatever the hole is.
+        return Truth(True) if any(piece.text.strip("\uf8ff") for piece in text) else NOT_KNOWN
+    return Truth(bool(found), option(text))
+
+
+def _not(found: Truth) -> Truth:
+    return Truth(None if found.holds is None else not found.holds, found.option)
+
+
+def _unary(expander: Expander, script: Script, node: Node, state: State, depth: int) -> Truth:
+    operator = script.source(node.children[0])
+    operand = node.children[-1]
+    if operator == "!":
+        return _not(truth(expander, script, operand, state, depth + 1))
+    if operator in ("-n", "-z"):
+        found = _is_text(expander.text(script, operand, state))
+        return found if operator == "-n" else _not(found)
+    if operator == "-v":
+        variable = state.variables.get(script.source(operand))
+        return NOT_KNOWN if variable is None or variable.words is None else Truth(not variable.unset)
+    return NOT_KNOWN
+
+
+def _binary(expander: Expander, script: Script, node: Node, state: State, depth: int) -> Truth:
+    left, right = node.children[0], node.children[-1]
+    operator = script.source(node.children[1])
+    if operator in ("&&", "-a", "||", "-o"):
+        first, second = (truth(expander, script, each, state, depth + 1) for each in (left, right))
+        return _both(first, second) if operator in ("&&", "-a") else _not(_both(_not(first), _not(second)))
+    if operator in _NUMBERS:
+        return _numbers(operator, expander.text(script, left, state), expander.text(script, right, state))
+    if operator in ("=", "==", "!="):
+        pattern = node.parent is not None and script.source(node.parent).startswith("[[")
+        found = _equal(expander.text(script, left, state), expander.text(script, right, state), pattern=pattern)
+        if operator == "!=":
+            return _not(found)
+        name = re.fullmatch(r'"?\$\{?(\w+)\}?"?', script.source(left))
+        meant = expander.text(script, right, state)
+        if name and (said := known(meant)) is not None and not re.search(r"[*?\[]", said):
+            return Truth(found.holds, found.option, means=(name[1], meant))
+        return found
+    return NOT_KNOWN
+
+
+def _both(first: Truth, second: Truth) -> Truth:
+    said = first.option or second.option
+    if first.holds is False:
+        return Truth(False, first.option)
+    if second.holds is False:
+        return Truth(False, second.option)
+    return Truth(True, said) if first.holds and second.holds else Truth(None, means=first.means or second.means)
+
+
+def _numbers(operator: str, left: Text, right: Text) -> Truth:
+    texts = [known(left), known(right)]
+    if any(text is None or not re.fullmatch(r"\s*-?\d{1,18}\s*", text) for text in texts):
+        return NOT_KNOWN
+    first, second = (int(text) for text in texts if text is not None)
+    return Truth(_NUMBERS[operator](first, second), option(left) or option(right))
+
+
+def _equal(left: Text, right: Text, *, pattern: bool) -> Truth:
+    first, second = known(left), known(right)
+    if first is None or second is None:
+        return NOT_KNOWN
+    said = option(left) or option(right)
+    return Truth(fnmatchcase(first, second) if pattern else first == second, said)
+
 
 _MOST_TURNS = 16
 
@@ -96,14 +234,15 @@ def case_statement(runner: Runner, script: Script, node: Node, state: State) -> 
     open_side: State | None = state
     for item in (child for child in node.named_children if child.type == "case_item"):
         patterns = [runner.expander.text(script, each, state) for each in item.children_by_field_name("value")]
-        matches = [_matches(text, known(pattern)) for pattern in patterns]
+        texts = [known(pattern) for pattern in patterns]
+        matches = [None if text is None or each is None else fnmatchcase(text, each) for each in texts]
         if open_side is None or (matches and all(each is False for each in matches)):
             continue
-        surely = True in matches or any(known(pattern) == "*" for pattern in patterns)
+        surely = True in matches or "*" in texts
         side = open_side if surely else open_side.fork()
         if not surely or text is None:
-            side.when += (f"{said} is {' or '.join(known(each) or '…' for each in patterns)}",)
-        if name and text is None and len(patterns) == 1 and re.fullmatch(r"[\w.+-]+", known(patterns[0]) or ""):
+            side.when += (f"{said} is {' or '.join(each or '…' for each in texts)}",)
+        if name and text is None and len(patterns) == 1 and re.fullmatch(r"[\w.+-]+", texts[0] or ""):
             side.set(name[1], Variable((patterns[0],), exported=None))
         body = [child for child in item.named_children if child not in item.children_by_field_name("value")]
         ended += runner.sequence(script, body, side)
@@ -130,11 +269,15 @@ def for_statement(runner: Runner, script: Script, node: Node, state: State) -> l
                 continue
             way.state.set(name, _turn(way.state.variables.get(name), value))
             way.state.when = (*outside, f"{name}={known(value)}") if len(values) > 1 else way.state.when
-            after += map(_next_turn, runner.sequence(script, body.children, way.state))
+            ended = runner.sequence(script, body.children, way.state)
+            for each in ended:
+                each.state.arrive("continue")
+            after += ended
         ways = runner.fewer(after)
     for way in ways:
         way.state.when = tuple(each for each in way.state.when if not each.startswith(f"{name}="))
-    return [_behind_loop(way) for way in ways]
+        way.state.arrive("break")
+    return ways
 
 
 def while_statement(runner: Runner, script: Script, node: Node, state: State) -> list[Ended]:
@@ -151,13 +294,13 @@ def _some_turns(runner: Runner, script: Script, body: Node, names: Sequence[str]
     ways = runner.sequence(script, body.children, state)
     for way in ways:
         way.state.lose(names)
-    return runner.fewer([_behind_loop(_next_turn(way)) for way in ways])
+        way.state.arrive("continue")
+        way.state.arrive("break")
+    return runner.fewer(ways)
 
 
 def _switches(script: Script, node: Node) -> bool:
-    """Tell whether the statement around a test mentions FSDP; only then is the side of a user who sets an option
-    followed too.
-    """
+    """Tell whether the statement around a test mentions FSDP: then the side of a user who sets an option counts."""
     above: Node | None = node
     while above is not None and above.type not in ("if_statement", "list", "while_statement", "program"):
         above = above.parent
@@ -165,9 +308,7 @@ def _switches(script: Script, node: Node) -> bool:
 
 
 def _given(state: State, said: str, found: Truth) -> State:
-    """Return the other way: somebody sets the variable whose default decides a condition, so that it has the other
-    result.
-    """
+    """Return the other way: somebody sets the variable whose default decides, so that the result is the other."""
     state.given = (found.option,)
     state.when += (said if not found.holds else f"not {said}",)
     depends = [
@@ -181,28 +322,8 @@ def _given(state: State, said: str, found: Truth) -> State:
     return state
 
 
-def _next_turn(way: Ended) -> Ended:
-    if way.state.leaving == "continue":
-        way.state.leaving = ""
-    return way
-
-
-def _behind_loop(way: Ended) -> Ended:
-    if way.state.leaving == "break":
-        way.state.leaving = ""
-    return way
-
-
-def _matches(text: str | None, pattern: str | None) -> bool | None:
-    if text is None or pattern is None:
-        return None
-    return fnmatchcase(text, pattern)
-
-
 def _turn(old: Variable | None, value: Text) -> Variable:
-    """Return a loop's variable in one turn: it stays exported if it was, and an array gets the value as its first
-    element.
-    """
+    """Return a loop's variable in one turn: it stays exported if it was; of an array the first element is set."""
     if old is None or old.unset or old.words is None:
         return Variable((value,))
     return Variable((value, *(old.words[1:] if old.array else ())), array=old.array, exported=old.exported)

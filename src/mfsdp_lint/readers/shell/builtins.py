@@ -1,6 +1,7 @@
-"""The commands of the shell itself, and those few programs whose output is known: `dirname`, `echo`, `cat`.
+"""The commands of the shell itself, those few programs whose output is known (`dirname`, `echo`), and redirections.
 
-`read NAME … <<< TEXT`: the words of a text that is known become variables.
+`read NAME … <<< TEXT`: the words of a text that is known become variables. `<<EOF`, `> FILE`: the text that a command
+reads, and where its output goes.
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.expand import Expander
-from mfsdp_lint.readers.shell.pieces import Piece, Text, known, located, plain
+from mfsdp_lint.readers.shell.expand import _ESCAPED_IN_QUOTES, Expander
+from mfsdp_lint.readers.shell.pieces import Text, known, located, plain
 from mfsdp_lint.readers.shell.script import Script
-from mfsdp_lint.readers.shell.state import State, Variable
-from mfsdp_lint.readers.shell.ways import Ended
+from mfsdp_lint.readers.shell.state import Ended, State, Variable
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.shell.run import Runner
@@ -86,20 +86,24 @@ def _source(runner: Runner, script: Script, node: Node, words: list[Text], state
     ended = runner.text(text, state)
     for each in ended:
         each.state.arguments = above
-        if each.state.leaving == "return":
-            each.state.leaving = ""
+        each.state.arrive("return")
     return ended
 
 
+def _with_blanks(script: Script, node: Node, words: Sequence[Text]) -> Text:
+    """Join words with blanks between them."""
+    return tuple(
+        piece for number, word in enumerate(words) for piece in (*([script.made(node, " ")] if number else []), *word)
+    )
+
+
 def _eval(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
-    pieces: list[Piece] = []
-    for number, word in enumerate(words[1:]):
-        pieces += ([script.made(node, " ")] if number else []) + list(word)
+    pieces = _with_blanks(script, node, words[1:])
     if not any(piece.text.strip(HOLE) for piece in pieces):
         if not all(piece.option for piece in pieces):
             state.lose_all()
         return _ended(state)
-    return runner.text(tuple(pieces), state)
+    return runner.text(pieces, state)
 
 
 def _leave(kind: str) -> Builtin:
@@ -121,29 +125,21 @@ def _cd(runner: Runner, script: Script, node: Node, words: list[Text], state: St
     return _ended(state)
 
 
-def _pwd(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
-    if state.output is not None:
-        state.output.append(None if state.folder is None else (_path(script, node, state.folder),))
-    return _ended(state)
+def _prints_path(path_of: Callable[[list[Text], State], str | None]) -> Builtin:
+    """Make a command that prints a path: as a text it differs where the script runs."""
+
+    def prints(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+        path = path_of(words, state)
+        if state.output is not None:
+            state.output.append(None if path is None else (replace(script.made(node, HOLE), stands=path),))
+        return _ended(state)
+
+    return prints
 
 
-def _dirname(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
+def _folder_of(words: list[Text], state: State) -> str | None:
     path = located(words[-1])
-    if state.output is not None:
-        state.output.append(None if path is None else (_path(script, node, posixpath.dirname(path) or "."),))
-    return _ended(state)
-
-
-def _realpath(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
-    path = located(words[-1])
-    if state.output is not None:
-        state.output.append(None if path is None else (_path(script, node, path),))
-    return _ended(state)
-
-
-def _path(script: Script, node: Node, path: str) -> Piece:
-    """Return a path that differs where the script runs."""
-    return replace(script.made(node, HOLE), stands=path)
+    return None if path is None else posixpath.dirname(path) or "."
 
 
 def _echo(runner: Runner, script: Script, node: Node, words: list[Text], state: State) -> Iterable[Ended]:
@@ -151,10 +147,7 @@ def _echo(runner: Runner, script: Script, node: Node, words: list[Text], state: 
         said = words[1:]
         while said and known(said[0]) in ("-n", "-e", "-ne", "-en"):
             said = said[1:]
-        pieces: list[Piece] = []
-        for number, word in enumerate(said):
-            pieces += ([script.made(node, " ")] if number else []) + list(word)
-        state.output.append(tuple(pieces))
+        state.output.append(_with_blanks(script, node, said))
     return _ended(state)
 
 
@@ -229,10 +222,10 @@ BUILTINS: dict[str, Builtin] = {
     "false": _status(False),
     "cd": _cd,
     "pushd": _cd,
-    "pwd": _pwd,
-    "dirname": _dirname,
-    "realpath": _realpath,
-    "readlink": _realpath,
+    "pwd": _prints_path(lambda words, state: state.folder),
+    "dirname": _prints_path(_folder_of),
+    "realpath": _prints_path(lambda words, state: located(words[-1])),
+    "readlink": _prints_path(lambda words, state: located(words[-1])),
     "echo": _echo,
     "read": _read,
     "mapfile": _read,
@@ -245,3 +238,42 @@ BUILTINS: dict[str, Builtin] = {
     "exec": _exec,
     "unset": _unset,
 }
+
+
+_NOTHING = re.compile(r"(?!)()")
+
+
+def heredoc(expander: Expander, script: Script, node: Node, state: State) -> Text | None:
+    """Return the text that a redirected command reads from the script; None where it reads none."""
+    for child in node.named_children:
+        if child.type == "heredoc_redirect":
+            return _body(expander, script, child, state)
+    return None
+
+
+def _body(expander: Expander, script: Script, node: Node, state: State) -> Text:
+    body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
+    start = next((child for child in node.named_children if child.type == "heredoc_start"), None)
+    if body is None or start is None:
+        return ()
+    is_quoted = any(mark in script.source(start) for mark in "'\"\\")
+    inner = [] if is_quoted else [child for child in body.named_children if child.type != "heredoc_content"]
+    escape = _NOTHING if is_quoted else _ESCAPED_IN_QUOTES
+    found = expander.mixed(script, *script.bounds(body), inner, state, escape)
+    return tuple(piece for piece in found if piece is not None)
+
+
+def written_to(expander: Expander, script: Script, node: Node, state: State) -> str | None:
+    """Return the file that the output of a redirected command replaces; None where there is none, or its name is not
+    known.
+
+    A name with holes is a name all the same: the same holes are the same file.
+    """
+    for child in node.named_children:
+        redirects = (child, *child.named_children) if child.type == "heredoc_redirect" else (child,)
+        for each in redirects:
+            if each.type == "file_redirect" and any(mark.type in (">", ">|") for mark in each.children):
+                text = expander.text(script, each.named_children[-1], state)
+                if known(text) != "/dev/null":
+                    return plain(text)
+    return None

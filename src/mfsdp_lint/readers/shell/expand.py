@@ -9,9 +9,7 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.arithmetic import number_of
-from mfsdp_lint.readers.shell.braces import words_of
-from mfsdp_lint.readers.shell.changing import edited
+from mfsdp_lint.readers.shell.expressions import braced_words, changed_text, number_of
 from mfsdp_lint.readers.shell.pieces import BREAK, Piece, Text, known, option, plain, words
 from mfsdp_lint.readers.shell.script import Script
 from mfsdp_lint.readers.shell.state import State, Variable
@@ -21,12 +19,12 @@ _ESCAPED = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r'\\([$`"\\\n])')
 _NUMBER = re.compile(r"\$\(\((.*)\)\)", re.DOTALL)
 _LIST = re.compile(r"\$(?:@|\{(?:@|\w+\[@\])\})")
-"""What is several words within quotes as well."""
+"""An expansion that is several words within quotes as well."""
 
 _DEEPEST = 40
 
 Substitute = Callable[[Script, Node, State], Text | None]
-"""What the commands of a substitution write; None where that is not known."""
+"""Returns the output of a substitution's commands; None where that is not known."""
 
 
 class Expander:
@@ -76,7 +74,7 @@ class Expander:
                 | "test_operator"
                 | "brace_expression"
             ):
-                # What is not known in a text that is read as a script may be several words.
+                # An unknown part of a text that is read as a script may be several words.
                 for piece in _literal(script, *script.bounds(node), _ESCAPED):
                     yield piece.splitting() if HOLE in piece.text else piece
             case "raw_string":
@@ -329,16 +327,14 @@ class Expander:
     ) -> Iterator[Piece | None]:
         """Expand `${X%.*}`, `${X//a/b}`, `${X,,}`: the result is known where the text and the pattern are known."""
         text = self._look_up(name, state) if index is None else None
-        found = None if text is None or HOLE in plain(text) or "$" in rest else edited(plain(text), rest)
+        found = None if text is None or HOLE in plain(text) or "$" in rest else changed_text(plain(text), rest)
         if found is None or text is None:
             yield self.hole(script, node)
         else:
             yield script.made(node, found, option=option(text)).splitting()
 
     def number(self, source: str, state: State) -> tuple[int | None, str]:
-        """Return the value of an arithmetic expression, None where it is not known, and the environment variable
-        behind it.
-        """
+        """Return an arithmetic expression's value, None if it is not known, and the environment variable behind it."""
         said: list[str] = []
 
         def value(name: str) -> str | None:
@@ -372,9 +368,7 @@ def _listed(texts: list[Text], *, quoted: bool, star: bool, script: Script, node
 
 
 def _literal(script: Script, start: int, end: int, escape: re.Pattern[str]) -> Iterator[Piece]:
-    """Yield literal text without the backslashes that quote; a backslash at the end of a line joins it with the next
-    one.
-    """
+    """Yield literal text without the backslashes that quote; at the end of a line they join it with the next one."""
     at = start
     for found in escape.finditer(script.text, start, end):
         yield from script.cut(at, found.start())
@@ -413,7 +407,7 @@ def _braced(script: Script, node: Node) -> list[Text] | None:
     marks = "".join(script.source(child) for child in plain_parts)
     if "{" not in marks or not ("," in marks or ".." in marks) or "\\" in marks:
         return None
-    texts = words_of(source) if len(plain_parts) == len(node.children or [node]) else None
+    texts = braced_words(source) if len(plain_parts) == len(node.children or [node]) else None
     if texts is None:
         return [(script.made(node, HOLE).splitting(),)]
     return None if texts == [source] else [(script.made(node, text),) for text in texts]

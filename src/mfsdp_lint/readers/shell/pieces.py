@@ -6,6 +6,7 @@ What is not known is the character HOLE within a text, so that everything around
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from mfsdp_lint.core.lines import Lines
@@ -159,6 +160,16 @@ def sliced(text: Sequence[Piece], start: int, end: int) -> Iterator[Piece]:
         if here < end and start < after:
             yield piece.cut(max(start - here, 0), min(end, after) - here)
         at = after
+
+
+def between(word: Text, start: int, end: int) -> Text:
+    """Return the part of a word between two offsets; it is never without a piece, for its place."""
+    return tuple(sliced(word, start, end)) or (word[-1],)
+
+
+def behind(word: Text, start: int) -> Text:
+    """Return the part of a word from an offset on; it is never without a piece, for its place."""
+    return tuple(sliced(word, start, sys.maxsize)) or (word[-1].cut(len(word[-1].text), len(word[-1].text)),)
 
 
 def output_of(lines: Iterable[Text]) -> Text:

@@ -26,18 +26,26 @@ from mfsdp_lint.megatron.vocabulary import SWITCHES
 from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell import megatron_lm, overrides, profiled
-from mfsdp_lint.readers.shell.files import path_of
-from mfsdp_lint.readers.shell.held import Held, HeldCommand
-from mfsdp_lint.readers.shell.noticed.conversions import Conversion, Loading, conversions, loadings_of, told_of
-from mfsdp_lint.readers.shell.noticed.notices import noticed
+from mfsdp_lint.readers.shell.conversions import Loading, ScriptConversion, conversions, loadings_of, with_notices
+from mfsdp_lint.readers.shell.files import given_by, path_of, program_of
+from mfsdp_lint.readers.shell.launch_command import ShellLaunch
+from mfsdp_lint.readers.shell.notices import noticed
 from mfsdp_lint.readers.shell.pieces import Text, around, known, option, plain
-from mfsdp_lint.readers.shell.programs import given_by, program_of
-from mfsdp_lint.readers.shell.run import Launch, Runner, TooMuch
+from mfsdp_lint.readers.shell.run import Runner, TooMuch
+from mfsdp_lint.readers.shell.shapes import (
+    has_flags,
+    has_overrides,
+    named_overrides,
+    profile_of,
+    settings_of_launch_flags,
+    settings_of_options,
+    settings_of_overrides,
+)
+from mfsdp_lint.readers.shell.state import Held, HeldCommand
 
 if TYPE_CHECKING:
     from mfsdp_lint.readers.python.entries.started import Programs, Started
-    from mfsdp_lint.readers.python.state.outcomes import Raised, Refused
+    from mfsdp_lint.readers.python.state.outcomes import Raised
 
 
 _RECIPE = ("--recipe", "--recipe-name", "--recipe_name", "--model_recipe_name")
@@ -45,7 +53,7 @@ _FILE = re.compile(r"[^\s=]+\.ya?ml")
 _OVERRIDE = re.compile(r"(?:\+\+?)?[A-Za-z_][\w/@]*(?:\.\w+)+=.*|~[A-Za-z_][\w.]*(?:=.*)?", re.DOTALL)
 
 
-def command_of(launch: Launch) -> Command:
+def command_of(launch: ShellLaunch) -> Command:
     """Describe the program that a launch starts, with its recipe, files, overrides and environment."""
     words = [_said(plain(text)) for text in launch.started.arguments]
     module = "-m " if launch.started.is_module else ""
@@ -89,7 +97,7 @@ class ShellRead:
     problems: list[Problem]
     unfollowed: list[Unfollowed] = field(default_factory=list)
     loadings: list[Loading] = field(default_factory=list)
-    converted: list[Conversion] = field(default_factory=list)
+    converted: list[ScriptConversion] = field(default_factory=list)
 
 
 def read_shell(
@@ -129,7 +137,7 @@ def read_shell(
         recipes = [replace(recipe, notices=notices) for recipe in recipes]
     converted = list(conversions(path, runner))
     loadings = list(loadings_of(recipes, [launch for launch, _ in kinds], runner))
-    recipes = told_of(loadings, converted, versions.core)
+    recipes = with_notices(loadings, converted, versions.core)
     if runner.lost is not None and (runner.stopped or not recipes):
         at = runner.lost
         said = "the shell syntax cannot be followed here; what is launched behind it may be missing"
@@ -138,7 +146,7 @@ def read_shell(
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class LaunchShape:
     """A way of configuring a run on a command line: a test that recognises the words behind a program, and their
     settings.
 
@@ -151,63 +159,57 @@ class Shape:
     arguments: Callable[[Sequence[Text], Span, Versions], Mapping[str, Setting]]
     named: Callable[[Sequence[Text]], Sequence[NamedWrite]] = lambda _: ()
 
-    def settings(self, launch: Launch, versions: Versions) -> dict[str, Setting]:
-        """Return the settings of a run: from its words, the environment that it is started in, and its number of
-        ranks.
-        """
+    def settings(self, launch: ShellLaunch, versions: Versions) -> dict[str, Setting]:
+        """Return the settings of a run: from its words, its environment, and its number of ranks."""
         found = dict(self.arguments(launch.started.arguments, launch.span, versions))
         found |= {each.path: each for each in _environment(launch)}
         ranks = _ranks(launch)
         return found | ({ranks.path: ranks} if ranks else {})
 
 
-SHAPES = (
-    Shape("arguments", MEGATRON_LM, megatron_lm.is_one, megatron_lm.settings_of),
-    Shape(
-        "overrides", BRIDGE, overrides.is_one, lambda words, _, versions: overrides.settings_of(words), overrides.named
+LAUNCH_SHAPES = (
+    LaunchShape("arguments", MEGATRON_LM, has_flags, settings_of_launch_flags),
+    LaunchShape(
+        "overrides", BRIDGE, has_overrides, lambda words, _, versions: settings_of_overrides(words), named_overrides
     ),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """A launch of a program that is followed: the `nth` recipe that it comes to, and what runs for it."""
+class FollowedRun:
+    """A launch of a program that is followed: its `nth` recipe, and the code that runs for it."""
 
     recipe: Recipe
     nth: int
     ran: frozenset[Piece]
 
 
-Kinds = Sequence[tuple[Launch, Shape | Run]]
+Kinds = Sequence[tuple[ShellLaunch, LaunchShape | FollowedRun]]
 """The launches that start a run, and how each is configured."""
 
 
 def _kinds(
     path: str,
-    launches: Sequence[Launch],
+    launches: Sequence[ShellLaunch],
     sources: Sources,
     programs: Programs | None,
     unfollowed: list[Unfollowed],
 ) -> Kinds:
-    """Pair each launch with the way it is configured; `unfollowed` receives the programs that surely end without a
-    run.
-    """
+    """Pair each launch with its configuration; `unfollowed` receives the programs that surely end without a run."""
     runs = {} if programs is None else _runs(path, launches, sources, programs, unfollowed)
-    found: list[tuple[Launch, Shape | Run]] = []
+    found: list[tuple[ShellLaunch, LaunchShape | FollowedRun]] = []
     for number, launch in enumerate(launches):
         shape = _shape(launch)
-        several: Sequence[Shape | Run] = runs.get(number) or ([shape] if shape else [])
+        several: Sequence[LaunchShape | FollowedRun] = runs.get(number) or ([shape] if shape else [])
         found += [(launch, kind) for kind in several]
     return found
 
 
 def _runs(
-    path: str, launches: Sequence[Launch], sources: Sources, programs: Programs, unfollowed: list[Unfollowed]
-) -> dict[int, list[Run]]:
-    """Follow the programs of the tree; return their runs by the number of the launch. For one command, all ways are
-    followed or none is.
-    """
-    found: dict[int, list[Run]] = {}
+    path: str, launches: Sequence[ShellLaunch], sources: Sources, programs: Programs, unfollowed: list[Unfollowed]
+) -> dict[int, list[FollowedRun]]:
+    """Follow the tree's programs; return the runs by number of the launch, of a command on all ways or on none."""
+    found: dict[int, list[FollowedRun]] = {}
     by_place: dict[Span, list[int]] = {}
     for number, launch in enumerate(launches):
         by_place.setdefault(launch.span, []).append(number)
@@ -215,51 +217,40 @@ def _runs(
         if len(numbers) > _MOST_RUNS:
             # Nothing is missing where the program is none that would be followed.
             if _started(path, launches[numbers[0]], sources, programs).recipes:
-                unfollowed.append(_too_many_ways(path, place))
+                message = f"more than {_MOST_RUNS} ways lead here, and the program is followed on none"
+                name = posixpath.basename(path)
+                unfollowed.append(Unfollowed(name, path, path, place.line, "launch", "limit", message, place))
             continue
         here = {number: _started(path, launches[number], sources, programs) for number in numbers}
         if all(started.recipes for started in here.values()):
             for number, started in here.items():
-                found[number] = [Run(recipe, nth, started.ran) for nth, recipe in enumerate(started.recipes)]
+                found[number] = [FollowedRun(recipe, nth, started.ran) for nth, recipe in enumerate(started.recipes)]
         raised = [started.raised for started in here.values() if started.raised is not None]
         if len(raised) == len(here):
             unfollowed.append(_ending(path, place, raised[0]))
     return found
 
 
-def _too_many_ways(path: str, place: Span) -> Unfollowed:
-    """Report a launch that too many ways lead to for its program to be followed on each."""
-    message = f"more than {_MOST_RUNS} ways lead here, and the program is followed on none"
-    return Unfollowed(posixpath.basename(path), path, path, place.line, "launch", "limit", message, place)
-
-
 def _ending(path: str, place: Span, raised: Raised) -> Unfollowed:
-    """Report a launch whose program surely ends with an exception."""
-    name, message = posixpath.basename(path), f"{raised.name}: {raised.text}"
-    refused = _refusal(raised)
+    """Report a launch whose program surely ends with an exception; that a call is refused its arguments is certain."""
+    from mfsdp_lint.readers.python.state.outcomes import Refused
+
     return Unfollowed(
-        name,
+        posixpath.basename(path),
         path,
         path,
         place.line,
         "launch",
         "raises",
-        message,
-        refused.place.point if refused and refused.place else place,
+        f"{raised.name}: {raised.text}",
+        raised.place.point if isinstance(raised, Refused) and raised.place else place,
         error=raised.name,
         nearest=raised.nearest,
-        certain=refused is not None,
+        certain=isinstance(raised, Refused),
     )
 
 
-def _refusal(raised: Raised) -> Refused | None:
-    """Return the exception if a call is refused its arguments, which is certain; else None."""
-    from mfsdp_lint.readers.python.state.outcomes import Refused
-
-    return raised if isinstance(raised, Refused) else None
-
-
-def _started(path: str, launch: Launch, sources: Sources, programs: Programs) -> Started:
+def _started(path: str, launch: ShellLaunch, sources: Sources, programs: Programs) -> Started:
     given = given_by(launch, tuple(_environment(launch)), _ranks(launch))
     program = program_of(launch, path, sources)
     if program is not None:
@@ -267,27 +258,25 @@ def _started(path: str, launch: Launch, sources: Sources, programs: Programs) ->
     return programs.start_upstream(posixpath.basename(plain(launch.started.program)), given)
 
 
-def _shape(launch: Launch) -> Shape | None:
+def _shape(launch: ShellLaunch) -> LaunchShape | None:
     """Find the way in which a command configures a run; words that were cut off from it count as well."""
     if launch.started.command:
         return _shape_of(launch.started.command)
     words = (*launch.started.arguments, *launch.cut_off)
-    return next((shape for shape in SHAPES if shape.takes(words)), None)
+    return next((shape for shape in LAUNCH_SHAPES if shape.takes(words)), None)
 
 
 @cache
-def _shape_of(command: str) -> Shape | None:
+def _shape_of(command: str) -> LaunchShape | None:
     """Return the shape of a framework's own command."""
-    profile = profiled.profile_of(command)
+    profile = profile_of(command)
     if profile is None:
         return None
-    return Shape("arguments", profile.front_end, lambda _: True, partial(profiled.settings_of, profile))
+    return LaunchShape("arguments", profile.front_end, lambda _: True, partial(settings_of_options, profile))
 
 
 def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> Iterator[Recipe]:
-    """Yield a recipe for each command that starts a run, with a variant for each way to it; or for each run that its
-    program starts.
-    """
+    """Yield a recipe for each command that starts a run (a variant for each way), or for each run of its program."""
     places = list(dict.fromkeys(map(_place, kinds)))
     for number, (place, nth) in enumerate(places, 1):
         here = [each for each in kinds if _place(each) == (place, nth)]
@@ -302,27 +291,22 @@ def _recipes(path: str, kinds: Kinds, versions: Versions, sources: Sources) -> I
             command=command_of(here[0][0]),
         )
         recipe = _configured(base, here, versions)
-        files = _files(recipe, here[0][0], path, sources)
-        yield replace(recipe, pieces=recipe.pieces | files) if recipe.kind == "launch" else recipe
+        if recipe.kind == "launch" and recipe.command:
+            named = (path_of(each, path, sources, here[0][0].folder) for each in recipe.command.files)
+            recipe = replace(recipe, pieces=recipe.pieces | {(each, 0, "") for each in named if each is not None})
+        yield recipe
 
 
-def _place(started: tuple[Launch, Shape | Run]) -> tuple[Span, int]:
+def _place(started: tuple[ShellLaunch, LaunchShape | FollowedRun]) -> tuple[Span, int]:
     launch, kind = started
-    return launch.span, kind.nth if isinstance(kind, Run) else 0
-
-
-def _files(recipe: Recipe, launch: Launch, script: str, sources: Sources) -> frozenset[Piece]:
-    """Return the files of the tree that a launch names as its configuration."""
-    named = recipe.command.files if recipe.command else ()
-    found = (path_of(each, script, sources, launch.folder) for each in named)
-    return frozenset((path, 0, "") for path in found if path is not None)
+    return launch.span, kind.nth if isinstance(kind, FollowedRun) else 0
 
 
 def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
     """Complete a recipe with the variants of the ways to its command."""
     kind = here[0][1]
-    if isinstance(kind, Run):
-        runs = [(launch, run) for launch, run in here if isinstance(run, Run)]
+    if isinstance(kind, FollowedRun):
+        runs = [(launch, run) for launch, run in here if isinstance(run, FollowedRun)]
         ways = [(launch, each) for launch, run in runs for each in _run_variants(launch, run)]
         base = replace(
             base,
@@ -343,7 +327,7 @@ def _configured(base: Recipe, here: Kinds, versions: Versions) -> Recipe:
     return replace(base, variants=tuple(variants), exposed=tuple(_different(exposed)))
 
 
-def _run_variants(launch: Launch, run: Run) -> Iterator[Variant]:
+def _run_variants(launch: ShellLaunch, run: FollowedRun) -> Iterator[Variant]:
     """Yield the program's variant on each of its own ways, with the number of ranks that the launcher starts."""
     ranks = _ranks(launch)
     for variant in run.recipe.variants:
@@ -351,10 +335,8 @@ def _run_variants(launch: Launch, run: Run) -> Iterator[Variant]:
         yield Variant(settings, (*launch.when, *variant.when), launch.given)
 
 
-def _front_end(shape: Shape, launch: Launch) -> FrontEnd:
-    """Return the front-end that reads the words: a framework on top of the shape's own, where one of the flags is its
-    own.
-    """
+def _front_end(shape: LaunchShape, launch: ShellLaunch) -> FrontEnd:
+    """Return the front-end of the words: a framework on top of the shape's own, where a flag is the framework's."""
     names = {plain(text).partition("=")[0] for text in launch.started.arguments}
     own = (
         each for each in profiles() if each.front_end.is_a(str(shape.front_end)) and not names.isdisjoint(each.flags)
@@ -362,12 +344,12 @@ def _front_end(shape: Shape, launch: Launch) -> FrontEnd:
     return next((each.front_end for each in own), shape.front_end)
 
 
-def _variant(shape: Shape, launch: Launch, versions: Versions) -> Variant:
+def _variant(shape: LaunchShape, launch: ShellLaunch, versions: Versions) -> Variant:
     settings = WrittenSettings(shape.settings(launch, versions), shape.named(launch.started.arguments))
     return Variant(settings, launch.when, launch.given)
 
 
-def _environment(launch: Launch) -> Iterator[Setting]:
+def _environment(launch: ShellLaunch) -> Iterator[Setting]:
     """Yield the variables that the script has set or unset by the time of the launch."""
     for name, variable in launch.environment.items():
         text = variable.text
@@ -382,7 +364,7 @@ def _environment(launch: Launch) -> Iterator[Setting]:
             yield Setting(ENVIRONMENT + name, value, origin)
 
 
-def _ranks(launch: Launch) -> Setting | None:
+def _ranks(launch: ShellLaunch) -> Setting | None:
     """Return the number of ranks that torch's launcher starts, where the script itself says so."""
     if launch.started.per_node is None:
         return None

@@ -9,11 +9,10 @@ from tree_sitter import Node
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Setting, Span
-from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell import ray
 from mfsdp_lint.readers.shell.assigning import assign, declare, names_assigned, unset
 from mfsdp_lint.readers.shell.branching import (
     case_statement,
@@ -21,23 +20,38 @@ from mfsdp_lint.readers.shell.branching import (
     either,
     for_statement,
     if_statement,
+    truth_of_words,
     while_statement,
 )
-from mfsdp_lint.readers.shell.builtins import BUILTINS
-from mfsdp_lint.readers.shell.conditions import truth_of_words
+from mfsdp_lint.readers.shell.builtins import BUILTINS, heredoc, written_to
+from mfsdp_lint.readers.shell.continuations import words_cut_off
 from mfsdp_lint.readers.shell.expand import Expander
-from mfsdp_lint.readers.shell.held import Held, HeldCommand
-from mfsdp_lint.readers.shell.heredocs import heredoc, written_to
-from mfsdp_lint.readers.shell.noticed.continuations import cut_off
+from mfsdp_lint.readers.shell.files import text_of_file
+from mfsdp_lint.readers.shell.launch_command import (
+    InnerScript,
+    ShellLaunch,
+    exported_late,
+    started_by,
+    starts_ray_cluster,
+    submits_ray_job,
+)
 from mfsdp_lint.readers.shell.pieces import Piece, Text, around, known, output_of, plain
 from mfsdp_lint.readers.shell.script import Script, shown
-from mfsdp_lint.readers.shell.starting import Inner, Started, started
-from mfsdp_lint.readers.shell.state import LOST, State, Variable
-from mfsdp_lint.readers.shell.ways import FEW_WAYS, MOST_WAYS, Ended, fewer_ways
+from mfsdp_lint.readers.shell.state import (
+    FEW_WAYS,
+    LOST,
+    MOST_WAYS,
+    Ended,
+    Held,
+    HeldCommand,
+    State,
+    Variable,
+    fewer_ways,
+)
 
 _MOST_STEPS = 10_000
 _MANY_STEPS = 2_000
-"""Those behind which fewer ways are kept apart."""
+"""Behind so many steps, fewer ways are kept apart."""
 _MOST_LAUNCHES = 64
 """Ways to one command that are kept apart."""
 
@@ -46,26 +60,6 @@ _DEEPEST = 60
 
 class TooMuch(Exception):
     """More steps than a script is given."""
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """A command as it is started: its words, what is known of its environment, and on which way.
-
-    `environment` has the variables that were surely set (words) or taken away (None). `given` are the variables that
-    who starts the script has to set for this way. `cut_off` are the words on lines of options behind it that it does
-    not get, as the backslash in front of them is lost. `late` are variables that the script exports for it, and that it
-    does not see: it is a job of a cluster that was started before.
-    """
-
-    started: Started
-    span: Span
-    environment: dict[str, Variable]
-    when: tuple[str, ...]
-    given: tuple[str, ...]
-    folder: str | None
-    cut_off: tuple[Text, ...] = ()
-    late: tuple[tuple[str, Span], ...] = ()
 
 
 class Runner:
@@ -80,7 +74,7 @@ class Runner:
         self.sources = sources
         self.environment = {each.path.partition(".")[2]: _from_outside(each) for each in environment}
         self.expander = Expander(self.substitute)
-        self.launches: list[Launch] = []
+        self.launches: list[ShellLaunch] = []
         self.lost: Span | None = None
         self.stopped = False
         self.deep: list[Span] = []
@@ -198,9 +192,7 @@ class Runner:
         return [Ended(state, True)]
 
     def _not_followed(self, script: Script, node: Node, state: State) -> None:
-        """Skip a piece that the grammar does not know. If it leaves a quote open, the following text may be
-        anything.
-        """
+        """Skip what the grammar does not know. If it leaves a quote open, the following text may be anything."""
         self.lost = self.lost or script.span(node)
         source = script.source(node)
         state.lose(re.findall(r"(\w+)\+?=", source))
@@ -232,7 +224,7 @@ class Runner:
         before = state.fork() if nodes and nodes[0].type == "variable_assignment" else state
         prefix = [child for child in nodes if child.type == "variable_assignment"]
         for child in prefix:
-            # What stands in front of a command holds for that alone.
+            # An assignment in front of a command holds for that alone.
             assign(self.expander, script, child, before, exported=True)
         words = self.expander.words(script, [child for child in nodes if child.type != "variable_assignment"], state)
         following = node.next_sibling
@@ -271,35 +263,34 @@ class Runner:
         for each in ended:
             each.state.arguments = above
             each.state.unhide(None if hidden is None else dict(hidden))
-            if each.state.leaving == "return":
-                each.state.leaving = ""
+            each.state.arrive("return")
         return ended
 
     def start(self, words: list[Text], state: State, body: Text | None = None) -> list[Ended]:
         """Start a program: it is followed if it is a shell with a script, else kept if it launches something."""
-        found = started(words, body)
+        found = started_by(words, body)
         seen = state
-        if ray.starts_cluster(words):
+        if starts_ray_cluster(words):
             state.cluster = state.environment()
-        elif ray.submits_job(words):
+        elif submits_ray_job(words):
             seen = state.fork()
             seen.variables = dict(state.cluster or {})
-        if isinstance(found, Inner):
+        if isinstance(found, InnerScript):
             self._inner(found, seen)
         elif found is not None and (place := self._place()) is not None:
             environment = {} if found.fresh else seen.environment()
             for name, text in found.environment.items():
                 environment[name] = Variable(None, unset=True) if text is None else Variable((text,), exported=True)
-            behind = () if self.at is None else tuple(cut_off(*self.at))
-            late = () if seen is state else ray.late(state, environment)
-            self._launched(Launch(found, place, environment, state.when, state.given, state.folder, behind, late))
+            behind = () if self.at is None else tuple(words_cut_off(*self.at))
+            late = () if seen is state else exported_late(state, environment)
+            self._launched(ShellLaunch(found, place, environment, state.when, state.given, state.folder, behind, late))
         return [Ended(state)]
 
     def _place(self) -> Span | None:
         """Return the place where the current command is written."""
         return self.place if self.at is None else self.at[0].span(self.at[1])
 
-    def _launched(self, launch: Launch) -> None:
+    def _launched(self, launch: ShellLaunch) -> None:
         """Keep a launch, of those that are alike one for each way to it. Raises TooMuch."""
         said = tuple(map(plain, launch.started.arguments))
         set_to = tuple((name, each.unset, plain(each.text or ())) for name, each in launch.environment.items())
@@ -310,7 +301,7 @@ class Runner:
             ways.add(key)
             self.launches.append(launch)
 
-    def _inner(self, inner: Inner, state: State) -> None:
+    def _inner(self, inner: InnerScript, state: State) -> None:
         """Follow a script that another shell is given: it sees the exported variables."""
         text = inner.text
         if text is None and inner.file is not None:
@@ -342,8 +333,6 @@ class Runner:
 
     def file(self, name: Text, state: State) -> Text | None:
         """Return the text of a script file: one that this script has written, or one of the tree."""
-        from mfsdp_lint.readers.shell.files import text_of_file
-
         return text_of_file(name, self.path, self.sources, state)
 
     def substitute(self, script: Script, node: Node, state: State) -> Text | None:

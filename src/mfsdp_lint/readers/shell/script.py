@@ -11,7 +11,9 @@ from itertools import accumulate
 
 from tree_sitter import Language, Node, Parser
 
+from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Span
+from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
 from mfsdp_lint.readers.shell.pieces import Piece, Text, around, of_file, plain, sliced
 
 
@@ -88,7 +90,7 @@ class Script:
         pieces: Sequence[Piece] = self.cut(*self.bounds(node)) or self.pieces
         first = pieces[0]
         end = max(piece.end for piece in pieces if piece.path == first.path)
-        # One as long as what is written would be taken for it.
+        # A piece as long as the written text would be taken for it.
         return Piece(text, first.path, first.lines, first.start, max(end, first.start), option=option)
 
 
@@ -108,3 +110,36 @@ def _offsets(text: str) -> Iterator[int]:
 def shown(script: Script, node: Node) -> str:
     """Show a node in one line, for a person."""
     return " ".join(script.source(node).split())[:80]
+
+
+_SIMPLE = ("command", "declaration_command", "variable_assignment", "redirected_statement", "pipeline", "list")
+"""A comment at the first or the last line of these is about all of their lines; within them there can be none."""
+
+_COVERED = (*_SIMPLE, "function_definition")
+
+
+def shell_comments(text: str) -> list[CommentPlace]:
+    """Find every comment; at the end of a line it covers that line, alone on a line also the command on the next one.
+
+    At the line that begins a function it covers the function.
+    """
+    script = Script.of_file("", text)
+    lines = Lines(text)
+    found: list[tuple[int, str]] = []
+    whole: dict[int, tuple[int, int]] = {}
+    for node in script.nodes():
+        if node.type != "comment" and node.type not in _COVERED:
+            continue
+        pieces = script.cut(*script.bounds(node))
+        if not pieces:  # what the parser only supposes to be there
+            continue
+        if node.type == "comment":
+            found.append((pieces[0].start, script.source(node)))
+            continue
+        first, last = lines.position(pieces[0].start)[0], lines.position(pieces[-1].end - 1)[0]
+        if first < last:
+            # The outer statement comes first, and counts.
+            whole.setdefault(first, (first, last))
+            if node.type in _SIMPLE:
+                whole.setdefault(last, (first, last))
+    return comment_places(text, found, whole)

@@ -1,10 +1,11 @@
-"""Knowledge at one point of a script, on one way through it."""
+"""Knowledge at one point of a script, on one way through it; and the ways that lead on behind a statement."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.readers.shell.pieces import Piece, Text
 
@@ -90,6 +91,11 @@ class State:
             output=None if self.output is None else list(self.output),
         )
 
+    def arrive(self, leaving: Leaving) -> None:
+        """Go on from here, where this way was leaving for it."""
+        if self.leaving == leaving:
+            self.leaving = ""
+
     def environment(self) -> dict[str, Variable]:
         """Return the variables that a program sees, as far as they are known."""
         return {name: each for name, each in self.variables.items() if each.unset or each.exported}
@@ -108,11 +114,6 @@ class State:
             else:
                 self.variables[name] = old
             self.forget(name)
-
-    def hide(self, name: str) -> None:
-        """Make a variable local to the function."""
-        if self.hidden is not None:
-            self.hidden.setdefault(name, self.variables.get(name))
 
     def unhide(self, above: dict[str, Variable | None] | None) -> None:
         """Leave the function: its local variables are what they were before."""
@@ -191,7 +192,7 @@ def joined(first: State, second: State) -> State:
     return both
 
 
-def fewer(states: Sequence[State], most: int) -> list[State]:
+def fewer_states(states: Sequence[State], most: int) -> list[State]:
     """Merge ways that are alike, and then more of them until at most `most` are left."""
     if len(states) < 2:
         return list(states)
@@ -221,3 +222,54 @@ def _together(first: State, second: State) -> State:
     first.decided = {said: side for said, side in first.decided.items() if second.decided.get(said) is side}
     first.when = tuple(each for each in first.when if each in second.when)
     return first
+
+
+MOST_WAYS = 32
+"""Ways through a script that are kept apart; beyond, what differs between them is not known."""
+
+FEW_WAYS = 4
+"""The same, in a script that is long or has many loops: it is followed to its end, with less of it kept apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A way after a statement; whether that succeeded, None where nobody knows."""
+
+    state: State
+    status: bool | None = None
+
+
+def fewer_ways(ways: list[Ended], most: int = MOST_WAYS) -> list[Ended]:
+    """Merge ways that are alike, and then more of them until at most `most` are kept apart."""
+    if len(ways) < 2:
+        return ways
+    found: list[Ended] = []
+    for status in (True, False, None):
+        states = [way.state for way in ways if way.status is status]
+        if states:
+            found += [Ended(state, status) for state in fewer_states(states, most)]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The pieces of a script, and its environment as far as the file that holds it says.
+
+    `folder` is the one that it is started in, and `when` the way to it.
+    """
+
+    text: Text
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    folder: str | None = None
+    when: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCommand:
+    """Words of a command that no shell reads, the place where it is started, and its environment."""
+
+    words: tuple[Text, ...]
+    place: Span
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    folder: str | None = None
+    when: tuple[str, ...] = ()

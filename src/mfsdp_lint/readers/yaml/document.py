@@ -14,7 +14,15 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Span
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
-from mfsdp_lint.readers.yaml.nodes import MAX_DEPTH, Alias, Mapping, Node, Scalar, Sequence, compose_documents
+from mfsdp_lint.readers.yaml.nodes import (
+    MAX_DEPTH,
+    AliasNode,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    compose_documents,
+)
 
 _EXPANSION = 50_000
 """Nodes that the aliases of one document may stand for; beyond, what an alias stands for is unknown."""
@@ -31,15 +39,15 @@ def read_value(path: str, text: str) -> Value:
     roots = compose_documents(path, text)
     if len(roots) != 1:
         return UNKNOWN
-    document = Document(path, Lines(text))
-    if isinstance(roots[0], Mapping):
+    document = YamlDocument(path, Lines(text))
+    if isinstance(roots[0], MappingNode):
         return document.plain(roots[0]) or UNKNOWN
     return document.value(roots[0])
 
 
 def target_of(node: Node) -> Node | None:
     """Return the node that an alias refers to, and any other node itself; None for an alias inside its own node."""
-    return node.target if isinstance(node, Alias) else node
+    return node.target if isinstance(node, AliasNode) else node
 
 
 @dataclass(slots=True)
@@ -50,7 +58,7 @@ class _Branch:
     below: dict[str, _Branch] = field(default_factory=dict)
 
 
-class Document:
+class YamlDocument:
     """Content of one document: the settings of an override file, and the means to read other shapes."""
 
     def __init__(self, path: str, lines: Lines) -> None:
@@ -60,11 +68,11 @@ class Document:
         self.budget = _EXPANSION
         self.root = _Branch()
 
-    def settings(self, root: Mapping) -> dict[str, Setting]:
+    def settings(self, root: MappingNode) -> dict[str, Setting]:
         self.merge(self.root, (), root)
         return {setting.path: setting for setting in _settings(self.root)}
 
-    def merge(self, branch: _Branch, above: tuple[str, ...], node: Mapping) -> None:
+    def merge(self, branch: _Branch, above: tuple[str, ...], node: MappingNode) -> None:
         """Write all entries of a mapping below a path."""
         for key, values in self.effective(node).items():
             parts = tuple(key.split("."))
@@ -85,7 +93,7 @@ class Document:
             was = UNKNOWN if replaced is None else self.value(replaced)
             branch.setting = self.setting(path, was, first, branch.setting)
         target = self.follow(value)
-        if not isinstance(target, Mapping) or target.tag != "map":
+        if not isinstance(target, MappingNode) or target.tag != "map":
             known = UNKNOWN if target is None else self.value(target)
             if parts[0] == "env_vars":
                 known = _environment(known)
@@ -115,23 +123,23 @@ class Document:
 
     def places(self, node: Node) -> tuple[Span, Span]:
         """Return the places of the pair of key and value, and of the value, where they were written."""
-        written = node.target or node if isinstance(node, Alias) else node
+        written = node.target or node if isinstance(node, AliasNode) else node
         return (
             self.lines.span(self.path, written.pair, written.end),
             self.lines.span(self.path, written.start, written.end),
         )
 
-    def effective(self, node: Mapping) -> dict[str, list[Node]]:
+    def effective(self, node: MappingNode) -> dict[str, list[Node]]:
         """Return the entries of a mapping by key, merge keys written out; of several values the last one counts."""
         merged: dict[str, list[Node]] = {}
         own: dict[str, list[Node]] = {}
         for key, value in node.entries:
             match target_of(key):
-                case Scalar(tag="merge"):
+                case ScalarNode(tag="merge"):
                     for source in self.merged(value):
                         # The first of several wins, and a later merge key over an earlier one, as in PyYAML.
                         merged = {name: values for name, values in merged.items() if name not in source} | source
-                case Scalar(tag="str" | "int" | "float" | "bool", text=text) if len(text) <= _LONGEST_KEY:
+                case ScalarNode(tag="str" | "int" | "float" | "bool", text=text) if len(text) <= _LONGEST_KEY:
                     own.setdefault(text, []).append(value)
                 case _:
                     pass
@@ -142,10 +150,10 @@ class Document:
     def merged(self, value: Node) -> Iterator[dict[str, list[Node]]]:
         """Yield the entries of the mappings that a merge key names, the winning one last."""
         target = self.follow(value)
-        sources = target.items[::-1] if isinstance(target, Sequence) else (value,)
+        sources = target.items[::-1] if isinstance(target, SequenceNode) else (value,)
         for source in sources:
             mapping = self.follow(source)
-            if isinstance(mapping, Mapping):
+            if isinstance(mapping, MappingNode):
                 yield {name: values[-1:] for name, values in self.effective(mapping).items()}
 
     def follow(self, node: Node) -> Node | None:
@@ -153,7 +161,7 @@ class Document:
 
         Return None for an alias inside its own node, or to a node that is too deep or too large.
         """
-        if not isinstance(node, Alias):
+        if not isinstance(node, AliasNode):
             return node
         if node.weight > self.budget or node.depth > MAX_DEPTH:
             return None
@@ -161,9 +169,9 @@ class Document:
         return node.target
 
     def value(self, node: Node) -> Value:
-        if isinstance(node, Scalar):
+        if isinstance(node, ScalarNode):
             return _scalar(node)
-        if isinstance(node, Sequence) and node.tag == "seq":
+        if isinstance(node, SequenceNode) and node.tag == "seq":
             items = self.plain(node)
             return NOT_NONE if items is None else Known(items.value)
         return UNKNOWN
@@ -172,10 +180,10 @@ class Document:
         """Return a node as a plain value, or None where a part of it is unknown."""
         target = self.follow(node)
         match target:
-            case Scalar():
+            case ScalarNode():
                 known = _scalar(target)
                 return known if isinstance(known, Known) else None
-            case Sequence(tag="seq"):
+            case SequenceNode(tag="seq"):
                 items: list[Plain] = []
                 for item in target.items:
                     known_item = self.plain(item)
@@ -183,9 +191,9 @@ class Document:
                         return None
                     items.append(known_item.value)
                 return Known(items)
-            case Mapping(tag="map"):
+            case MappingNode(tag="map"):
                 entries: dict[str, Plain] = {}
-                if any(not isinstance(target_of(key), Scalar) for key, _ in target.entries):
+                if any(not isinstance(target_of(key), ScalarNode) for key, _ in target.entries):
                     return None
                 for name, values in self.effective(target).items():
                     known_entry = self.plain(values[-1])
@@ -237,11 +245,11 @@ def _environment(value: Value) -> Value:
     return value if value == NOT_NONE else UNKNOWN
 
 
-def _reference(node: Mapping) -> str | None:
+def _reference(node: MappingNode) -> str | None:
     """Return the name in `{_target_: torch.bfloat16, _call_: false}`: a dumped configuration refers so to an object."""
-    entries = {key.text: value for key, value in node.entries if isinstance(key, Scalar)}
+    entries = {key.text: value for key, value in node.entries if isinstance(key, ScalarNode)}
     name, call = entries.get("_target_"), entries.get("_call_")
-    if len(entries) == len(node.entries) == 2 and isinstance(name, Scalar) and isinstance(call, Scalar):
+    if len(entries) == len(node.entries) == 2 and isinstance(name, ScalarNode) and isinstance(call, ScalarNode):
         return name.text if name.tag == "str" and _scalar(call) == Known(False) else None
     return None
 
@@ -256,7 +264,7 @@ _CONSTRUCT = {
 }
 
 
-def _scalar(node: Scalar) -> Value:
+def _scalar(node: ScalarNode) -> Value:
     if node.tag == "str":
         return _text(node.text)
     construct = _CONSTRUCT.get(node.tag)

@@ -25,7 +25,7 @@ ARITHMETIC: Mapping[str, Resolver] = {
     "div": lambda a, b: a / b,
     "max": lambda a, b: max(a, b),
 }
-"""What several frameworks register under these names."""
+"""Resolvers that several frameworks register under these names."""
 
 _RESOLVER = re.compile(r"\s*([A-Za-z_][\w.]*)\s*:(.*)", re.DOTALL)
 _PART = re.compile(r"[^.\[\]]+")

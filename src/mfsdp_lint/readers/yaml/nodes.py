@@ -1,4 +1,4 @@
-"""A tree of YAML text in which every node knows exactly which characters of the text it is.
+"""A tree of YAML text in which every node knows exactly which characters of the text it is; and the text's comments.
 
 PyYAML's own node graph is not enough for editing: its marks include anchors, tags and the text behind a block, and an
 alias leaves no trace. So the tree is built here from PyYAML's events. Nothing is constructed from tags, nothing
@@ -8,7 +8,8 @@ recurses, and no node is ever part of itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -17,6 +18,7 @@ from yaml import events
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.inputs.sources import Unreadable
+from mfsdp_lint.inputs.suppression import CommentPlace, comment_places
 
 MAX_DEPTH = 100
 """Levels of nesting; a configuration has fewer than ten."""
@@ -31,18 +33,18 @@ _COLON = re.compile(r"(?:\s|#[^\r\n]*(?=[\r\n]))*:")
 """The colon behind a key."""
 
 _FLOAT = re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*(?:\.[0-9_]*)?[eE][-+]?[0-9]+\Z")
-"""What OmegaConf 2.3's loader takes for a float and YAML 1.1 for text: an exponent without a dot or a sign (1e-4)."""
+"""A float to OmegaConf 2.3's loader and text to YAML 1.1: an exponent without a dot or a sign (1e-4)."""
 
 _TOO_DEEP = "too deeply nested"
 
 _HEAVY = 10**9
-"""Where the count of nodes stops: aliases of aliases double it with every line."""
+"""The count of nodes stops here: aliases of aliases double it with every line."""
 
 _TAG = "tag:yaml.org,2002:"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scalar:
+class ScalarNode:
     """A scalar: `text` is its content, `tag` what it was resolved to ("bool", "str"; a foreign tag in full).
 
     The characters from `start` to `end` are its source with quotes, without anchor and tag; nothing at all for an
@@ -62,7 +64,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Alias:
+class AliasNode:
     """An alias `*name`, and the node it refers to; None where the alias is part of that node."""
 
     start: int
@@ -80,7 +82,7 @@ class Alias:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mapping:
+class MappingNode:
     """A mapping: keys and values in the order of the text, duplicates included. `flow`: written with braces.
 
     `weight` counts the nodes below with every alias written out, `depth` the levels.
@@ -97,7 +99,7 @@ class Mapping:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sequence:
+class SequenceNode:
     """A list."""
 
     start: int
@@ -110,7 +112,7 @@ class Sequence:
     depth: int = field(repr=False)
 
 
-Node = Scalar | Mapping | Sequence | Alias
+Node = ScalarNode | MappingNode | SequenceNode | AliasNode
 
 
 def compose_documents(path: str, text: str, *, again: bool = False) -> list[Node]:
@@ -122,11 +124,6 @@ def compose_documents(path: str, text: str, *, again: bool = False) -> list[Node
     nesting deeper than MAX_DEPTH.
     """
     builder = _Builder(text, again)
-    _parse(path, text, builder.take)
-    return builder.roots
-
-
-def _parse(path: str, text: str, take: Callable[[events.Event], None]) -> None:
     lines = Lines(text)
     forbidden = yaml.reader.Reader.NON_PRINTABLE.search(text)
     if forbidden:
@@ -134,13 +131,14 @@ def _parse(path: str, text: str, take: Callable[[events.Event], None]) -> None:
         raise Unreadable(path, *lines.position(forbidden.start()), message)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
-            take(event)
+            builder.take(event)
     except yaml.MarkedYAMLError as error:
         offset = min(_index(error.problem_mark or error.context_mark), len(text))
         said = ", ".join(part for part in (error.context, error.problem) if part)
         raise Unreadable(path, *lines.position(offset), f"not valid YAML: {said}") from None
     except _RefusedError as error:
         raise Unreadable(path, *lines.position(error.offset), error.message) from None
+    return builder.roots
 
 
 class _RefusedError(Exception):
@@ -192,7 +190,7 @@ class _Builder:
         start, end = _index(event.start_mark), _index(event.end_mark)
         if event.anchor not in self.anchors:
             raise _RefusedError(start, f"not valid YAML: undefined alias {event.anchor!r}")
-        self.add(Alias(start, end, self.pair(start), self.anchors[event.anchor]))
+        self.add(AliasNode(start, end, self.pair(start), self.anchors[event.anchor]))
 
     def scalar(self, event: events.ScalarEvent) -> None:
         start, end = self.begin(event), _index(event.end_mark)
@@ -205,7 +203,7 @@ class _Builder:
         tag = event.tag
         if tag is None or tag == "!":
             tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call]  # in types-PyYAML
-        node = Scalar(start, end, self.pair(start), tag.removeprefix(_TAG), event.value, event.style or "")
+        node = ScalarNode(start, end, self.pair(start), tag.removeprefix(_TAG), event.value, event.style or "")
         if event.anchor:
             self.anchor(event.anchor, event, node)
         self.add(node)
@@ -230,9 +228,9 @@ class _Builder:
         node: Node
         if isinstance(opened.event, events.MappingStartEvent):
             entries = tuple(zip(children[::2], children[1::2], strict=True))
-            node = Mapping(opened.start, end, opened.pair, tag or "map", entries, flow, weight, depth)
+            node = MappingNode(opened.start, end, opened.pair, tag or "map", entries, flow, weight, depth)
         else:
-            node = Sequence(opened.start, end, opened.pair, tag or "seq", tuple(children), flow, weight, depth)
+            node = SequenceNode(opened.start, end, opened.pair, tag or "seq", tuple(children), flow, weight, depth)
         if opened.event.anchor:
             self.anchors[opened.event.anchor] = node
         self.add(node)
@@ -284,3 +282,29 @@ _Resolver.yaml_implicit_resolvers = {
     for first, resolvers in _Resolver.yaml_implicit_resolvers.items()
 }
 _RESOLVER = _Resolver()
+
+
+def yaml_comments(text: str) -> list[CommentPlace]:
+    """Return every comment, as far as the text can be scanned."""
+    return comment_places(text, _comments(text))
+
+
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the comments that may be ours: where `#` follows white space outside of every scalar."""
+    scalars: list[tuple[int, int]] = []
+    try:
+        for token in yaml.scan(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            if isinstance(token, yaml.ScalarToken):
+                start, end = token.start_mark.index, token.end_mark.index
+                if token.style in ("|", ">"):
+                    # The line that begins a block scalar may end in a comment.
+                    head = re.compile(r"[^\r\n]*").match(text, start)
+                    start = head.end() if head else start
+                scalars.append((start, end))
+    except yaml.YAMLError:
+        pass
+    starts = [start for start, _ in scalars]
+    for match in re.finditer(r"(?<!\S)#[^\r\n]*", text):
+        index = bisect_right(starts, match.start()) - 1
+        if index < 0 or match.start() >= scalars[index][1]:
+            yield match.start(), match.group()

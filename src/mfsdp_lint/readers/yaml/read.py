@@ -1,27 +1,194 @@
-"""From a YAML file to recipes: it is a framework's, or each of its documents is of the first shape that takes it."""
+"""From a YAML file to recipes: it is a framework's, or each of its documents is of the first shape that takes it.
+
+Override files change the configuration of a Megatron-Bridge recipe. Bridge loads such a file with OmegaConf and merges
+it over a recipe's configuration (`process_config_with_overrides` in megatron/bridge/training/utils/omegaconf_utils.py,
+0.2.0 to 0.6.0). One recipe a document; what that leaves out is unknown.
+
+Other YAML holds flags of Megatron-LM's command line, as its functional tests have it:
+
+    ENV_VARS:
+      CUDA_DEVICE_MAX_CONNECTIONS: 1
+    MODEL_ARGS:
+      --use-megatron-fsdp: true
+      --ckpt-format: fsdp_dtensor
+
+The script that starts such a test reads the values so (tests/functional_tests/shell_test_utils/_run_training.sh,
+0.12.0 to head): `true` is the flag alone, brackets are taken off a list and its words are split, `${NAME}` is replaced
+from the environment. `MODEL_ARGS_2` replaces `MODEL_ARGS` in the second run.
+"""
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.lines import Lines
-from mfsdp_lint.core.recipe import Recipe
+from mfsdp_lint.core.recipe import NamedWrite, Origin, Recipe, Setting, Variant
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.settings import WrittenSettings
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.front_ends.load import profiles
 from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
+from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.entry import Versions
-from mfsdp_lint.readers.profiled import recipes_of
-from mfsdp_lint.readers.yaml import model_args, overrides
+from mfsdp_lint.megatron.vocabulary.flags import Flag
+from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
+from mfsdp_lint.readers.framework_configs import recipes_of
+from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
+from mfsdp_lint.readers.overrides import of_bridge
 from mfsdp_lint.readers.yaml.compose import COMPOSE
-from mfsdp_lint.readers.yaml.document import Document
+from mfsdp_lint.readers.yaml.document import YamlDocument, target_of
 from mfsdp_lint.readers.yaml.files import Files
-from mfsdp_lint.readers.yaml.nodes import Mapping, Node, compose_documents
+from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, compose_documents
+from mfsdp_lint.readers.yaml.nodes import SequenceNode as Items
+
+_WHOLE = Known("megatron.bridge.training.config.ConfigContainer")
+"""The class of a whole configuration."""
+
+_SECTION_NAMES = "|".join(sorted(SECTIONS))
+"""A document of this shape has one of them, as a pattern."""
+
+
+_OF_OTHERS = frozenset({"defaults", "exp_manager"})
+"""Keys of other files beside a `model`: the files below this one (Hydra), and the section that every configuration of
+NeMo 1 has. Bridge merges one file alone, and refuses keys that are none of its sections."""
+
+
+def _writes_sections(root: MappingNode) -> bool:
+    """Tell whether a document writes to a section, and to a configuration of Bridge."""
+    if any(isinstance(key, ScalarNode) and key.text in _OF_OTHERS for key, _ in root.entries):
+        return False
+    for key, value in root.entries:
+        if isinstance(key, ScalarNode):
+            section, dot, _ = key.text.partition(".")
+            if section in SECTIONS and (dot or isinstance(target_of(value), MappingNode)):
+                return True
+    return False
+
+
+def _recipe_of_overrides(document: YamlDocument, root: MappingNode, versions: Versions, nth: str) -> Iterator[Recipe]:
+    """Yield the recipe of a document; `nth` distinguishes it from the others of its file.
+
+    A configuration that Bridge has dumped (`run_config.yaml`) contains every setting.
+    """
+    settings = document.settings(root)
+    dumped = (whole := settings.get("__class__")) is not None and whole.value == _WHOLE
+    named = () if dumped else of_bridge(NamedWrite(each.path, each.origin) for each in settings.values() if each.origin)
+    yield Recipe(
+        name=posixpath.basename(document.path) + nth,
+        qualified_name=document.path + nth,
+        path=document.path,
+        line=document.lines.position(root.start)[0],
+        kind="configuration" if dumped else "overrides",
+        variants=(Variant(WrittenSettings(settings, named)),),
+        partial=not dumped,
+    )
+
+
+_MODEL_ARGS = r"MODEL_ARGS(?:_\d+)?"
+"""The keys that hold flags, as a pattern; the numbered ones are for the runs after the first."""
+
+MODEL_ARGS = re.compile(_MODEL_ARGS)
+
+_VARIABLES = "ENV_VARS"
+
+_PLACEHOLDER = re.compile(r"\$\{?\w|\{\{|<[A-Z_]+>")
+"""Something that is filled in before the run starts."""
+
+
+def _holds_flags(root: MappingNode) -> bool:
+    """Tell whether a document holds flags of a command line."""
+    return any(isinstance(key, ScalarNode) and MODEL_ARGS.fullmatch(key.text) for key, _ in root.entries)
+
+
+def _recipes_of_flags(document: YamlDocument, root: MappingNode, versions: Versions, nth: str) -> Iterator[Recipe]:
+    """Yield one recipe for every mapping of flags; flags that are left out have their defaults."""
+    entries = {key: values[-1] for key, values in document.effective(root).items()}
+    variables = list(_variables(document, entries.get(_VARIABLES)))
+    for key, value in entries.items():
+        flags = document.follow(value)
+        if not MODEL_ARGS.fullmatch(key) or not isinstance(flags, MappingNode):
+            continue
+        given = settings_from_flags(_command_line(document, flags, versions), versions, document.order).settings
+        if not given:
+            continue
+        document.order += len(given)
+        place = Origin(document.lines.span(document.path, value.pair, value.pair + len(key)), "default")
+        defaults = {setting.path: setting for setting in default_settings(versions, place)}
+        suffix = nth if key == "MODEL_ARGS" else f"{nth}[{key}]"
+        yield Recipe(
+            name=posixpath.basename(document.path) + suffix,
+            qualified_name=document.path + suffix,
+            path=document.path,
+            line=document.lines.position(value.pair)[0],
+            kind="arguments",
+            variants=(Variant(WrittenSettings({**defaults, **given, **{each.path: each for each in variables}})),),
+            front_end=MEGATRON_LM,
+        )
+
+
+def _variables(document: YamlDocument, node: Node | None) -> Iterator[Setting]:
+    mapping = document.follow(node) if node is not None else None
+    if not isinstance(mapping, MappingNode):
+        return
+    for name, values in document.effective(mapping).items():
+        words = _words(document, values[-1])
+        (value,) = [NOT_NONE] if words == [] else _values(words, None)
+        yield document.setting(ENVIRONMENT + name, value, values[-1], None)
+
+
+def _command_line(document: YamlDocument, flags: MappingNode, versions: Versions) -> Iterator[Word]:
+    """Yield the words that the script makes of a mapping of flags."""
+    for name, values in document.effective(flags).items():
+        node = document.follow(values[-1])
+        if not name.startswith("-") or (isinstance(node, ScalarNode) and _is(node, "false")):
+            continue
+        place, focus = document.places(values[-1])
+        yield Word(Known(name), place, says=focus)
+        if not (isinstance(node, ScalarNode) and _is(node, "true")):
+            flag = table().flag(name, versions.core)
+            yield from (Word(value, focus) for value in _values(_words(document, node), flag))
+
+
+def _values(words: Sequence[str] | None, flag: Flag | None) -> list[Value]:
+    """Return the values behind a flag. The words are several values only for a flag that takes several."""
+    if words is None:
+        return [UNKNOWN]
+    if flag is None or (flag.nargs is None and words):
+        words = [" ".join(words)]
+    return [NOT_NONE if _PLACEHOLDER.search(word) else Known(word) for word in words]
+
+
+def _words(document: YamlDocument, node: Node | None) -> list[str] | None:
+    """Return the words that follow the flag; None where they are not known."""
+    target = document.follow(node) if node is not None else None
+    match target:
+        case ScalarNode(tag="null", text=""):
+            return None
+        case ScalarNode(text=text):
+            text = text.strip()
+            for quote in "\"'":
+                if len(text) > 1 and text[0] == text[-1] == quote:
+                    text = text[1:-1]
+            return text[1:-1].split() if text.startswith("[") and text.endswith("]") else text.split()
+        case Items(items=items):
+            found = [target_of(item) for item in items]
+            words = [item.text for item in found if isinstance(item, ScalarNode)]
+            return words if len(words) == len(found) else None
+        case _:
+            return None
+
+
+def _is(node: ScalarNode, word: str) -> bool:
+    return node.text.strip().lower() == word
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class DocumentShape:
     """A way of keeping a configuration in YAML.
 
     `keys` is a pattern of the keys without which no document has the shape, `takes` tells whether a document has the
@@ -29,20 +196,20 @@ class Shape:
     """
 
     keys: str
-    takes: Callable[[Mapping], bool]
-    recipes: Callable[[Document, Mapping, Versions, str], Iterable[Recipe]]
+    takes: Callable[[MappingNode], bool]
+    recipes: Callable[[YamlDocument, MappingNode, Versions, str], Iterable[Recipe]]
 
 
-SHAPES = (
-    Shape(model_args.KEYS, model_args.is_one, model_args.recipes),
-    Shape(overrides.KEYS, overrides.is_one, overrides.recipes),
+DOCUMENT_SHAPES = (
+    DocumentShape(_MODEL_ARGS, _holds_flags, _recipes_of_flags),
+    DocumentShape(_SECTION_NAMES, _writes_sections, _recipe_of_overrides),
 )
 
 _TEMPLATE = re.compile(r"\{\{|\{% ")
 """A template of Jinja or Helm: what it will be cannot be known."""
 
-_MENTION = re.compile(rf"\b(?:{'|'.join(shape.keys for shape in SHAPES)})[\"']?\s*[:.]")
-"""Where none of these is a key, as in most YAML files, nothing is looked at."""
+_MENTION = re.compile(rf"\b(?:{'|'.join(shape.keys for shape in DOCUMENT_SHAPES)})[\"']?\s*[:.]")
+"""A file that has none of these as a key, as most YAML files, is not looked at."""
 
 
 def may_be_one(text: str) -> bool:
@@ -78,7 +245,7 @@ def read_yaml(
     roots = compose_documents(path, text)
     files = files or Files(Sources({path: text}))
     recipes = _of_a_framework(path, text, versions, files, front_end) if len(roots) == 1 else None
-    return list(_by_itself(Document(path, Lines(text)), roots, versions)) if recipes is None else recipes
+    return list(_by_itself(YamlDocument(path, Lines(text)), roots, versions)) if recipes is None else recipes
 
 
 def _of_a_framework(
@@ -96,10 +263,14 @@ def _of_a_framework(
     return found
 
 
-def _by_itself(document: Document, roots: Sequence[Node], versions: Versions) -> Iterator[Recipe]:
+def _by_itself(document: YamlDocument, roots: Sequence[Node], versions: Versions) -> Iterator[Recipe]:
     for number, root in enumerate(roots, 1):
-        shape = next((shape for shape in SHAPES if shape.takes(root)), None) if isinstance(root, Mapping) else None
-        if shape is not None and isinstance(root, Mapping):
+        shape = (
+            next((shape for shape in DOCUMENT_SHAPES if shape.takes(root)), None)
+            if isinstance(root, MappingNode)
+            else None
+        )
+        if shape is not None and isinstance(root, MappingNode):
             nth = f"[{number}]" if number > 1 else ""
             # Each document has its own count of writes, and of what aliases stand for.
-            yield from shape.recipes(Document(document.path, document.lines), root, versions, nth)
+            yield from shape.recipes(YamlDocument(document.path, document.lines), root, versions, nth)

@@ -9,24 +9,18 @@ import os
 import re
 from typing import Any
 
+from mfsdp_lint.core.recipe import Origin, Span
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.values import UNKNOWN, Known
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.hydra_defaults import Composer, ConfigFile, Default, NotComposed, Options, Part, package_of
 from mfsdp_lint.readers.python.eval.definitions import MODELLED
 from mfsdp_lint.readers.python.eval.path_objects import text_of_path
 from mfsdp_lint.readers.python.library.argument_words import NotFollowed, Spec, take
 from mfsdp_lint.readers.python.library.config_trees import all_lacked, make_tree, meant, merge
 from mfsdp_lint.readers.python.library.data import to_object
 from mfsdp_lint.readers.python.library.data_formats import from_omegaconf
-from mfsdp_lint.readers.python.library.hydra_defaults import (
-    Choice,
-    Default,
-    Document,
-    NotComposed,
-    Part,
-    composed,
-    package_of,
-)
 from mfsdp_lint.readers.python.library.omegaconf import Said, override
 from mfsdp_lint.readers.python.state.calling import call
 from mfsdp_lint.readers.python.state.folders import folder_of, located, normal, symbol, text_of
@@ -47,6 +41,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Partial,
 )
 from mfsdp_lint.readers.python.values.places import NoData, Placed
+from mfsdp_lint.readers.trees import Leaf, Section, Tree
 
 _GROUP = re.compile(r"(?P<sign>~|\+\+|\+)?(?P<group>[\w/.-]+)(?:@(?P<package>[\w.]+))?(?:=(?P<option>.*))?\Z")
 _OPTIONS = re.compile(r"\[(?P<several>[\w/., -]*)\]\Z|(?P<one>[\w/.-]+)\Z")
@@ -202,7 +197,7 @@ def _tree(
     files = _Files(machine, folder, module)
     try:
         chosen, added, values = _sorted_out(files, overrides)
-        parts = composed(files.load, name, chosen, added)
+        parts = Composer(files.load, chosen, added).composed(name)
     except (NotComposed, NoData) as error:
         return machine.unknown(f"what hydra composes: {error}", not_none=True)
     tree = make_tree(machine)
@@ -218,7 +213,7 @@ def _tree(
     return tree
 
 
-def _under(part: Part) -> Placed:
+def _under(part: Part[dict[Any, Placed]]) -> Placed:
     placed = Placed(part.entries)
     for word in reversed(list(filter(None, part.package.split(".")))):
         placed = Placed({word: placed})
@@ -241,7 +236,7 @@ class _Files:
         self.folder = folder
         self.module = module
 
-    def load(self, path: str) -> Document | None:
+    def load(self, path: str) -> ConfigFile[dict[Any, Placed]] | None:
         """Load one file. Raises NotComposed where its text is not known, NoData where it is no YAML."""
         name = path if path.endswith((".yaml", ".yml")) else f"{path}.yaml"
         try:
@@ -254,7 +249,9 @@ class _Files:
         entries = documents[0].value if documents else None
         if documents and (documents[0].open or not isinstance(entries, (dict, type(None)))):
             raise NotComposed(f"{name} is no mapping")
-        return Document(entries or {}, package_of(found[1]))
+        own = dict(entries or {})
+        defaults = own.pop("defaults", None)
+        return ConfigFile(own, None if defaults is None else _tree_of(defaults), package_of(found[1]))
 
     def is_group(self, path: str) -> bool:
         """Tell whether a folder of options has this path."""
@@ -265,9 +262,18 @@ class _Files:
         )
 
 
-def _sorted_out(files: _Files, overrides: list[Said]) -> tuple[dict[str, Choice], list[Default], list[Said]]:
+def _tree_of(placed: Placed) -> Tree:
+    """Convert data to a tree without places, as far as a defaults list needs it."""
+    if isinstance(placed.value, dict):
+        return Section({str(key): _tree_of(each) for key, each in placed.value.items()})
+    items = tuple(map(_tree_of, placed.value)) if isinstance(placed.value, list) else None
+    value = UNKNOWN if placed.open or items is not None else Known(placed.value)
+    return Leaf(value, Origin(Span("", 1, 1, 1, 1), "default"), items=items)
+
+
+def _sorted_out(files: _Files, overrides: list[Said]) -> tuple[dict[str, Options], list[Default], list[Said]]:
     """Sort overrides into the options that they choose, those that they add, and the values that they change."""
-    chosen: dict[str, Choice] = {}
+    chosen: dict[str, Options] = {}
     added: list[Default] = []
     values = []
     for said in overrides:
@@ -284,20 +290,21 @@ def _sorted_out(files: _Files, overrides: list[Said]) -> tuple[dict[str, Choice]
         choice = _option(text, found["option"])
         key = found["group"] + (f"@{found['package']}" if found["package"] else "")
         if found["sign"] == "+":
-            added.append(Default(choice, found["group"], found["package"]))
+            added.append(Default(found["group"], choice, found["package"]))
         elif found["sign"] in (None, "~"):
-            chosen[key] = None if found["sign"] else choice
+            chosen[key] = () if found["sign"] else choice
         else:
             raise NotComposed(f"{text} is refused")
     return chosen, added, values
 
 
-def _option(text: str, option: str | None) -> Choice:
+def _option(text: str, option: str | None) -> Options:
     if option is None:
-        return None
+        return ()
     if option == "null":
         raise NotComposed(f"{text} is refused")
     found = _OPTIONS.match(str(option).strip())
     if found is None:
         raise NotComposed(f"{text} is not followed")
-    return found["one"] or [each.strip() for each in found["several"].split(",") if each.strip()]
+    words = (found["one"] or found["several"]).split(",")
+    return tuple(each.strip() for each in words if each.strip())

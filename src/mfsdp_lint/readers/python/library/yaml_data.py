@@ -11,7 +11,7 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin
 from mfsdp_lint.inputs.sources import Unreadable
 from mfsdp_lint.readers.python.values.places import NOT_KNOWN, NoData, Placed
-from mfsdp_lint.readers.yaml.nodes import Alias, Mapping, Node, Scalar, Sequence, compose_documents
+from mfsdp_lint.readers.yaml.nodes import AliasNode, MappingNode, Node, ScalarNode, SequenceNode, compose_documents
 
 HEAVIEST = 20_000
 """Values of one document, every alias written out."""
@@ -35,49 +35,49 @@ class YamlData:
         return [NOT_KNOWN if root.weight > HEAVIEST else self.placed(root) for root in roots]
 
     def placed(self, node: Node) -> Placed:
-        target = node.target if isinstance(node, Alias) else node
-        if target is None or isinstance(target, Alias):
+        target = node.target if isinstance(node, AliasNode) else node
+        if target is None or isinstance(target, AliasNode):
             return NOT_KNOWN
         origin = self.origin(target)
         match target:
-            case Scalar():
+            case ScalarNode():
                 return self.scalar(target, origin)
-            case Sequence(tag="seq"):
+            case SequenceNode(tag="seq"):
                 return Placed([self.placed(item) for item in target.items], origin)
-            case Mapping(tag="map"):
+            case MappingNode(tag="map"):
                 return Placed(self.entries(target), origin)
             case _:
                 return Placed(None, origin, open=True)
 
-    def origin(self, node: Scalar | Sequence | Mapping) -> Origin:
+    def origin(self, node: ScalarNode | SequenceNode | MappingNode) -> Origin:
         focus = self.lines.span(self.path, node.start, node.end)
         return Origin(self.lines.span(self.path, node.pair, node.end), "assigned", focus)
 
-    def entries(self, node: Mapping) -> dict[Any, Placed]:
+    def entries(self, node: MappingNode) -> dict[Any, Placed]:
         """Return the entries by key: those of merge keys first; of several values of a key, the last counts."""
         merged: dict[Any, Placed] = {}
         own: dict[Any, Placed] = {}
         for key, value in node.entries:
-            target = key.target if isinstance(key, Alias) else key
-            if isinstance(target, Scalar) and target.tag == "merge":
+            target = key.target if isinstance(key, AliasNode) else key
+            if isinstance(target, ScalarNode) and target.tag == "merge":
                 merged = self.merged(value) | merged
-            elif isinstance(target, Scalar) and not (known := self.scalar(target, None)).open:
+            elif isinstance(target, ScalarNode) and not (known := self.scalar(target, None)).open:
                 own[known.value] = self.placed(value)
             else:
                 raise NoData("a key that is no scalar")
         return merged | own
 
     def merged(self, value: Node) -> dict[Any, Placed]:
-        target = value.target if isinstance(value, Alias) else value
+        target = value.target if isinstance(value, AliasNode) else value
         found: dict[Any, Placed] = {}
-        for source in target.items[::-1] if isinstance(target, Sequence) else (target,):
-            inner = source.target if isinstance(source, Alias) else source
-            if not isinstance(inner, Mapping):
+        for source in target.items[::-1] if isinstance(target, SequenceNode) else (target,):
+            inner = source.target if isinstance(source, AliasNode) else source
+            if not isinstance(inner, MappingNode):
                 raise NoData("a merge key of what is no mapping")
             found |= self.entries(inner)
         return found
 
-    def scalar(self, node: Scalar, origin: Origin | None) -> Placed:
+    def scalar(self, node: ScalarNode, origin: Origin | None) -> Placed:
         tag = self.tag(node)
         if tag == "str":
             interpolated = self.omegaconf and ("${" in node.text or node.text == "???")
@@ -90,7 +90,7 @@ class YamlData:
         except (ValueError, KeyError, IndexError, OverflowError):
             raise NoData(f"{node.text!r} is no {tag}") from None
 
-    def tag(self, node: Scalar) -> str:
+    def tag(self, node: ScalarNode) -> str:
         """Return the tag of a scalar for the loader at hand.
 
         The nodes have the tags of OmegaConf's loader, which knows more floats and no dates.

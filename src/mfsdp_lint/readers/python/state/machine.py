@@ -56,7 +56,7 @@ _write: Callable[[type[Write], tuple[Any, ...]], Write] = tuple.__new__
 class Machine:
     """Knowledge at one moment of an evaluation; `path` is the execution path that the evaluation is on.
 
-    `nemo` returns the maker of settings for a run of NeMo (readers/nemo.py).
+    `nemo` returns the maker of settings for a run of NeMo (readers/framework_configs.py).
     `memo` holds results that were worked out once for all paths. `called` are the functions that ran.
     `volatile` are the names of class attributes that the program itself writes; all others are looked up once a class.
     `variables` are the variables of the process environment that programs asked for (`asked_environment` times);

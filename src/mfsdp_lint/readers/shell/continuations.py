@@ -17,7 +17,7 @@ _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 _AROUND = ("redirected_statement", "pipeline", "list", "negated_command")
 
 
-def broken(script: Script) -> Iterator[Notice]:
+def broken_continuations(script: Script) -> Iterator[Notice]:
     """Yield blanks or comments behind a backslash: it escapes only the blank, and the line ends there."""
     for found in _BROKEN.finditer(script.text):
         if not _is_read(script.node_at(found.start(), found.start() + 1)):
@@ -26,7 +26,7 @@ def broken(script: Script) -> Iterator[Notice]:
         yield Notice("broken-continuation", span, {"comment": found["comment"]})
 
 
-def lost(script: Script) -> Iterator[Notice]:
+def lost_continuations(script: Script) -> Iterator[Notice]:
     """Yield lines of options that no command in front of them takes."""
     lines = script.text.split("\n")
     for node in script.nodes():
@@ -43,7 +43,7 @@ def lost(script: Script) -> Iterator[Notice]:
         yield Notice("lost-continuation", script.span(node), {"option": name, "comment": ended_by})
 
 
-def cut_off(script: Script, node: Node) -> list[Text]:
+def words_cut_off(script: Script, node: Node) -> list[Text]:
     """Return the words on the lines of options right behind a command, which the command does not get."""
     found: list[Text] = []
     behind = _next(_whole(node))
@@ -58,9 +58,7 @@ def _is_option(script: Script, node: Node) -> bool:
 
 
 def _before(node: Node) -> Node | None:
-    """Find the statement on a line above that options could belong to; return None where that line is the same
-    mistake.
-    """
+    """Find the statement above that options could belong to; return None where that is the same mistake."""
     node = _whole(node)
     before = node.prev_named_sibling
     while before is not None and before.type == "comment":

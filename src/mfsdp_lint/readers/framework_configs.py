@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 
+from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
-from mfsdp_lint.core.records import replace
+from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value, possible, same
+from mfsdp_lint.megatron.front_ends.load import profiles
 from mfsdp_lint.megatron.front_ends.pinned import Pinned
 from mfsdp_lint.megatron.front_ends.profile import Calls, Made, Place, Profile
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
-from mfsdp_lint.readers.called import Call, Evaluate, called
+from mfsdp_lint.readers.called import Evaluate, RecipeCall, called
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
 from mfsdp_lint.readers.overrides import OverriddenSettings, Override
 from mfsdp_lint.readers.trees import Key, Leaf, Section, Tree
@@ -23,7 +26,7 @@ from mfsdp_lint.readers.trees import Key, Leaf, Section, Tree
 Settings = dict[str, Setting]
 
 OWN = "own."
-"""What conditions of a profile call the framework's own keys, which are no settings."""
+"""Prefix of the framework's own keys, which are no settings, in the conditions of a profile."""
 
 
 def recipes_of(
@@ -53,13 +56,13 @@ def _variants(
         return (Variant(WrittenSettings(settings_at(profile, place, section, versions))),)
     call = _call(place.calls, section)
     given = () if call is None or evaluate is None else called(path, call, evaluate)
-    # What is None is nothing that somebody says of the configuration: it was an argument.
+    # An entry that is None says nothing of the configuration: it was an argument.
     said = replace(section, entries={name: each for name, each in section.entries.items() if not _is_none(each)})
     over = settings_at(profile, place, said, versions)
     return tuple(_over(each, said, over) for each in given or (Variant(WrittenSettings()),))
 
 
-def _call(calls: Calls, section: Section) -> Call | None:
+def _call(calls: Calls, section: Section) -> RecipeCall | None:
     """Return the call that a section writes down."""
     function, module = section.text(calls.function), section.text(calls.module)
     if section.open or not (function and module and function.isidentifier()):
@@ -69,7 +72,7 @@ def _call(calls: Calls, section: Section) -> Call | None:
     arguments = {name: each for name, each in section.entries.items() if isinstance(each, Leaf) and name.isidentifier()}
     modules = (*(f"{package}.{module}" for package in calls.within), module)
     place = section.origin.span if section.origin else Span(arguments[calls.function].origin.span.path, 1, 1, 1, 1)
-    return Call(modules, function, arguments, place)
+    return RecipeCall(modules, function, arguments, place)
 
 
 def _over(variant: Variant, section: Section, settings: Settings) -> Variant:
@@ -199,3 +202,20 @@ def _recipe(profile: Profile, path: str, section: Section, variants: tuple[Varia
         partial=section.open,
         front_end=profile.front_end,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Nemo:
+    """A reader of NeMo's runs: the front-end, and the settings of a tree with NeMo's names."""
+
+    front_end: FrontEnd
+    settings: Callable[[Section], Mapping[str, Setting]]
+
+
+@lru_cache(8)
+def nemo(versions: Versions) -> Nemo:
+    """Return NeMo's reader for the versions that are judged against."""
+    profile = next(each for each in profiles() if each.front_end.name == "nemo")
+    (place,) = profile.places
+    pinned = Pinned.of(profile.front_end, versions)
+    return Nemo(profile.front_end, lambda whole: settings_at(profile, place, whole, pinned))

@@ -7,32 +7,39 @@ from collections.abc import Callable, Iterator, Sequence
 
 from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Recipe
-from mfsdp_lint.core.records import dataclass, replace
+from mfsdp_lint.core.records import replace
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.megatron.vocabulary.entry import Versions
-from mfsdp_lint.readers.holders import compose, github, gitlab, kubernetes, ray
+from mfsdp_lint.readers.embedding_formats.containers import compose_scripts, is_compose
+from mfsdp_lint.readers.embedding_formats.jobs import (
+    github_scripts,
+    gitlab_scripts,
+    is_github,
+    is_gitlab,
+    is_kubernetes,
+    is_ray,
+    kubernetes_scripts,
+    ray_scripts,
+)
 from mfsdp_lint.readers.python.entries.started import Programs
 from mfsdp_lint.readers.relevance import Relevance
-from mfsdp_lint.readers.shell.held import Held
 from mfsdp_lint.readers.shell.pieces import plain
 from mfsdp_lint.readers.shell.read import read_shell
+from mfsdp_lint.readers.shell.state import Held
 from mfsdp_lint.readers.shell_files import may_start
-from mfsdp_lint.readers.yaml.document import Document
-from mfsdp_lint.readers.yaml.nodes import Mapping, compose_documents
+from mfsdp_lint.readers.yaml.document import YamlDocument
+from mfsdp_lint.readers.yaml.nodes import MappingNode, compose_documents
 
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """A kind of file that holds scripts: a test for its documents, and a reader of their scripts."""
-
-    is_one: Callable[[Document, Mapping], bool]
-    scripts: Callable[[Document, Mapping], Iterator[Held]]
-
-
-def _holders(sources: Sources) -> Iterator[Holder]:
-    """Yield the holders in YAML. `sources` are for files that a document names."""
-    yield from (Holder(each.is_one, each.scripts) for each in (kubernetes, github, gitlab, ray))
-    yield Holder(compose.is_one, lambda document, root: compose.scripts(document, root, sources))
+_FORMATS: Sequence[
+    tuple[Callable[[YamlDocument, MappingNode], bool], Callable[[YamlDocument, MappingNode, Sources], Iterator[Held]]]
+] = (
+    (is_kubernetes, kubernetes_scripts),
+    (is_github, github_scripts),
+    (is_gitlab, gitlab_scripts),
+    (is_ray, ray_scripts),
+    (is_compose, compose_scripts),
+)
+"""For each format in YAML a test for its documents, and a reader of their scripts, with the files that they name."""
 
 
 def read_yaml_holder(
@@ -44,14 +51,14 @@ def read_yaml_holder(
     """
     scripts: list[Held] = []
     holds = False
-    document = Document(path, Lines(text))
+    document = YamlDocument(path, Lines(text))
     for root in compose_documents(path, text, again=True):
-        if not isinstance(root, Mapping):
+        if not isinstance(root, MappingNode):
             continue
-        for holder in _holders(sources):
-            if holder.is_one(document, root):
+        for is_one, scripts_of in _FORMATS:
+            if is_one(document, root):
                 holds = True
-                scripts += holder.scripts(document, root)
+                scripts += scripts_of(document, root, sources)
     return recipes_of(path, scripts, versions, sources, programs) if holds else None
 
 

@@ -2,92 +2,41 @@
 
 What stands in front is not parsed option by option, as each release of each wrapper has others: the program is the
 first word that is a Python file, or what `-m` names.
+
+Jobs of a Ray cluster have the environment that the cluster was started in, and not that of the shell that submits them:
+`ray start` starts the processes that jobs come from; what a job has beside that is in `--runtime-env-json`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
+from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, field
 from mfsdp_lint.megatron.front_ends.load import commands
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.pieces import Piece, Text, known, plain
+from mfsdp_lint.readers.shell.pieces import Text, behind, between, known, plain
+from mfsdp_lint.readers.shell.state import State, Variable
 
 _SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
 _PYTHON = re.compile(r"(?:python|pypy|ipython)[\d.]*(?:-\w+)?")
 
-_WRAPPERS = frozenset(
-    [
-        "env",
-        "sudo",
-        "time",
-        "nohup",
-        "exec",
-        "command",
-        "stdbuf",
-        "nice",
-        "ionice",
-        "timeout",
-        "setsid",
-        "uv",
-        "poetry",
-        "pipenv",
-        "conda",
-        "micromamba",
-        "pixi",
-        "hatch",
-        "srun",
-        "mpirun",
-        "mpiexec",
-        "horovodrun",
-        "orterun",
-        "sbatch",
-        "salloc",
-        "nsys",
-        "ncu",
-        "dlprof",
-        "rocprof",
-        "rocprofv3",
-        "nvprof",
-        "py-spy",
-        "numactl",
-        "taskset",
-        "docker",
-        "podman",
-        "nerdctl",
-        "singularity",
-        "apptainer",
-        "enroot",
-        "kubectl",
-        "torchrun",
-        "accelerate",
-        "deepspeed",
-        "ray",
-        "pdsh",
-        "ssh",
-        "xargs",
-        "watch",
-        "parallel",
-        "strace",
-        "perf",
-        "gdb",
-        "torchx",
-        "colossalai",
-        "bcprun",
-        "ft_launcher",
-        "tini",
-        "catchsegv",
-        "scalene",
-        "memray",
-        "coverage",
-    ]
+_WRAPPERS = re.compile(
+    r"""
+    env|sudo|time|nohup|exec|command|stdbuf|nice|ionice|timeout|setsid|uv|poetry|pipenv|conda|
+    micromamba|pixi|hatch|srun|mpirun|mpiexec|horovodrun|orterun|sbatch|salloc|nsys|ncu|dlprof|rocprof|
+    rocprofv3|nvprof|py-spy|numactl|taskset|docker|podman|nerdctl|singularity|apptainer|enroot|kubectl|
+    torchrun|accelerate|deepspeed|ray|pdsh|ssh|xargs|watch|parallel|strace|perf|gdb|torchx|colossalai|
+    bcprun|ft_launcher|tini|catchsegv|scalene|memray|coverage
+    """,
+    re.VERBOSE,
 )
 """Programs that start others."""
 
 _CONTAINERS = ("docker", "podman", "nerdctl", "kubectl", "ssh", "pdsh")
-"""Those behind which the environment is another one."""
+"""Programs that start others in another environment."""
 
 _LAUNCHER_MODULES = ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch")
 _RANK_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch", "ft_launcher")
@@ -104,7 +53,7 @@ Environment = dict[str, "Text | None"]
 
 
 @dataclass(slots=True)
-class Started:
+class LaunchedProgram:
     """A Python program as it is started.
 
     `program` is the word that names it, `is_module` whether as a module; of a framework's own command (`megatron sft`)
@@ -124,7 +73,7 @@ class Started:
 
 
 @dataclass(slots=True)
-class Inner:
+class InnerScript:
     """A script that another shell is given, as a text or as the name of its file."""
 
     text: Text | None
@@ -134,7 +83,27 @@ class Inner:
     fresh: bool = False
 
 
-def started(words: Sequence[Text], body: Text | None = None) -> Started | Inner | None:
+@dataclass(frozen=True, slots=True)
+class ShellLaunch:
+    """A command as it is started: its words, what is known of its environment, and on which way.
+
+    `environment` has the variables that were surely set (words) or taken away (None). `given` are the variables that
+    who starts the script has to set for this way. `cut_off` are the words on lines of options behind it that it does
+    not get, as the backslash in front of them is lost. `late` are variables that the script exports for it, and that it
+    does not see: it is a job of a cluster that was started before.
+    """
+
+    started: LaunchedProgram
+    span: Span
+    environment: dict[str, Variable]
+    when: tuple[str, ...]
+    given: tuple[str, ...]
+    folder: str | None
+    cut_off: tuple[Text, ...] = ()
+    late: tuple[tuple[str, Span], ...] = ()
+
+
+def started_by(words: Sequence[Text], body: Text | None = None) -> LaunchedProgram | InnerScript | None:
     """Find the program or inner script that a command starts in the end; None for any other command. `body` is the
     text that it is given to read.
     """
@@ -149,7 +118,7 @@ def started(words: Sequence[Text], body: Text | None = None) -> Started | Inner 
         if name in _SHELLS:
             return _shell(words[at + 1 :], body, environment, fresh)
         if _SCRIPT.fullmatch(plain(words[at])) and (at == 0 or not plain(words[at - 1]).startswith("-")):
-            return Inner(None, words[at], list(words[at + 1 :]), environment, fresh)
+            return InnerScript(None, words[at], list(words[at + 1 :]), environment, fresh)
         if name == "sbatch":
             return _batch(words[at + 1 :], body, environment)
         text = plain(words[at])
@@ -159,12 +128,14 @@ def started(words: Sequence[Text], body: Text | None = None) -> Started | Inner 
             at += 2
             continue
         if module and (known(words[at + 1]) or "").replace(".", "").replace("_", "").isalnum() and _may_run(words[:at]):
-            return Started(words[at + 1], True, list(words[at + 2 :]), environment, fresh, nodes, per_node, ranked)
+            return LaunchedProgram(
+                words[at + 1], True, list(words[at + 2 :]), environment, fresh, nodes, per_node, ranked
+            )
         if _PYTHON_FILE.fullmatch(text) and not text.startswith("-"):
-            return Started(words[at], False, list(words[at + 1 :]), environment, fresh, nodes, per_node, ranked)
+            return LaunchedProgram(words[at], False, list(words[at + 1 :]), environment, fresh, nodes, per_node, ranked)
         command = f"{name} {known(words[at + 1]) or ''}" if at + 1 < len(words) else ""
         if command in commands():
-            return Started(words[at], False, list(words[at + 2 :]), environment, fresh, command=command)
+            return LaunchedProgram(words[at], False, list(words[at + 2 :]), environment, fresh, command=command)
         ranked = ranked or name in _RANK_LAUNCHERS
         fresh = fresh or name in _CONTAINERS
         _read_environment(words, at, environment)
@@ -178,9 +149,9 @@ def started(words: Sequence[Text], body: Text | None = None) -> Started | Inner 
 
 def _may_start(name: str | None) -> bool:
     """Tell whether a command may start another one; a command whose name is not known may."""
-    if name is None or name in _SHELLS or name in _WRAPPERS or name in _first_words():
+    if name is None or name in _SHELLS or name in _first_words():
         return True
-    return any(kind.fullmatch(name) for kind in (_PYTHON, _PYTHON_FILE, _SCRIPT))
+    return any(kind.fullmatch(name) for kind in (_WRAPPERS, _PYTHON, _PYTHON_FILE, _SCRIPT))
 
 
 @cache
@@ -211,26 +182,6 @@ def _option(words: Sequence[Text], at: int, names: Sequence[str]) -> Text | None
     return behind(words[at], len(name) + 1) if equals and name in names else None
 
 
-def beginning(word: Text, end: int) -> Text:
-    """Return the part of a word before an offset, which is not 0."""
-    found: list[Piece] = []
-    for piece in word:
-        if piece.text and end > 0:
-            found.append(piece.cut(0, min(end, len(piece.text))))
-        end -= len(piece.text)
-    return tuple(found)
-
-
-def behind(word: Text, start: int) -> Text:
-    """Return the part of a word from an offset on."""
-    found: list[Piece] = []
-    for piece in word:
-        if start < len(piece.text):
-            found.append(piece.cut(max(start, 0), len(piece.text)))
-        start -= len(piece.text)
-    return tuple(found) or (word[-1].cut(len(word[-1].text), len(word[-1].text)),)
-
-
 def _read_environment(words: Sequence[Text], at: int, environment: Environment) -> None:
     """Read `env A=b -u C`, `-e A=b`, `--env A=b`, `-x A=b`, `--export=ALL,A=b`, `--runtime-env-json={…}`."""
     runtime = _option(words, at, _RUNTIME)
@@ -253,12 +204,10 @@ def _read_environment(words: Sequence[Text], at: int, environment: Environment) 
 
 
 def _runtime(word: Text, environment: Environment) -> None:
-    """Read the environment that Ray starts a job with: `{"env_vars": {"A": "b"}}`. If a part of it is not known, the
-    rest still is.
-    """
+    """Read the environment of a Ray job, `{"env_vars": {"A": "b"}}`; if a part is not known, the rest still is."""
     section = _VARIABLES_OF_RAY.search(plain(word))
     for found in _PAIR_OF_JSON.finditer(plain(word), *section.span(1)) if section else ():
-        environment[found["name"]] = _between(word, *found.span("value"))
+        environment[found["name"]] = between(word, *found.span("value"))
 
 
 def _only_assignments(words: Sequence[Text], at: int) -> bool:
@@ -279,42 +228,57 @@ def _exports(word: Text, environment: Environment) -> None:
     for part in plain(word).split(","):
         found = _ASSIGNMENT.match(part)
         if found:
-            environment[found[1]] = _between(word, at + found.end(), at + len(part))
+            environment[found[1]] = between(word, at + found.end(), at + len(part))
         at += len(part) + 1
 
 
-def _between(word: Text, start: int, end: int) -> Text:
-    found: list[Piece] = []
-    at = 0
-    for piece in word:
-        if at < end and start < at + len(piece.text):
-            found.append(piece.cut(max(start - at, 0), min(end - at, len(piece.text))))
-        at += len(piece.text)
-    return tuple(found) or (word[-1],)
-
-
-def _shell(words: Sequence[Text], body: Text | None, environment: Environment, fresh: bool) -> Inner | None:
+def _shell(words: Sequence[Text], body: Text | None, environment: Environment, fresh: bool) -> InnerScript | None:
     """Read `bash -c TEXT`, `bash FILE`, and `bash <<EOF`."""
     for number, word in enumerate(words):
         text = plain(word)
         if re.fullmatch(r"-\w*c\w*", text):
             rest = [each for each in words[number + 1 :] if not re.fullmatch(r"[-+]\w+", plain(each))]
-            return Inner(rest[0], None, list(rest[2:]), environment, fresh) if rest else None
+            return InnerScript(rest[0], None, list(rest[2:]), environment, fresh) if rest else None
         if not text.startswith(("-", "+")):
-            return Inner(None, word, list(words[number + 1 :]), environment, fresh)
-    return Inner(body, None, [], environment, fresh) if body is not None else None
+            return InnerScript(None, word, list(words[number + 1 :]), environment, fresh)
+    return InnerScript(body, None, [], environment, fresh) if body is not None else None
 
 
 _BATCH_FILE = re.compile(r".*\.(?:sh|bash|sbatch|slurm|sub|job)")
 
 
-def _batch(words: Sequence[Text], body: Text | None, environment: Environment) -> Inner | None:
+def _batch(words: Sequence[Text], body: Text | None, environment: Environment) -> InnerScript | None:
     """Read `sbatch FILE`, `sbatch --wrap TEXT`, and `sbatch <<EOF`."""
     wrapped = None
     for number, word in enumerate(words):
         _read_environment(words, number, environment)
         wrapped = _option(words, number, ("--wrap",)) or wrapped
         if wrapped is None and _BATCH_FILE.fullmatch(plain(word)) and not plain(word).startswith("-"):
-            return Inner(None, word, list(words[number + 1 :]), environment)
+            return InnerScript(None, word, list(words[number + 1 :]), environment)
     text = wrapped or body
-    return Inner(text, None, [], environment) if text is not None else None
+    return InnerScript(text, None, [], environment) if text is not None else None
+
+
+def starts_ray_cluster(words: Sequence[Text]) -> bool:
+    """Tell whether a command starts the cluster's first node, where its jobs run."""
+    return _says(words, "ray", "start") and any(known(word) == "--head" for word in words)
+
+
+def submits_ray_job(words: Sequence[Text]) -> bool:
+    """Tell whether a command hands a job to a cluster."""
+    return _says(words, "ray", "job", "submit")
+
+
+def exported_late(state: State, environment: Mapping[str, Variable]) -> tuple[tuple[str, Span], ...]:
+    """Return the variables that a script has exported since it started the cluster, and that a job does not have."""
+    if state.cluster is None:
+        return ()
+    return tuple(
+        (name, each.written.span)
+        for name, each in state.variables.items()
+        if each.exported and each.written is not None and name not in environment
+    )
+
+
+def _says(words: Sequence[Text], *names: str) -> bool:
+    return [known(word) for word in words[: len(names)]] == list(names)

@@ -11,9 +11,9 @@ from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import is_known_as
 from mfsdp_lint.megatron.versions.ranges import VersionRange, parse_range
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.pieces import Text, around, known, plain
-from mfsdp_lint.readers.shell.run import Launch, Runner
-from mfsdp_lint.readers.shell.starting import behind
+from mfsdp_lint.readers.shell.launch_command import ShellLaunch
+from mfsdp_lint.readers.shell.pieces import Text, around, behind, known, plain
+from mfsdp_lint.readers.shell.run import Runner
 
 CONVERTS = "convert-torch-dist-to-fsdp-dtensor"
 """The command of tools/checkpoint/checkpoint_inspector.py."""
@@ -37,7 +37,7 @@ _OPENS_THE_MAP: VersionRange = parse_range(">=0.16,<0.18")
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
+class ScriptConversion:
     """A checkpoint that is converted: the word that says so, the options with their places, and the folder that is
     written. `tracked` is whether the script writes the tracker file of some checkpoint.
     """
@@ -61,7 +61,7 @@ class Loading:
     folders: tuple[str, ...]
     tracked: bool
 
-    def loads(self, conversion: Conversion) -> bool:
+    def loads(self, conversion: ScriptConversion) -> bool:
         """Tell whether the run surely loads the converted checkpoint: from the folder that is written, or the one
         around it.
 
@@ -72,10 +72,8 @@ class Loading:
             return False
         return any(f"{into}/".startswith(f"{folder}/") for folder in self.folders)
 
-    def is_about(self, conversion: Conversion) -> bool:
-        """Tell whether the run reports a conversion's mistakes: the conversion is in the same script, or the run loads
-        its result.
-        """
+    def is_about(self, conversion: ScriptConversion) -> bool:
+        """Tell whether the run reports a conversion's mistakes: it is in the same script, or loads the result."""
         return self.recipe.path == conversion.path or self.loads(conversion)
 
     @property
@@ -92,7 +90,7 @@ class Loading:
         )
 
 
-def conversions(path: str, runner: Runner) -> Iterator[Conversion]:
+def conversions(path: str, runner: Runner) -> Iterator[ScriptConversion]:
     """Yield the checkpoint conversions of a script, as far as they are known."""
     for launch in runner.launches:
         words = launch.started.arguments
@@ -103,10 +101,10 @@ def conversions(path: str, runner: Runner) -> Iterator[Conversion]:
         options = tuple((plain(word).partition("=")[0], around(word)) for word in given if _is_option(word))
         folders = list(_folders(given))
         into = folders[1] if len(folders) == 2 else None
-        yield Conversion(path, around(words[at]), options, into, _tracks(runner))
+        yield ScriptConversion(path, around(words[at]), options, into, _tracks(runner))
 
 
-def loadings_of(recipes: Sequence[Recipe], launches: Sequence[Launch], runner: Runner) -> Iterator[Loading]:
+def loadings_of(recipes: Sequence[Recipe], launches: Sequence[ShellLaunch], runner: Runner) -> Iterator[Loading]:
     """Yield the runs of a script with the folders that they load from."""
     for recipe in recipes:
         here = (launch for launch in launches if launch.span.line == recipe.line)
@@ -118,7 +116,7 @@ def _tracks(runner: Runner) -> bool:
     return any(_TRACKER in script.text for script in runner.scripts.values())
 
 
-def _loaded(launch: Launch) -> Iterator[str]:
+def _loaded(launch: ShellLaunch) -> Iterator[str]:
     """Yield the folder that a launch of Megatron-LM loads from, if any; of two the last one counts."""
     words = launch.started.arguments
     found = [value for flag, value in pairwise(words) if known(flag) == "--load"]
@@ -126,24 +124,21 @@ def _loaded(launch: Launch) -> Iterator[str]:
     yield from (_written(word) for word in found[-1:] if plain(word))
 
 
-def told_of(loadings: Sequence[Loading], converted: Sequence[Conversion], core: str) -> list[Recipe]:
-    """Return the recipes of runs, with notices of options that their conversions lack, or that this version does not
-    have.
-    """
+def with_notices(loadings: Sequence[Loading], converted: Sequence[ScriptConversion], core: str) -> list[Recipe]:
+    """Return the runs' recipes, with notices of options that conversions lack, or that this version does not have."""
     found: dict[int, list[Notice]] = {}
     for conversion in converted:
         about = [number for number, each in enumerate(loadings) if each.is_about(conversion)]
         notices = list(_lacking(conversion, [loadings[number] for number in about], core)) if about else []
         for number in about:
             found.setdefault(number, []).extend(notices)
-    return [_with(each.recipe, found.get(number, [])) for number, each in enumerate(loadings)]
+    recipes = [each.recipe for each in loadings]
+    for number, more in found.items():
+        recipes[number] = replace(recipes[number], notices=(*recipes[number].notices, *more))
+    return recipes
 
 
-def _with(recipe: Recipe, notices: Sequence[Notice]) -> Recipe:
-    return replace(recipe, notices=(*recipe.notices, *notices)) if notices else recipe
-
-
-def _lacking(conversion: Conversion, about: Sequence[Loading], core: str) -> Iterator[Notice]:
+def _lacking(conversion: ScriptConversion, about: Sequence[Loading], core: str) -> Iterator[Notice]:
     loading = [each for each in about if each.is_sharded and each.loads(conversion)]
     other = next((each.recipe.path for each in loading if each.recipe.path != conversion.path), None)
     if loading and not conversion.has(*_SPLITS) and all(each.surely("args.swiglu") for each in loading):
@@ -182,9 +177,7 @@ def _folders(words: Sequence[Text]) -> Iterator[str]:
 
 
 def _written(text: Text) -> str:
-    """Return a folder as text; an unknown part is replaced by its place of origin, which is the same wherever it is
-    used.
-    """
+    """Return a folder as text; an unknown part is replaced by its place of origin, which is the same everywhere."""
     parts = (f"<{each.path}:{each.start}>" if HOLE in each.text else each.text for each in text)
     return "".join(parts).rstrip("/")
 

@@ -1,4 +1,4 @@
-"""Parts of the holders in YAML: texts, command lines and environments, each with its place in the file."""
+"""Parts of the formats in YAML that embed scripts: texts, command lines and environments, each with its place."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.readers.given_words import HOLE
-from mfsdp_lint.readers.shell.held import Held
 from mfsdp_lint.readers.shell.pieces import Piece, Text, plain
-from mfsdp_lint.readers.shell.state import Variable
-from mfsdp_lint.readers.yaml import nodes
-from mfsdp_lint.readers.yaml.document import Document
-from mfsdp_lint.readers.yaml.nodes import Node, Scalar
+from mfsdp_lint.readers.shell.state import Held, Variable
+from mfsdp_lint.readers.yaml.document import YamlDocument
+from mfsdp_lint.readers.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 Variables = Mapping[str, Variable]
 
@@ -22,64 +20,64 @@ _BARE = re.compile(r"[\w@%+=:,./-]+")
 """A word that a shell leaves as it is."""
 
 _FILLED_IN = re.compile(r"\$\{\{.*?\}\}|\$\[\[.*?\]\]", re.DOTALL)
-"""What GitHub and GitLab fill in before a shell sees it."""
+"""Placeholders that GitHub and GitLab fill in before a shell sees them."""
 
 
-def entries(document: Document, node: Node | None) -> dict[str, Node]:
+def entries(document: YamlDocument, node: Node | None) -> dict[str, Node]:
     """Return the values of a mapping by key; none where the node is no mapping."""
     target = document.follow(node) if node is not None else None
-    if not isinstance(target, nodes.Mapping):
+    if not isinstance(target, MappingNode):
         return {}
     return {name: values[-1] for name, values in document.effective(target).items()}
 
 
-def items(document: Document, node: Node | None) -> Sequence[Node]:
+def items(document: YamlDocument, node: Node | None) -> Sequence[Node]:
     """Return the items of a list; any other node is a list of one."""
     target = document.follow(node) if node is not None else None
-    if isinstance(target, nodes.Sequence):
+    if isinstance(target, SequenceNode):
         return target.items
     return () if target is None else (target,)
 
 
-def mappings(document: Document, node: Node | None) -> Iterator[Node]:
+def mappings(document: YamlDocument, node: Node | None) -> Iterator[Node]:
     """Yield every mapping at and below a node."""
     pending = [node]
     while pending:
         here = pending.pop()
         target = document.follow(here) if here is not None else None
-        if isinstance(target, nodes.Mapping):
+        if isinstance(target, MappingNode):
             yield target
             pending += reversed([value for _, value in target.entries])
-        elif isinstance(target, nodes.Sequence):
+        elif isinstance(target, SequenceNode):
             pending += reversed(target.items)
 
 
-def said(document: Document, node: Node | None) -> str | None:
+def said(document: YamlDocument, node: Node | None) -> str | None:
     """Return the text of a scalar."""
     target = document.follow(node) if node is not None else None
-    return target.text if isinstance(target, Scalar) and target.tag != "null" else None
+    return target.text if isinstance(target, ScalarNode) and target.tag != "null" else None
 
 
-def text_of(document: Document, node: Node | None) -> Text:
+def text_of(document: YamlDocument, node: Node | None) -> Text:
     """Return a scalar as a text that knows where it is written; empty for a node that is no scalar."""
     target = document.follow(node) if node is not None else None
-    if not isinstance(target, Scalar) or target.tag == "null":
+    if not isinstance(target, ScalarNode) or target.tag == "null":
         return ()
     whole = list(_lines_of(document, target)) if target.style == "|" else [_line_of(document, target)]
     return tuple(part for piece in whole for part in _with_holes(piece) if part.text) or tuple(whole)
 
 
-def _line_of(document: Document, scalar: Scalar) -> Piece:
+def _line_of(document: YamlDocument, scalar: ScalarNode) -> Piece:
     """Return a scalar's line at its place in the file, or somewhere within the scalar's own place."""
     at = document.lines.text.find(scalar.text, scalar.start, scalar.end) if scalar.text else scalar.start
     if at >= 0:
         return Piece(scalar.text, document.path, document.lines, at, at + len(scalar.text))
-    # One as long as what is written would be taken for it.
+    # A piece as long as the written text would be taken for it.
     end = scalar.end + (scalar.end - scalar.start == len(scalar.text))
     return Piece(scalar.text, document.path, document.lines, scalar.start, end)
 
 
-def _lines_of(document: Document, scalar: Scalar) -> Iterator[Piece]:
+def _lines_of(document: YamlDocument, scalar: ScalarNode) -> Iterator[Piece]:
     """Yield the lines of a block; each is in the file, behind blanks."""
     source = document.lines.text
     at = source.find("\n", scalar.start) + 1 or scalar.end
@@ -109,10 +107,10 @@ def variable(text: Text) -> Variable:
     return Variable((text,), exported=True, written=text[0])
 
 
-def environment(document: Document, node: Node | None) -> dict[str, Variable]:
+def environment(document: YamlDocument, node: Node | None) -> dict[str, Variable]:
     """Read an environment: `{NAME: value}`, `[{name: NAME, value: value}]` or `[NAME=value]`."""
     target = document.follow(node) if node is not None else None
-    if isinstance(target, nodes.Mapping):
+    if isinstance(target, MappingNode):
         return {name: variable(text_of(document, value)) for name, value in entries(document, target).items()}
     found: dict[str, Variable] = {}
     for item in items(document, node):
@@ -130,7 +128,7 @@ def _behind(text: Text, start: int) -> Text:
     return (first.cut(start, len(first.text)), *rest)
 
 
-def command(document: Document, *parts: Node | None) -> Text:
+def command(document: YamlDocument, *parts: Node | None) -> Text:
     """Return a command of words as a script: the text given to a shell, or the words themselves."""
     words = [text_of(document, item) for part in parts for item in items(document, part)]
     return script_of(words)

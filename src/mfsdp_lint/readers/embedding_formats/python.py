@@ -28,9 +28,8 @@ from mfsdp_lint.readers.python.state.paths import LONG_PATIENCE
 from mfsdp_lint.readers.python.state.room import with_room
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import External, Object, Option, PartlyKnown, PathObject, Write
-from mfsdp_lint.readers.shell.held import Held, HeldCommand
 from mfsdp_lint.readers.shell.pieces import Piece, Text
-from mfsdp_lint.readers.shell.state import Variable
+from mfsdp_lint.readers.shell.state import Held, HeldCommand, Variable
 
 _SYMBOL = re.compile(rf"({re.escape(CWD)}|<DIR:\d+>)")
 
@@ -66,19 +65,19 @@ def _commands(machine: Machine, path: str, programs: Programs) -> list[Held | He
             break
         prefix = pending.pop()
         machine.begin(prefix)
-        # What was started before it ended is started.
+        # Programs that were started before it ended are started.
         with suppress(Raised, RecursionError, OutOfSteps, CannotJoin):
             running.run_script(machine, entry, {})
         pending += running.other_sides(machine, prefix)
         for command in machine.path.launches.commands:
-            held = _Places(machine, command, path).held()
+            held = _PlacedCommand(machine, command, path).held()
             found += [held] if held is not None and held not in found else []
     machine.finish()
     programs.note(machine, entry)
     return found
 
 
-class _Places:
+class _PlacedCommand:
     """A command in the terms of a shell; `place` is where the script at `path` starts it."""
 
     def __init__(self, machine: Machine, command: Command, path: str) -> None:

@@ -1,1 +1,0 @@
-"""Files that hold scripts, or command lines, with their environment. A module a kind of file."""

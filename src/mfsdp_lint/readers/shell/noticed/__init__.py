@@ -1,1 +1,0 @@
-"""Notices about the text of a script, for rules about text: one module a subject."""

@@ -1,0 +1,270 @@
+"""Notices about the text of a script and about its launches, for rules about text.
+
+- Options that look as if they were given, and are in a comment; and comments that are given.
+- Variables of the environment that are set too late, or under another name than the one that is read.
+- Flags of a launch of Megatron-LM that it does not have, and those that are given twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
+from itertools import pairwise
+
+from tree_sitter import Node
+
+from mfsdp_lint.core.front_ends import MEGATRON_LM
+from mfsdp_lint.core.nearest import nearest
+from mfsdp_lint.core.recipe import Notice, Origin, Recipe, Setting, Span
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.values import Known, Plain, spell
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.entry import Versions
+from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
+from mfsdp_lint.readers.megatron_lm_flags import settings_of_flag
+from mfsdp_lint.readers.shell.continuations import broken_continuations, lost_continuations
+from mfsdp_lint.readers.shell.files import path_of
+from mfsdp_lint.readers.shell.launch_command import ShellLaunch
+from mfsdp_lint.readers.shell.pieces import Text, around, between, known, located
+from mfsdp_lint.readers.shell.run import Runner
+from mfsdp_lint.readers.shell.script import Script
+
+
+def noticed(
+    path: str,
+    runner: Runner,
+    whole: Script | None,
+    launches: Sequence[ShellLaunch],
+    recipes: Sequence[Recipe],
+    versions: Versions,
+) -> list[Notice]:
+    """Return the notices of a reading, each once, in the order of the text. `launches` are those that start a run, and
+    `whole` is the script that all of it begins with, where there is one.
+    """
+    found: list[Notice] = []
+    for script in runner.scripts.values():
+        found += broken_continuations(script)
+        found += lost_continuations(script)
+        found += commented_elements(script)
+        found += misspelt_variables(script)
+    if whole is not None:
+        found += late_variables(whole, path, launches)
+    found += late_variables_of_jobs(launches)
+    for recipe in recipes:
+        if not recipe.front_end.is_a(str(MEGATRON_LM)):
+            continue
+        if whole is not None:
+            for variant in (*recipe.variants, *recipe.exposed):
+                settings = (variant.settings.get(each) for each in variant.settings)
+                found += duplicate_flags([each for each in settings if each], whole, path)
+        for launch in (each for each in launches if each.span.line == recipe.line):
+            found += comments_within_quotes(launch.started.arguments)
+            if recipe.front_end == MEGATRON_LM:  # others declare flags of their own
+                declared = partial(_declared, runner, launch)
+                found += unknown_flags(launch.started.arguments, versions.core, declared)
+    first: dict[object, Notice] = {}
+    for each in found:
+        first.setdefault((each.kind, each.span), each)
+    return sorted(first.values(), key=lambda each: each.span)
+
+
+def _declared(runner: Runner, launch: ShellLaunch) -> Declared:
+    """Return the texts that may declare flags: the program, the files that it has its own flags from, and the tree's
+    own command line where it has one.
+    """
+
+    def text_of(place: str | None) -> str | None:
+        path = path_of(place, runner.path, runner.sources, launch.folder) if place else None
+        return runner.sources.text_or_none(path) if path else None
+
+    program, whole = text_of(located(launch.started.program)), text_of("megatron/training/arguments.py") or ""
+    if program is None or launch.started.is_module:
+        return Declared(whole)
+    providers = [text_of(place) for place in _providers(program)]
+    is_all = not _MAY_TAKE_ANY.search(program) and None not in providers
+    return Declared("".join((program, whole, *filter(None, providers))), is_all)
+
+
+def _providers(program: str) -> Iterator[str]:
+    """Yield the files from which a program imports the functions that declare its own flags; "" where a file is not
+    known.
+
+    A function of the program itself declares them in its own text.
+    """
+    for name in _PROVIDER.findall(program):
+        if name != "None" and not re.search(rf"^def {name}\b", program, re.MULTILINE):
+            module = re.search(rf"^ *from ([\w.]+) import (?:\([^)]*|[^\n]*)\b{name}\b", program, re.MULTILINE)
+            yield f"{module[1].replace('.', '/')}.py" if module else ""
+
+
+_PROVIDER = re.compile(r"\bextra_args_provider\s*=\s*(\w+)")
+_MAY_TAKE_ANY = re.compile(r"\b(?:ignore_unknown_args|parse_known_args)\b")
+
+
+_COMMENTED_FLAG = re.compile(r"#.*?(--[a-z][\w-]+)")
+
+
+def commented_elements(script: Script) -> Iterator[Notice]:
+    """Yield flags in a comment behind elements of an array, on their line: at a glance such a flag is an element."""
+    for array in script.nodes():
+        for before, node in pairwise(array.named_children if array.type == "array" else ()):
+            found = _COMMENTED_FLAG.match(script.source(node)) if node.type == "comment" else None
+            if found and before.end_point.row == node.start_point.row and table().flag_versions(found[1]):
+                yield Notice("commented-element", script.span(node), {"flag": found[1]})
+
+
+def comments_within_quotes(arguments: Sequence[Text]) -> Iterator[Notice]:
+    """Find `#` in a text that becomes options: the program gets it, and the words behind it."""
+    for word in arguments:
+        if (known(word) or "").startswith("#") and any(piece.splits for piece in word):
+            yield Notice("comment-within-quotes", around(word), {"word": known(word)})
+            return
+
+
+_LIKELY_VARIABLE = 0.85
+"""How much alike two names are of which one is a slip: CUDA_MAX_CONNECTIONS and CUDA_DEVICE_MAX_CONNECTIONS."""
+
+
+@cache
+def _read_variables() -> tuple[str, ...]:
+    """Return the environment variables that something reads."""
+    entries = table().entries.items()
+    return tuple(
+        path.removeprefix(ENVIRONMENT) for path, entry in entries if entry.section == "env" and not entry.unread
+    )
+
+
+def misspelt_variables(script: Script) -> Iterator[Notice]:
+    """Yield `unset` of a variable that nobody sets, and whose name is nearly one that is read."""
+    assigned = {script.source(node.children[0]) for node in script.nodes() if node.type == "variable_assignment"}
+    for node in script.nodes():
+        if node.type == "unset_command":
+            for child in node.named_children:
+                name = script.source(child)
+                meant = next(iter(nearest(name, _read_variables(), cutoff=_LIKELY_VARIABLE)), None)
+                if meant and name != meant and name not in assigned:
+                    yield Notice("misspelt-variable", script.span(child), {"name": name, "meant": meant})
+
+
+def late_variables_of_jobs(launches: Sequence[ShellLaunch]) -> Iterator[Notice]:
+    """Yield variables that are exported for a cluster's job after `ray start`, when the export has no effect on it."""
+    for launch in launches:
+        for name, span in launch.late:
+            if name in _read_variables():
+                yield Notice("late-variable", span, {"name": name, "process": "ray start"})
+
+
+def late_variables(script: Script, path: str, launches: Sequence[ShellLaunch]) -> Iterator[Notice]:
+    """Yield variables that are exported behind the last launch, so that no launch has them."""
+    spans = [launch.span for launch in launches if launch.span.path == path]
+    if not spans:
+        return
+    last = max((span.end_line, span.end_column) for span in spans)
+    known = {name for launch in launches for name in launch.environment}
+    for name, node in _exports(script):
+        span = script.span(node)
+        if name in _read_variables() and name not in known and (span.line, span.column) >= last:
+            yield Notice("late-variable", span, {"name": name, "process": None})
+
+
+def _exports(script: Script) -> Iterator[tuple[str, Node]]:
+    """Yield the variables that a script exports with a value, each with the assignment."""
+    for node in script.nodes():
+        if node.type == "declaration_command" and script.source(node.children[0]) == "export":
+            for child in node.named_children:
+                if child.type == "variable_assignment":
+                    yield script.source(child.children[0]), child
+
+
+_FLAG = re.compile(r"(--[A-Za-z][\w-]*)(?:=.*)?", re.DOTALL)
+_LIKELY_FLAG = 0.93
+"""A slip of one letter; a program's own flags are often called much like those of Megatron-LM."""
+
+_ONE_TEXT = ("array", "string", "command", "heredoc_body", "raw_string")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The texts that declare flags: what stands in them is known. `all`: there are no others."""
+
+    text: str
+    all: bool = False
+
+
+def unknown_flags(arguments: Sequence[Text], core: str, declared: Callable[[], Declared]) -> Iterator[Notice]:
+    """Yield flags that a version does not have, but that another version has, or that resemble one of its own.
+
+    A program that takes flags like none of Megatron-LM's may take any others as well, unless all that it declares are
+    known.
+    """
+    flags = table().flags(core)
+    found: list[Notice] = []
+    for word in arguments if flags else ():
+        name = _FLAG.fullmatch(known(word) or "")
+        if not name or name[1] in flags or re.search(rf"[\"']{name[1]}[\"']", declared().text):
+            continue
+        elsewhere = table().flag_versions(name[1])
+        alike = _alike(name[1], core)
+        if not elsewhere and not alike:
+            if not declared().all:
+                return
+            continue
+        facts: dict[str, Plain] = {
+            "flag": name[1],
+            "nearest": next(iter(alike), None),
+            "alike": len(alike),
+            "elsewhere": f"{elsewhere[0]} to {elsewhere[-1]}" if elsewhere else None,
+            "sure": declared().all,
+        }
+        sets = tuple(path for each in (name[1], *alike[:1]) for path in settings_of_flag(each, core))
+        place = around([piece for piece in between(word, 0, len(name[1])) if piece.text])
+        found.append(Notice("no-such-flag", place, facts, sets))
+    yield from found
+
+
+@cache
+def _alike(name: str, core: str) -> tuple[str, ...]:
+    """Return the flags that may have been meant, the likeliest first."""
+    flags = table().flags(core)
+    spelled = f"--{name[2:].replace('_', '-')}"
+    if spelled in flags:
+        return (spelled,)
+    return tuple(each for each in nearest(name, flags, 2, cutoff=_LIKELY_FLAG) if abs(len(each) - len(name)) <= 1)
+
+
+def duplicate_flags(settings: Iterable[Setting], script: Script, path: str) -> Iterator[Notice]:
+    """Yield flags that one text gives two values; `script` is that of the file `path`.
+
+    Of two texts the later one is there to change the earlier one.
+    """
+    for setting in settings:
+        later = setting.origin
+        earlier = later.earlier if later else None
+        if later is None or earlier is None or not _differ(earlier, later):
+            continue
+        if earlier.span.path == later.span.path == path and _in_one_text(script, earlier.span, later.span):
+            said: dict[str, Plain] = {"value": _said(later), "earlier": _said(earlier), "line": earlier.span.line}
+            yield Notice("duplicate-flag", later.span, said)
+
+
+def _differ(earlier: Origin, later: Origin) -> bool:
+    return isinstance(earlier.value, Known) and isinstance(later.value, Known) and earlier.value != later.value
+
+
+def _said(origin: Origin) -> str:
+    return spell(origin.value.value) if isinstance(origin.value, Known) else "unknown"
+
+
+def _in_one_text(script: Script, first: Span, second: Span) -> bool:
+    """Tell whether the smallest node around both spans is one text: a string, an array, a command."""
+    lines = script.pieces[0].lines
+    start, end = (lines.offset(line, column) for line, column in ((first.line, first.column), _end(second)))
+    node = script.node_at(script.offset_of(start), script.offset_of(end))
+    while node is not None and node.type in ("word", "concatenation", "string_content", "command_name"):
+        node = node.parent
+    return node is not None and node.type in _ONE_TEXT
+
+
+def _end(span: Span) -> tuple[int, int]:
+    return span.end_line, span.end_column

@@ -1,0 +1,218 @@
+"""The settings that the words of a launch give: overrides of a recipe, flags of Megatron-LM, options of a framework.
+
+- `train.py ++ddp.use_megatron_fsdp=true`: a program that takes overrides of a Megatron-Bridge recipe.
+- `pretrain_gpt.py --use-megatron-fsdp`: the flags behind the program, and the defaults of those that are left out.
+- `megatron sft --use_megatron_fsdp true`: a framework's own command. Its options are the keys of its configuration,
+  with `-` or `_`, each with the words behind it up to the next one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting, Span
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
+from mfsdp_lint.inputs.sources import Unreadable
+from mfsdp_lint.megatron.front_ends.load import profiles
+from mfsdp_lint.megatron.front_ends.pinned import Pinned
+from mfsdp_lint.megatron.front_ends.profile import Profile
+from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.vocabulary.entry import Versions
+from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
+from mfsdp_lint.readers.framework_configs import settings_at
+from mfsdp_lint.readers.given_words import HOLE
+from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
+from mfsdp_lint.readers.overrides import is_misspelt, of_bridge
+from mfsdp_lint.readers.shell.pieces import Text, around, behind, known, obstacle_in, option, plain
+from mfsdp_lint.readers.trees import Leaf, Section
+from mfsdp_lint.readers.yaml.document import read_value
+
+_OVERRIDE = re.compile(r"(?:\+\+|\+)?(?P<path>[A-Za-z_]\w*(?:\.\w+)+)=")
+
+_TAKEN_AWAY = re.compile(r"~(?P<path>[A-Za-z_]\w*(?:\.\w+)*)(?:=.*)?", re.DOTALL)
+"""A setting that is taken away is not written into the configuration, so that the recipe's own value stays
+(process_config_with_overrides, megatron/bridge/training/utils/omegaconf_utils.py:151 in 0.3.1)."""
+
+
+def has_overrides(arguments: Sequence[Text]) -> bool:
+    """Tell whether a program is given overrides of a recipe. (Others have a section `model` or `optimizer` as well.)"""
+    known = table()
+    return any(known.entry(path) is not None or is_misspelt(path) for path, _, _ in _overrides_in(arguments))
+
+
+def named_overrides(arguments: Sequence[Text]) -> tuple[NamedWrite, ...]:
+    """Return the overrides as writes by name: without a plus they are refused where the recipe lacks the setting."""
+    given = ((path, text) for path, text, _ in _overrides_in(arguments))
+    return of_bridge(
+        NamedWrite(path, Origin(around(text), "assigned"), not plain(text).startswith("+")) for path, text in given
+    )
+
+
+def settings_of_overrides(arguments: Sequence[Text]) -> dict[str, Setting]:
+    """Return the settings that the overrides write; of two for one setting the later one counts."""
+    found: dict[str, Setting] = {}
+    for order, (path, text, value) in enumerate(_overrides_in(arguments), 1):
+        if not value:
+            found = {each: found[each] for each in found if not f"{each}.".startswith(f"{path}.")}
+            continue
+        here = value_of(value)
+        earlier = found.pop(path, None)
+        origin = Origin(
+            around(text),
+            "assigned",
+            around(value),
+            order=order,
+            earlier=earlier.origin if earlier else None,
+            value=here,
+            option=option(value),
+            obstacle=obstacle_in(value),
+        )
+        section = path.rpartition(".")[0]
+        # A setting in a section shows that there is one.
+        found.setdefault(section, Setting(section, NOT_NONE))
+        found[path] = Setting(path, here, origin)
+    return found
+
+
+def value_of(text: Text) -> Value:
+    """Read the value of an override as in a file of overrides."""
+    said = known(text)
+    if said is None:
+        return NOT_NONE if plain(text).strip(HOLE) else UNKNOWN
+    if not said.strip():
+        return Known("")
+    try:
+        return read_value("", said.strip())
+    except Unreadable:
+        return UNKNOWN
+
+
+def _overrides_in(arguments: Sequence[Text]) -> Iterator[tuple[str, Text, Text]]:
+    """Yield the path, the word and the value of each override; the value is empty where the setting is deleted."""
+    for text in arguments:
+        taken = _TAKEN_AWAY.fullmatch(plain(text))
+        found = taken or _OVERRIDE.match(plain(text))
+        if found and found["path"].partition(".")[0] in SECTIONS:
+            yield found["path"], text, () if taken else behind(text, found.end())
+
+
+_WITH_VALUE = re.compile(rf"(--?[A-Za-z_][^\s={HOLE}]*)=")
+
+
+def flag_words(texts: Sequence[Text], versions: Versions) -> Iterator[Word]:
+    """Yield the words of a command line.
+
+    A word of which nothing is known is the value of a flag that requires one. Anywhere else it may be any flags,
+    unless it is a variable that nobody has set, which is nothing.
+    """
+    waits = False
+    before: Text = ()
+    for text in texts:
+        said = known(text)
+        whole = plain(text)
+        if said is not None:
+            flag = table().flag(said, versions.core)
+            waits = flag is not None and not flag.is_switch and flag.nargs is None
+            yield Word(Known(said), around(text), option=option(text), elsewhere=not _follows(before, text))
+            before = text
+            continue
+        given = _WITH_VALUE.match(whole)
+        if given:
+            start = len(given[0])
+            yield Word(Known(given[1]), around(text))
+            yield Word(NOT_NONE, around(behind(text, start)), obstacle=obstacle_in(text))
+        elif whole.strip(HOLE) or not any(piece.splits for piece in text) or waits:
+            yield Word(NOT_NONE, around(text), elsewhere=not _follows(before, text), obstacle=obstacle_in(text))
+        elif not all(piece.option for piece in text):
+            yield Word(NOT_NONE, around(text), may_be_flags=True)
+        waits = False
+
+
+_BETWEEN = re.compile(r"(?:[\s\"']|\\\n)*")
+
+
+def _follows(before: Text, text: Text) -> bool:
+    """Tell whether a word is written right behind another one; else it is from a variable."""
+    if not before:
+        return False
+    first, last = text[0], before[-1]
+    if first.path != last.path or first.start < last.end:
+        return False
+    return bool(_BETWEEN.fullmatch(first.lines.text, last.end, first.start))
+
+
+_CONFIGURED_ELSEWHERE = "--yaml-cfg"
+"""With it the other flags are not looked at (load_yaml of megatron/training/yaml_arguments.py)."""
+
+
+def has_flags(arguments: Sequence[Text]) -> bool:
+    """Tell whether a program is given flags of Megatron-LM alone: how the work is split, what wraps the model."""
+    names = {plain(text).partition("=")[0] for text in arguments}
+    return _CONFIGURED_ELSEWHERE not in names and any(map(_is_telling, names))
+
+
+@cache
+def _is_telling(name: str) -> bool:
+    known = table()
+    versions = known.flag_versions(name) if name.startswith("--") else ()
+    flag = known.flag(name, versions[-1]) if versions else None
+    paths = [entry.path for entry in known.by_attribute(flag.dest)] if flag else []
+    return any(path.startswith("ddp.") or path.endswith("_parallel_size") for path in paths)
+
+
+def settings_of_launch_flags(arguments: Sequence[Text], place: Span, versions: Versions) -> dict[str, Setting]:
+    """Return the settings of the flags, and the defaults of the flags left out where no unknown flags can follow."""
+    given = settings_from_flags(flag_words(arguments, versions), versions)
+    if given.open:
+        return dict(given.settings)
+    return {each.path: each for each in default_settings(versions, Origin(place, "default"))} | dict(given.settings)
+
+
+_OPTION = re.compile(rf"--(?P<name>[A-Za-z][^\s={HOLE}]*)(?P<equals>=)?", re.DOTALL)
+_FILE = re.compile(r".*\.(?:ya?ml|json)", re.DOTALL)
+
+
+def profile_of(command: str) -> Profile | None:
+    """Return the profile of the framework that a command belongs to, None if it belongs to none."""
+    return next((each for each in profiles() if command in each.commands), None)
+
+
+def settings_of_options(
+    profile: Profile, arguments: Sequence[Text], place: Span, versions: Versions
+) -> Mapping[str, Setting]:
+    """Return the settings of a framework's launch. A file that is named in place of options may hold anything."""
+    options: dict[str, tuple[Text, list[Text]]] = {}
+    is_open = False
+    for word in arguments:
+        named = _OPTION.match(plain(word))
+        if named:
+            name = named["name"].replace("-", "_")
+            options.pop(name, None)  # of two the last counts
+            options[name] = (word, [behind(word, named.end())] if named["equals"] else [])
+        elif not plain(word).strip(HOLE) and any(piece.splits and not piece.option for piece in word):
+            is_open = True  # it may be any options
+        elif options:
+            options[next(reversed(options))][1].append(word)
+        else:
+            is_open = is_open or bool(_FILE.fullmatch(plain(word)))
+    entries = {name: _leaf(word, values) for name, (word, values) in options.items()}
+    section = Section(entries, Origin(place, "assigned"), open=is_open)
+    within = Pinned.of(profile.front_end, versions)
+    found: dict[str, Setting] = {}
+    for each in profile.places:
+        found |= settings_at(profile, each, section, within) if not each.at else {}
+    return found
+
+
+def _leaf(word: Text, values: Sequence[Text]) -> Leaf:
+    """Make the leaf of an option; alone it is a switch that is turned on."""
+    value: Value = Known(True)
+    if len(values) == 1:
+        value = value_of(values[0])
+    elif values:
+        value = UNKNOWN
+    focus = around(values[0]) if values else None
+    span = around((*word, *values[-1])) if values and values[-1][-1].path == word[0].path else around(word)
+    return Leaf(value, Origin(span, "assigned", focus, value=value, option=option(values[0]) if values else ""))
