@@ -21,9 +21,8 @@ from mfsdp_lint.core.front_ends import FRONT_ENDS
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import UNKNOWN, Known, Plain
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.front_ends.load import profiles
+from mfsdp_lint.megatron.front_ends import Place, Profile, profiles
 from mfsdp_lint.megatron.front_ends.naming import Key, Unwritable, by_attribute, by_line
-from mfsdp_lint.megatron.front_ends.profile import Place, Profile
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.nemo import nemo

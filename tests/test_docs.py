@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.inputs.keys import EVERY_KEY, Key
+from mfsdp_lint.inputs.configuration import EVERY_KEY, Key
 from mfsdp_lint.inputs.options import OUTPUT_FORMATS
 from mfsdp_lint.rules.about_files import FILE_CODES
 from mfsdp_lint.rules.load import load_rules

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.inputs.keys import EVERY_KEY, Key
+from mfsdp_lint.inputs.configuration import EVERY_KEY, Key
 
 SCHEMA = Path(__file__).parents[1] / "schemas" / "mfsdp-lint.json"
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
-from mfsdp_lint.inputs.configuration import read_configuration
-from mfsdp_lint.inputs.keys import EVERY_KEY
+from mfsdp_lint.inputs.configuration import EVERY_KEY, read_configuration
 from mfsdp_lint.inputs.options import UsageError
 from tests.inputs.conftest import Write
 from tools.configuration_schema import schema
@@ -116,7 +115,7 @@ EXAMPLES = {
 
 @pytest.mark.parametrize("key", EVERY_KEY, ids=lambda key: key.name)
 def test_the_schema_takes_what_is_read_and_refuses_what_is_not(write: Write, key: object) -> None:
-    from mfsdp_lint.inputs.keys import Key
+    from mfsdp_lint.inputs.configuration import Key
 
     assert isinstance(key, Key)
     validator = Draft7Validator(schema())

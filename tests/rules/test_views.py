@@ -14,8 +14,8 @@ from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.conditions.nodes import Junction, Node
+from mfsdp_lint.megatron.startup import Step, startup
 from mfsdp_lint.megatron.startup.resolve import after
-from mfsdp_lint.megatron.startup.steps import Step, startup
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.rules.evidenced import BRIDGE, bridge_site
 from mfsdp_lint.rules.load import load_rules

@@ -2,6 +2,8 @@
 
 The first line says where each piece is; the rest are the pieces, as JSON, one a line. A wheel carries the file. In a
 checkout the first run makes it of the files that people edit, and so does every run that finds one of them changed.
+
+`read_yaml` and `read_json` read what people edit.
 """
 
 from __future__ import annotations
@@ -12,9 +14,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from mfsdp_lint.core import files
 from mfsdp_lint.core.files import PACKAGE, RULES, put, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 FILE = os.path.join(PACKAGE, "compiled.jsonl")
 
@@ -140,3 +147,15 @@ def _keep(content: bytes) -> None:
     """Keep the file for the next run. Where a checkout cannot be written, that run makes it again."""
     with suppress(OSError):
         put(FILE, content)
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file. Raises OSError and ValueError, and yaml.YAMLError for a file that is none. Imports PyYAML."""
+    import yaml
+
+    return yaml.load(files.text(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file. Raises OSError, and ValueError for a file that is none."""
+    return json.loads(files.text(path))

@@ -11,9 +11,8 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 
-from mfsdp_lint.core.numerals import refuse_huge
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import Plain
+from mfsdp_lint.core.values import Plain, refuse_huge
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import File, discover
 from mfsdp_lint.inputs.filetypes import FileTypes

@@ -8,8 +8,7 @@ from functools import lru_cache
 from mfsdp_lint.core.front_ends import FrontEnd
 from mfsdp_lint.core.recipe import Setting
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.megatron.front_ends.load import profiles
-from mfsdp_lint.megatron.front_ends.pinned import Pinned
+from mfsdp_lint.megatron.front_ends import Pinned, profiles
 from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.readers.profiled import settings_at
 from mfsdp_lint.readers.trees import Section

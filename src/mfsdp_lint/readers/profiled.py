@@ -9,11 +9,9 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
 from mfsdp_lint.core.records import replace
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value, possible, same
-from mfsdp_lint.megatron.front_ends.pinned import Pinned
-from mfsdp_lint.megatron.front_ends.profile import Calls, Made, Place, Profile
-from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.front_ends import Calls, Made, Pinned, Place, Profile
+from mfsdp_lint.megatron.vocabulary import SECTIONS, table
 from mfsdp_lint.megatron.vocabulary.entry import Versions
-from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
 from mfsdp_lint.readers.called import Call, Evaluate, called
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags

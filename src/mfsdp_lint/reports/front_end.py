@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mfsdp_lint.core.values import describe
-from mfsdp_lint.megatron.front_ends.profile import Made, Place, Profile, Target
+from mfsdp_lint.megatron.front_ends import Made, Place, Profile, Target
 
 _NAMED = {
     "attributes": "the names of Megatron-LM's parsed arguments",

@@ -11,8 +11,8 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.conditions.nodes import Node
+from mfsdp_lint.megatron.startup import Step, startup
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, Resolution, after, resolve
-from mfsdp_lint.megatron.startup.steps import Step, startup
 from mfsdp_lint.rules.model import STEP_VIEW, Sees
 
 

@@ -37,8 +37,8 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     Write,
 )
+from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.forgetting import forget_names
-from mfsdp_lint.snapshots.snapshot import Node
 
 if TYPE_CHECKING:
     from mfsdp_lint.snapshots.knowledge import Knowledge

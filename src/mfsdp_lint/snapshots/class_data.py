@@ -21,10 +21,10 @@ from mfsdp_lint.readers.python.values.objects import (
     Native,
     Object,
 )
+from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.build import Arguments, Builder
 from mfsdp_lint.snapshots.forwarding import Forwarding
 from mfsdp_lint.snapshots.functions import REQUIRED, definition, upstream_function
-from mfsdp_lint.snapshots.snapshot import Node
 
 if TYPE_CHECKING:
     from mfsdp_lint.snapshots.knowledge import Knowledge

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.core.recipe import Origin, Span, Variant
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Plain, Value
+from mfsdp_lint.megatron.startup import Phase
 from mfsdp_lint.megatron.startup.resolve import Change, changes_of
-from mfsdp_lint.megatron.startup.steps import Phase
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
@@ -42,9 +42,9 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Unknown,
 )
+from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.build import Builder, apply
 from mfsdp_lint.snapshots.forgetting import forget_names, only_upstream
-from mfsdp_lint.snapshots.snapshot import Node
 
 if TYPE_CHECKING:
     from mfsdp_lint.snapshots.knowledge import Knowledge

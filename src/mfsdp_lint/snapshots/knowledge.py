@@ -1,4 +1,4 @@
-"""Answers the evaluator about upstream packages whose source is not at hand, from a snapshot (see snapshot.py)."""
+"""Answers the evaluator about upstream packages whose source is not at hand, from a snapshot (see `snapshots`)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.names import Deferred, StarOut
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Object
+from mfsdp_lint.snapshots import PROVIDERS, Snapshot
 from mfsdp_lint.snapshots.build import Builder
 from mfsdp_lint.snapshots.class_data import ClassData
 from mfsdp_lint.snapshots.functions import upstream_function
-from mfsdp_lint.snapshots.snapshot import PROVIDERS, Snapshot
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 PACKAGE = "megatron"

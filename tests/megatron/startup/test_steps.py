@@ -11,10 +11,10 @@ import pytest
 from mfsdp_lint import checkout
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, OneOf, Plain, Value
+from mfsdp_lint.megatron import startup
 from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.startup import steps as startup
+from mfsdp_lint.megatron.startup import StartupError, Step, nearest
 from mfsdp_lint.megatron.startup.resolve import resolve
-from mfsdp_lint.megatron.startup.steps import StartupError, Step, nearest
 from mfsdp_lint.megatron.versions.target import RELEASES, Target, resolve_target
 from mfsdp_lint.rules.judging.configuration import variant_of
 

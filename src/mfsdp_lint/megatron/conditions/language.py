@@ -30,27 +30,31 @@ import re
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from mfsdp_lint.core.numerals import refuse_huge
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import Plain, same
-from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.conditions.byversion import ByVersion
-from mfsdp_lint.megatron.conditions.expressions import (
+from mfsdp_lint.core.values import Plain, refuse_huge, same
+from mfsdp_lint.megatron.conditions.applicability import ByVersion, Site, Truth
+from mfsdp_lint.megatron.conditions.nodes import (
     ARITHMETIC,
     FUNCTIONS,
     UNDEFINED,
     Apply,
+    Comparison,
+    Constant,
     Expression,
+    Junction,
     Literal,
     NamedValue,
+    Node,
+    Not,
+    Rooted,
     SettingValue,
+    Term,
+    Test,
     Undefined,
     arithmetic,
     as_list,
 )
-from mfsdp_lint.megatron.conditions.nodes import Comparison, Constant, Junction, Node, Not, Rooted, Term, Test
-from mfsdp_lint.megatron.conditions.truth import Truth
 
 SECTIONS = ("peft", "comm_overlap", "mixed_precision")
 """Settings without a dot: whole sections, which may be None, or the name of a configuration."""

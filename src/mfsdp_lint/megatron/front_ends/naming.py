@@ -7,8 +7,7 @@ from functools import cache
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain, same
-from mfsdp_lint.megatron.front_ends.load import profiles
-from mfsdp_lint.megatron.front_ends.profile import Place
+from mfsdp_lint.megatron.front_ends import Place, profiles
 from mfsdp_lint.megatron.vocabulary import table
 
 

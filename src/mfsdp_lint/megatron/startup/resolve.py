@@ -16,7 +16,7 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Settings, Span, Vari
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, OneOf, Unknown, Value, join, possible, same
-from mfsdp_lint.megatron.startup.steps import OBJECT, Phase, Place, Step, rare, startup
+from mfsdp_lint.megatron.startup import OBJECT, Phase, Place, Step, rare, startup
 from mfsdp_lint.megatron.versions.target import Target
 
 WORLD_SIZE = "run.world_size"

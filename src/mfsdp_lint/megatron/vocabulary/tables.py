@@ -5,16 +5,26 @@ Facts that depend on a version, stored as runs over a list of versions: `[[first
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from mfsdp_lint.core import nearest as words
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.megatron.versions.ranges import HEAD, Numbers, VersionError, numbers
-from mfsdp_lint.megatron.vocabulary.entry import Entry, Versions, read_entry
-from mfsdp_lint.megatron.vocabulary.flags import Flag
+from mfsdp_lint.megatron.vocabulary.entry import Entry, Flag, Versions, read_entry
+
+
+def raw_data() -> Mapping[str, Any]:
+    """Return the reviewed and the generated facts as plain data: `settings`, `defaults`, `fields` and `flags`.
+
+    Each is read when it is first needed. Raises OSError if there is nothing to read.
+    """
+    return Folder(store(), "vocabulary")
+
 
 Runs = Sequence[tuple[int, int, Any]]
 
@@ -306,3 +316,71 @@ def _fact(runs: Runs, column: int, missing: Any = None) -> Any:
         return at(runs, column)
     except LookupError:
         return missing
+
+
+_MOST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """The settings that a word names, and the flag of Megatron-LM's command line ("" for none) if it is one.
+
+    `removed` says that the word is a name which the settings no longer have.
+    """
+
+    entries: tuple[Entry, ...]
+    flag: str = ""
+    removed: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.entries or self.flag)
+
+
+def find(word: str, table: Table) -> Lookup:
+    """Find the settings or the flag that the word names; an empty result is falsy."""
+    name = word.strip()
+    if name.startswith("-"):
+        return _flag(name, table)
+    exact = table.entry(name) or table.by_variable(name)
+    if exact is not None:
+        return Lookup((exact,))
+    if entries := _aliased(name, table) or table.named(name):
+        return Lookup(entries)
+    if entries := table.by_removed_name(name.rpartition(".")[2]):
+        return Lookup(entries, removed=True)
+    return Lookup(table.by_attribute(name.removeprefix("args.")))
+
+
+def _flag(name: str, table: Table) -> Lookup:
+    if versions := table.flag_versions(name):
+        flag = table.flag(name, versions[-1])
+        entries = table.by_attribute(flag.dest) if flag is not None else ()
+        return Lookup(entries, name)
+    if entries := table.by_perf_flag(name):
+        return Lookup(entries)
+    return Lookup(table.by_removed_name(name), removed=True)
+
+
+def _aliased(name: str, table: Table) -> tuple[Entry, ...]:
+    return tuple(entry for entry in table.entries.values() if name in entry.aliases)
+
+
+def nearest(word: str, table: Table) -> list[str]:
+    """Find the names most like a word that names nothing."""
+    return words.nearest(word, _names(word, table), _MOST, cutoff=0.7)
+
+
+def _names(word: str, table: Table) -> Iterator[str]:
+    if word.startswith("-"):
+        yield from table.every_flag
+        yield from _of(entry.perf for entry in table.entries.values())
+        return
+    for path, entry in table.entries.items():
+        yield path.removeprefix(ENVIRONMENT) if path.startswith(ENVIRONMENT) or "." not in word else path
+        if "." not in word:
+            yield entry.name
+
+
+def _of(names: Iterable[Iterable[str]]) -> Iterator[str]:
+    for some in names:
+        yield from some

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
+from mfsdp_lint.megatron.vocabulary import SECTIONS, table
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.named import is_misspelt, of_bridge
 from mfsdp_lint.readers.shell.pieces import Text, around, known, obstacle_in, option, plain

@@ -10,9 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from mfsdp_lint.core.recipe import Origin, Setting, Span
 from mfsdp_lint.core.values import UNKNOWN, Known, Value
-from mfsdp_lint.megatron.front_ends.load import profiles
-from mfsdp_lint.megatron.front_ends.pinned import Pinned
-from mfsdp_lint.megatron.front_ends.profile import Profile
+from mfsdp_lint.megatron.front_ends import Pinned, Profile, profiles
 from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.profiled import settings_at

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.megatron.front_ends.load import commands
+from mfsdp_lint.megatron.front_ends import commands
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.pieces import Piece, Text, known, plain
 

@@ -22,8 +22,7 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.megatron.vocabulary.entry import Versions
-from mfsdp_lint.megatron.vocabulary.flags import Flag
+from mfsdp_lint.megatron.vocabulary.entry import Flag, Versions
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
 from mfsdp_lint.readers.yaml.document import Document, target_of

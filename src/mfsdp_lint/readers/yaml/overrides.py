@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from mfsdp_lint.core.recipe import NamedWrite, Recipe, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import Known
+from mfsdp_lint.megatron.vocabulary import SECTIONS
 from mfsdp_lint.megatron.vocabulary.entry import Versions
-from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
 from mfsdp_lint.readers.named import of_bridge
 from mfsdp_lint.readers.yaml.document import Document, target_of
 from mfsdp_lint.readers.yaml.nodes import Mapping, Scalar

@@ -9,7 +9,7 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.front_ends.load import profiles
+from mfsdp_lint.megatron.front_ends import profiles
 from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
 from mfsdp_lint.megatron.vocabulary.entry import Versions
 from mfsdp_lint.readers.profiled import recipes_of

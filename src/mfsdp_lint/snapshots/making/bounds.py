@@ -21,11 +21,17 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Descriptor, External, Function, Native
-from mfsdp_lint.snapshots.making.annotations import is_plain
-from mfsdp_lint.snapshots.making.inheritance import Classes
-from mfsdp_lint.snapshots.making.meaning import Names, functions_of, parameters, stored
-from mfsdp_lint.snapshots.making.results import Boundless, result
-from mfsdp_lint.snapshots.snapshot import Node
+from mfsdp_lint.snapshots import Node
+from mfsdp_lint.snapshots.making.meaning import (
+    Boundless,
+    Classes,
+    Names,
+    functions_of,
+    is_plain,
+    parameters,
+    result,
+    stored,
+)
 
 NEW = (ast.List, ast.Dict, ast.Set, ast.Tuple, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp,
        ast.Constant, ast.JoinedStr)  # fmt: skip

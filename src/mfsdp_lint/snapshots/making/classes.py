@@ -22,14 +22,13 @@ from mfsdp_lint.readers.python.eval.construction import instantiate
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import CONSTANTS, MISSING, Descriptor, Function, Instance
+from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.forwarding import forwarding
 from mfsdp_lint.snapshots.making.combine import UNCHANGED
 from mfsdp_lint.snapshots.making.encode import UNKNOWN, Encoder, bare, class_defaults
-from mfsdp_lint.snapshots.making.functions import bounded, summary
+from mfsdp_lint.snapshots.making.functions import Upstream, bounded, is_summarised, quietly, summary
 from mfsdp_lint.snapshots.making.summarise import Subject, constructor_subject, summarise
 from mfsdp_lint.snapshots.making.touched import touched
-from mfsdp_lint.snapshots.making.upstream import Upstream, is_summarised, quietly
-from mfsdp_lint.snapshots.snapshot import Node
 
 OPAQUE = {"__init__", "__new__", "__getattr__", "__getattribute__", "__setattr__"}
 """Methods by which a class that is no dataclass may make of its instances whatever it likes."""
@@ -37,7 +36,7 @@ PROBES = (True, False, "<probe>")
 
 
 def class_entry(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> Any:
-    """Describe a class of a module: a dictionary as specified in snapshot.py."""
+    """Describe a class of a module: a dictionary as specified in snapshots/__init__.py."""
     machine = upstream.machine
     kind = _kind(upstream, cls)
     made: dict[str, Any] = {"kind": kind}

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
+from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.making.encode import bare
-from mfsdp_lint.snapshots.snapshot import Node
 
 WITNESSES = 24
 """Runs with several unknown parameters, for one function."""

@@ -1,4 +1,4 @@
-"""From the evaluator's objects to the nodes of a snapshot (see snapshots/snapshot.py)."""
+"""From the evaluator's objects to the nodes of a snapshot (see snapshots/__init__.py)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     Write,
 )
-from mfsdp_lint.snapshots.snapshot import Node, Place
+from mfsdp_lint.snapshots import Node, Place
 
 LONGEST = 2_000
 """Lists and dictionaries with more items are not kept."""

@@ -11,15 +11,17 @@ from __future__ import annotations
 import ast
 import functools
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, Function, Object
-from mfsdp_lint.snapshots.making.bounds import Bound
+from mfsdp_lint.snapshots.making.bounds import Bound, Bounds
 from mfsdp_lint.snapshots.making.encode import UNKNOWN, Encoder
 from mfsdp_lint.snapshots.making.summarise import (
     Parameter,
@@ -30,7 +32,33 @@ from mfsdp_lint.snapshots.making.summarise import (
     says_something,
     summarise,
 )
-from mfsdp_lint.snapshots.making.upstream import Upstream, is_summarised, quietly
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """The evaluator, the modules of the release, and the bounds of their functions."""
+
+    machine: Machine
+    modules: Mapping[str, Module]
+    bounds: Bounds
+
+
+def quietly(machine: Machine, work: Callable[[], T]) -> T | None:
+    """Return the result of some work at the evaluator; None if it cannot be computed."""
+    try:
+        return work()
+    except (Raised, CannotJoin, OutOfSteps, RecursionError):
+        return None
+    finally:
+        machine.finish()
+
+
+def is_summarised(module: str) -> bool:
+    """Tell whether the functions of a module are worth a summary: Megatron-Core's build models, not configurations."""
+    return module.startswith("megatron.bridge")
+
 
 DEPTH = 4
 MOST = 64

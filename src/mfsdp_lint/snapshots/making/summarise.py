@@ -19,9 +19,9 @@ from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Instance, Object, Unknown
+from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.making.combine import Combine
 from mfsdp_lint.snapshots.making.encode import MARK, Encoder, bare, path_of
-from mfsdp_lint.snapshots.snapshot import Node
 
 RUN_STEPS = 20_000
 SUBJECT_STEPS = 80_000
