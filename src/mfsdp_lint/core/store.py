@@ -35,7 +35,7 @@ _BESIDE = (
     "core/store.py",
     "checkout.py",
 )
-"""What the data is made of beside rules and front-ends, and by."""
+"""The files that the data is made of, beside rules and front-ends, and the code that makes it."""
 
 _MAKER = "mfsdp_lint.checkout"
 

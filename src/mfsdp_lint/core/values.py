@@ -17,7 +17,7 @@ Plain = Scalar | list["Plain"] | dict[str, "Plain"]
 """A value as JSON has it: lists and dictionaries of scalars included."""
 
 CWD = "<CWD>"
-"""What stands in a text for the folder that a program is started in."""
+"""A text's placeholder for the folder that a program is started in."""
 
 
 @dataclass(frozen=True, slots=True)

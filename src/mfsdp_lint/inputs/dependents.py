@@ -90,17 +90,13 @@ def _imported(path: str) -> Iterator[Dotted]:
             # How the words make up a name is for the program to decide.
             yield from ((word,) for word in each.words)
         elif each.names:
-            module = (*_above(path, each.level), *parts)
+            package = Path(path).parts[: -each.level] if each.level else ()  # as many folders up as there are dots
+            module = (*package, *parts)
             if module:
                 yield module
             yield from ((*module, name) for name in each.names if "." not in name)
         else:
             yield from (parts[:end] for end in range(1, len(parts) + 1))
-
-
-def _above(path: str, dots: int) -> Dotted:
-    """Return the package that a number of dots means in a file; empty for no dots."""
-    return Path(path).parts[:-dots] if dots else ()
 
 
 def _module_name(path: str) -> Dotted:

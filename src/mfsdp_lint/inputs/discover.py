@@ -125,20 +125,17 @@ def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
 
     from pathspec import GitIgnoreSpec
 
-    quick = [line for line in lines if _is_quick(line)]
+    quick = [
+        line
+        for line, parts in ((line, line.split("/")) for line in lines)
+        if parts.count("**") <= MOST_STARS and all(part == "**" or part.count("*") <= MOST_STARS for part in parts)
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Python, about the regular expressions that they become
         try:
             return GitIgnoreSpec.from_lines(quick)
         except _NO_PATTERN:
             return GitIgnoreSpec.from_lines(line for line in quick if _is_pattern(line))
-
-
-def _is_quick(line: str) -> bool:
-    if line.count("*") <= MOST_STARS:
-        return True
-    parts = line.split("/")
-    return parts.count("**") <= MOST_STARS and all(part == "**" or part.count("*") <= MOST_STARS for part in parts)
 
 
 def _is_pattern(line: str) -> bool:
@@ -307,7 +304,7 @@ class _Walk:
             if _is_hidden(entry.name):
                 continue
             path = f"{directory.rstrip('/')}/{entry.name}" if directory else entry.name
-            if self.excluded(path):
+            if matches(path, self.exclude):
                 continue
             if entry.is_link and self.leads_out(path):
                 continue
@@ -339,9 +336,6 @@ class _Walk:
                 return True
             above = os.path.dirname(above)
         return False
-
-    def excluded(self, path: str) -> bool:
-        return matches(path, self.exclude)
 
 
 def written_folders(root: str) -> Iterator[tuple[str, list[str]]]:

@@ -25,10 +25,10 @@ from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, replace
 
 PREPARED = "from IPython import get_ipython; display = print"
-"""What every notebook has from the start."""
+"""The names that every notebook has from the start."""
 
 _ANYTHING = "exec(get_ipython())"
-"""What may have done anything to the names of the notebook."""
+"""A statement that may have done anything to the names of the notebook."""
 _UNKNOWN = "get_ipython()"
 """A value that is not known."""
 
@@ -138,7 +138,7 @@ class NoNotebook(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CellLine:
     """A line of a cell: what it says, and how the file spells that.
 
     `pieces` are offsets in the spelling, each with the offset in the file that is there: several where the line is made
@@ -164,7 +164,7 @@ class Notebook:
     """
 
     code: tuple[str, ...]
-    rows: Mapping[int, Row]
+    rows: Mapping[int, CellLine]
     marks: Mapping[int, int]
     file: Lines
 
@@ -222,7 +222,7 @@ def python_of(text: str) -> str:
 def read_notebook(text: str) -> Notebook:
     """Read a notebook with its code; without any where it is in another language. Raises NoNotebook."""
     file = Lines(text)
-    rows: dict[int, Row] = {}
+    rows: dict[int, CellLine] = {}
     marks: dict[int, int] = {}
     if not _is_python(_loaded(text)):
         return Notebook((), rows, marks, file)
@@ -301,10 +301,10 @@ def _strings(text: str, cell: Mapping[str, _Held], file: Lines) -> list[_Held]:
     return strings
 
 
-def _rows(text: str, strings: Sequence[_Held]) -> Iterator[Row]:
+def _rows(text: str, strings: Sequence[_Held]) -> Iterator[CellLine]:
     """Yield the lines that the strings make up, joined one behind the other."""
     if strings and not any(each.value for each in strings):
-        yield Row("", "", ((0, strings[0].start + 1),))
+        yield CellLine("", "", ((0, strings[0].start + 1),))
     spelled, pieces = "", list[tuple[int, int]]()
     for string in strings:
         for line in _LINE.finditer(text, string.start + 1, string.end - 1):
@@ -318,8 +318,8 @@ def _rows(text: str, strings: Sequence[_Held]) -> Iterator[Row]:
         yield _row(spelled, pieces)
 
 
-def _row(spelled: str, pieces: Sequence[tuple[int, int]]) -> Row:
-    return Row(json.loads(f'"{spelled}"'), spelled, tuple(pieces))
+def _row(spelled: str, pieces: Sequence[tuple[int, int]]) -> CellLine:
+    return CellLine(json.loads(f'"{spelled}"'), spelled, tuple(pieces))
 
 
 def _members(text: str, start: int) -> Mapping[str, _Held]:

@@ -8,7 +8,7 @@ import sys
 from mfsdp_lint.inputs import disk
 
 MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
-"""What the root folder of a project has."""
+"""Names, of which the root folder of a project has one."""
 
 
 def is_project(folder: str) -> bool:

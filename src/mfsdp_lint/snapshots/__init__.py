@@ -48,7 +48,7 @@ A class: `kind` ("dataclass", "enum", "namedtuple", "typeddict", "plain"), `base
 `kinds` ({name: "classmethod" or "staticmethod"}), `frozen` (its fields cannot be assigned), `opaque`
 (instances may have anything), `made` (what constructing changes: {field: node}, None where that is not known), `sets`
 ({name: [other names that take the value as well]}, None where that is not known), `forwards` (the fields of a
-Forwarding, see forwarding.py).
+Forwarding, see class_data.py).
 
 A function: `parameters` ([name, kind, node or ["required"]]...; the kinds are "p" positional only, "a", "*", "k"
 keyword only, "**"), `keys` (those that `**` takes), `outcome` ({"result": node,
@@ -138,7 +138,7 @@ def _in_blocks(texts: Sequence[bytes]) -> Iterator[list[bytes]]:
 
 
 REFERENCE = ""
-"""The only key of a dictionary that stands for a shared part."""
+"""The only key of a dictionary that refers to a shared part."""
 
 SHORTEST = 48
 """Characters. A shorter part is written again, which the compression likes better than a number."""

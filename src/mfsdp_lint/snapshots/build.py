@@ -148,9 +148,6 @@ class Builder:
         hit = bool(given) if decisive == "*" else not given.isdisjoint(decisive)
         return self.machine.unknown() if hit else self.build(node)
 
-    def _default(self) -> Object:
-        return MISSING
-
     def _define(self, number: int, node: Node) -> Object:
         made = self.build(node)
         self.repeated[number] = made
@@ -216,7 +213,7 @@ class Builder:
 
 
 _METHODS = {
-    "?": "unknown", "arg": "argument", "def": "define", "default": "default", "dep": "depending", "dict": "dict",
+    "?": "unknown", "arg": "argument", "def": "define", "default": "missing", "dep": "depending", "dict": "dict",
     "enum": "enum", "ext": "external", "list": "list", "missing": "missing", "obj": "object", "or": "choice",
     "partial": "partial", "pass": "passed", "ref": "reference", "same": "same", "set": "set", "tuple": "tuple",
 }  # fmt: skip

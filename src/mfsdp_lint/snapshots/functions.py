@@ -57,7 +57,7 @@ STARTS: dict[str, frozenset[Phase]] = {
 """The functions that are phases of the start-up, by their dotted names."""
 
 MAKERS = {"mixed_precision": ("megatron.bridge.training.mixed_precision", "get_mixed_precision_config")}
-"""What start-up makes a section of that is given as a name."""
+"""The functions by which start-up makes a section that is given as a name."""
 
 Kept = tuple[Instance | Unknown, str, Object, Any]
 
@@ -74,7 +74,7 @@ def start(
     """Take these phases of the start-up on a container.
 
     `forget` loses what they may change, and what is known of that is put back.
-    `make` is asked for the section that a name stands for. `frame` is the call of the function that does it.
+    `make` is asked for the section of a name. `frame` is the call of the function that does it.
     """
     settings = TreeSettings(machine, container, machine.path.environment, Spans(machine))
     changes = changes_of(Variant(settings), target, phases)

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from mfsdp_lint.core.files import read
-from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.core.recipe import How, Origin, Span
 from mfsdp_lint.megatron.public_names import having, in_none, releases
 from mfsdp_lint.megatron.versions.target import Target, resolve_target
 from mfsdp_lint.readers.python.eval.blocks import isolated
@@ -237,12 +237,11 @@ class Knowledge:
         """Return the origin of an upstream write."""
         if number not in self._origins:
             assert self.snapshot is not None
-            self._origins[number] = self._origin(*self.snapshot.place(number))
+            path, line, end_line, function, how = self.snapshot.place(number)
+            span = Span(path, line, 1, end_line, 1)
+            kind: How = "default" if how == "default" else "upstream"
+            self._origins[number] = Origin(span, kind, None, function, self._release(path))
         return self._origins[number]
-
-    def _origin(self, path: str, line: int, end_line: int, function: str, how: str) -> Origin:
-        span = Span(path, line, 1, end_line, 1)
-        return Origin(span, "default" if how == "default" else "upstream", None, function, self._release(path))
 
     # -- classes ----------------------------------------------------------------------------------------
 

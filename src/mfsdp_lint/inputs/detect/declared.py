@@ -151,23 +151,18 @@ def _requirements(place: str, line: str) -> Iterator[NamedVersions]:
         inline = dict(_INLINE.findall(entry["value"]))
         value = inline.get("version", "") if entry["value"].startswith("{") else entry["value"].strip("\"', ")
         if value[:1].isdigit() or value[:1] in "^~<>=!*":
-            # A bare version in one of Poetry's tables means "this one or newer below the next that breaks".
-            if found := from_package(place, entry["name"], version_or_range(_caret(value))):
+            if value[:1].isdigit() and "*" not in value and "," not in value:
+                # A bare version in one of Poetry's tables means "this one or newer below the next that breaks".
+                value = f"^{value}"
+            if found := from_package(place, entry["name"], version_or_range(value)):
                 yield found
             return
     for match in _REQUIREMENT.finditer(line):
-        if match["specifiers"] and (found := from_package(place, match["name"], version_or_range(_conda(match)))):
+        specifiers = (match["specifiers"] or "").strip().rstrip(",")
+        if re.match(r"=[^=]", specifiers):  # conda's `=0.3.1`
+            specifiers = f"={specifiers}"
+        if specifiers and (found := from_package(place, match["name"], version_or_range(specifiers))):
             yield found
-
-
-def _caret(value: str) -> str:
-    return f"^{value}" if value[:1].isdigit() and "*" not in value and "," not in value else value
-
-
-def _conda(match: re.Match[str]) -> str:
-    """Return the specifiers; conda's `=0.3.1` is `==0.3.1`."""
-    specifiers = match["specifiers"].strip().rstrip(",")
-    return f"={specifiers}" if re.match(r"=[^=]", specifiers) else specifiers
 
 
 DOCKERFILES = ("Dockerfile*", "*.Dockerfile", "Containerfile*", "docker-compose*.y*ml", "compose*.y*ml", "values*.y*ml")

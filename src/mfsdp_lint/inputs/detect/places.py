@@ -142,14 +142,12 @@ class ProjectFolders:
         """
         try:
             content = disk.read(path, LARGEST + 1) if disk.is_file(path) else b""
-            return "" if len(content) > LARGEST else _decoded(content)
+            if len(content) > LARGEST:
+                return ""
+            return "\n".join(content.decode("utf-8", "replace").replace("\r\n", "\n").split("\r"))
         except OSError as error:
             self.remarks.append(f"{path}: {error.strerror or error}: not asked for versions")
             return ""
-
-
-def _decoded(content: bytes) -> str:
-    return "\n".join(content.decode("utf-8", "replace").replace("\r\n", "\n").split("\r"))
 
 
 def project_folders(paths: Sequence[str], search_path: Sequence[str] = ()) -> ProjectFolders:

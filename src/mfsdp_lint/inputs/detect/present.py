@@ -30,7 +30,7 @@ Line = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class FeatureProbe:
     """A text in a file of megatron-core (empty: the file or folder itself) that lines from `since` to below `before`
     have, and no other. Paths are relative to `megatron/core`."""
 
@@ -45,13 +45,13 @@ class Probe:
 
 
 PROBES = (
-    Probe("distributed/custom_fsdp", "", (0, 11), (0, 14)),
-    Probe("distributed/fsdp", "", (0, 14), (1, 0)),
-    Probe("distributed/distributed_data_parallel_config.py", "fsdp_manual_registration", (0, 16), (1, 0)),
-    Probe("distributed/finalize_model_grads.py", "force_all_reduce", (0, 16), (1, 0)),
-    Probe("distributed/fsdp/mcore_fsdp_adapter.py", "Grandfathered Argument", (0, 17), (0, 19)),
-    Probe("distributed/torch_fully_sharded_data_parallel.py", "def finish_grad_sync", (0, 19), (1, 0)),
-    Probe("distributed/distributed_data_parallel_config.py", "megatron_fsdp_version", (0, 20), (1, 0)),
+    FeatureProbe("distributed/custom_fsdp", "", (0, 11), (0, 14)),
+    FeatureProbe("distributed/fsdp", "", (0, 14), (1, 0)),
+    FeatureProbe("distributed/distributed_data_parallel_config.py", "fsdp_manual_registration", (0, 16), (1, 0)),
+    FeatureProbe("distributed/finalize_model_grads.py", "force_all_reduce", (0, 16), (1, 0)),
+    FeatureProbe("distributed/fsdp/mcore_fsdp_adapter.py", "Grandfathered Argument", (0, 17), (0, 19)),
+    FeatureProbe("distributed/torch_fully_sharded_data_parallel.py", "def finish_grad_sync", (0, 19), (1, 0)),
+    FeatureProbe("distributed/distributed_data_parallel_config.py", "megatron_fsdp_version", (0, 20), (1, 0)),
 )
 """Checked on the tags core_v0.12.0 … core_v0.19.0, on main at d98e8a6 and on the commits that Bridge releases pin.
 
@@ -78,8 +78,13 @@ def core_at(places: ProjectFolders, path: str) -> NamedVersions | None:
     says = declared(places.text(path))
     if says is None:
         return None
-    line, has = numbers(says)[:2], _features(places, os.path.dirname(path))
-    fits = _lines(has)
+    line, core = numbers(says)[:2], os.path.dirname(path)
+    has: dict[FeatureProbe, bool] = {}  # empty where the code is not at hand
+    if disk.is_folder(os.path.join(core, "distributed")):
+        for probe in PROBES:
+            file = os.path.join(core, *probe.path.split("/"))
+            has[probe] = probe.text in places.text(file) if probe.text else disk.exists(file)
+    fits = [each for each in LINES if has and all(has[probe] == probe.is_in(each) for probe in PROBES)]
     if line < LINES[0] and (not fits or LINES[0] in fits):
         places.remarks.append(f"{path} says {says}, of which nothing is known: only the text of scripts is judged")
         return NamedVersions(path, core=_named(LINES[0]), older=says)
@@ -113,22 +118,7 @@ def declared(text: str) -> str | None:
     return version
 
 
-Features = Mapping[Probe, bool]
-
-
-def _features(places: ProjectFolders, core: str) -> Features:
-    """Return for each probe whether the code has it; empty where the code is not at hand."""
-    if not disk.is_folder(os.path.join(core, "distributed")):
-        return {}
-    return {probe: _has(places, core, probe) for probe in PROBES}
-
-
-def _lines(has: Features) -> list[Line]:
-    """Return the lines of megatron-core that agree with all probes."""
-    return [line for line in LINES if has and all(has[probe] == probe.is_in(line) for probe in PROBES)]
-
-
-def _between(has: Features) -> Iterator[tuple[Line, Line]]:
+def _between(has: Mapping[FeatureProbe, bool]) -> Iterator[tuple[Line, Line]]:
     """Yield the neighbouring lines of which every feature is that of one or of the other."""
     for sides in pairwise(LINES):
         if has and all(has[probe] in map(probe.is_in, sides) for probe in PROBES):
@@ -138,11 +128,6 @@ def _between(has: Features) -> Iterator[tuple[Line, Line]]:
 def _releases(line: Line) -> list[str]:
     """Return the releases of a line, the oldest first."""
     return [each.core for each in CORE_RELEASES if numbers(each.core)[:2] == line]
-
-
-def _has(places: ProjectFolders, core: str, probe: Probe) -> bool:
-    path = os.path.join(core, *probe.path.split("/"))
-    return probe.text in places.text(path) if probe.text else disk.exists(path)
 
 
 _SECTION = re.compile(r"^\s*\[submodule [^\]]*\]\s*$", re.MULTILINE)
@@ -175,20 +160,17 @@ def _recorded(places: ProjectFolders, gitmodules: str, entry: dict[str, str]) ->
     commit = recorded_commit(os.path.dirname(gitmodules), entry["path"])
     if commit is None:
         return None
+    from mfsdp_lint.megatron.front_ends import pins
+
     place = f"{gitmodules}, {entry['path']} at {commit[:7]}"
-    found = from_revision(place, entry["url"], commit) or _of_a_framework(place, commit)
+    found = from_revision(place, entry["url"], commit)
+    if found is None and commit in pins():  # between releases, and a framework is tied to it
+        found = NamedVersions(place, **pins()[commit])
     if found is None:
         places.remarks.append(
             f"{place}: no release that is known; --target-bridge or --target-core says which to judge by"
         )
     return found
-
-
-def _of_a_framework(place: str, commit: str) -> NamedVersions | None:
-    """Return the versions of a commit between releases that a framework is tied to; None for another commit."""
-    from mfsdp_lint.megatron.front_ends import pins
-
-    return NamedVersions(place, **pins()[commit]) if commit in pins() else None
 
 
 def recorded_commit(repository: str, path: str) -> str | None:
@@ -240,7 +222,11 @@ def in_site_packages(places: ProjectFolders) -> Iterator[NamedVersions]:
         folders.update(dict.fromkeys(_site_packages(environment)))
     folders.update(dict.fromkeys(own_packages()))
     for folder in folders:
-        found = list(_distributions(places, folder))
+        found = []
+        for name in places.names(folder, "*.dist-info"):
+            distribution, _, version = name.removesuffix(".dist-info").partition("-")
+            if one := from_package(join(folder, name), distribution, version):
+                found.append(one)
         if _is_where_megatron_runs(places, folder, found):
             yield from found
 
@@ -262,13 +248,6 @@ def _site_packages(environment: str) -> Iterator[str]:
         yield windows
     library = join(environment, "lib")
     yield from (join(library, f"{name}/site-packages") for name in disk.Listing(library).matching("python3*"))
-
-
-def _distributions(places: ProjectFolders, folder: str) -> Iterator[NamedVersions]:
-    for name in places.names(folder, "*.dist-info"):
-        distribution, _, version = name.removesuffix(".dist-info").partition("-")
-        if found := from_package(join(folder, name), distribution, version):
-            yield found
 
 
 PACKAGE = "megatron.bridge"

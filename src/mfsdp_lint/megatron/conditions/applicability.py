@@ -46,7 +46,7 @@ def agreed(answers: Iterable[Truth]) -> Truth:
 
 
 Subject = str
-"""What has versions: a front-end by its name, or a component."""
+"""A thing with versions: a front-end by its name, or a component."""
 
 SUBJECTS: tuple[Subject, ...] = tuple(dict.fromkeys((*FRONT_ENDS, "core", "te", "torch")))
 

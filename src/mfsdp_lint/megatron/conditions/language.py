@@ -201,7 +201,7 @@ class _Parser:
             case ast.Is() | ast.IsNot():
                 if not (isinstance(right, ast.Constant) and right.value is None):
                     raise self.error(right, "`is` can only ask for None")
-                unset = self.about([self.value(left)], _is_none, when_set=False, literals=(None,))
+                unset = self.about([self.value(left)], lambda found: found is None, when_set=False, literals=(None,))
                 return _negated_if(isinstance(op, ast.IsNot), unset)
         for side in (left, right):
             if isinstance(side, ast.Constant) and side.value is None:
@@ -293,10 +293,6 @@ def _negated_if(negated: bool, node: Node) -> Node:
 def _defined(ask: Callable[..., Truth]) -> Callable[..., Truth]:
     """Wrap a question: it is undecided about undefined values."""
     return lambda *found: None if UNDEFINED in found else ask(*found)
-
-
-def _is_none(value: Plain) -> Truth:
-    return value is None
 
 
 def _is_one_of(value: Plain, options: list[Plain]) -> Truth:

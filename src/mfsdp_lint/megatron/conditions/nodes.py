@@ -1,4 +1,4 @@
-"""The pieces of a condition, in three-valued logic; conditions.py reads them from a text.
+"""The pieces of a condition, in three-valued logic; language.py reads them from a text.
 
 Each is true, false, or unknown (None). It is decided only if every value that the unknown settings could still have
 gives the same answer (Kleene), so a rule never speaks of what nobody knows.
@@ -37,24 +37,30 @@ UNDEFINED: Final = Undefined()
 Result = Plain | Undefined
 
 
-class Expression(Protocol):
+class Expression:
     """A value that depends on settings."""
+
+    __slots__ = ()
 
     def of(self, values: Mapping[str, Plain]) -> Result:
         """Evaluate it for these values of its settings."""
+        raise NotImplementedError
 
     def paths(self) -> Iterator[str]:
         """Yield the settings in it."""
+        return iter(())
 
     def landmarks(self) -> Iterator[Plain]:
         """Yield the literals in it."""
+        return iter(())
 
     def at(self, site: Site) -> Expression:
         """Return the expression at one site: named values have their meaning there."""
+        return self
 
 
 @dataclass(frozen=True, slots=True)
-class SettingValue:
+class SettingValue(Expression):
     """A setting."""
 
     path: str
@@ -65,15 +71,9 @@ class SettingValue:
     def paths(self) -> Iterator[str]:
         yield self.path
 
-    def landmarks(self) -> Iterator[Plain]:
-        return iter(())
-
-    def at(self, site: Site) -> Expression:
-        return self
-
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Expression):
     """A plain value, or a list of them."""
 
     value: Plain
@@ -81,18 +81,12 @@ class Literal:
     def of(self, values: Mapping[str, Plain]) -> Result:
         return self.value
 
-    def paths(self) -> Iterator[str]:
-        return iter(())
-
     def landmarks(self) -> Iterator[Plain]:
         yield self.value
 
-    def at(self, site: Site) -> Expression:
-        return self
-
 
 @dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Expression):
     """A function, or an arithmetic operation, of other values."""
 
     function: Callable[..., Result]
@@ -113,7 +107,7 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedValue:
+class NamedValue(Expression):
     """A value with a name, which may differ from version to version (rules/terms.yaml, `value`)."""
 
     name: str
@@ -130,11 +124,7 @@ class NamedValue:
 
     def at(self, site: Site) -> Expression:
         meaning = self.meaning.at(site)
-        return Apply(_undefined, ()) if meaning is None else meaning.at(site)
-
-
-def _undefined() -> Result:
-    return UNDEFINED
+        return Apply(lambda: UNDEFINED, ()) if meaning is None else meaning.at(site)
 
 
 def as_list(value: Plain) -> list[Plain] | Undefined:
@@ -164,10 +154,6 @@ def _len(value: Plain) -> Result:
     if value is None:
         return 0
     return len(value) if isinstance(value, list) else UNDEFINED
-
-
-def _lower(value: Plain) -> Result:
-    return value.lower() if isinstance(value, str) else value
 
 
 def _without(value: Plain, known: Plain) -> Result:
@@ -215,7 +201,7 @@ FUNCTIONS: Mapping[str, tuple[int, Callable[..., Result]]] = {
     "split": (2, _split),
     "item": (2, _item),
     "len": (1, _len),
-    "lower": (1, _lower),
+    "lower": (1, lambda value: value.lower() if isinstance(value, str) else value),
     "number": (1, _number),
     "without": (2, _without),
 }
@@ -249,24 +235,30 @@ class Rooted(Protocol):
         """The piece."""
 
 
-class Node(Protocol):
+class Node:
     """A piece of a condition."""
+
+    __slots__ = ()
 
     def truth(self, variant: Variant) -> Truth:
         """Return true, false, or None where it is not decided."""
+        raise NotImplementedError
 
     def deciding(self, variant: Variant) -> Iterator[str]:
         """Yield the settings that decided its truth; to be asked only where it is decided."""
+        return iter(())
 
     def at(self, site: Site) -> Node:
         """Return the node at one site: its terms have their meaning there."""
+        return self
 
     def landmarks(self) -> Iterator[tuple[str, tuple[Plain, ...]]]:
         """Yield the settings in it, each with the literals that it is compared with."""
+        return iter(())
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Node):
     """True or false, whatever the settings are; None: a term that means nothing where it is judged."""
 
     value: Truth
@@ -274,18 +266,9 @@ class Constant:
     def truth(self, variant: Variant) -> Truth:
         return self.value
 
-    def deciding(self, variant: Variant) -> Iterator[str]:
-        return iter(())
-
-    def at(self, site: Site) -> Node:
-        return self
-
-    def landmarks(self) -> Iterator[tuple[str, tuple[Plain, ...]]]:
-        return iter(())
-
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Test(Node):
     """A question to one setting. `when_set` is the answer for a value of which only `not None` is known.
 
     `literals` are the values that it asks about.
@@ -307,15 +290,12 @@ class Test:
     def deciding(self, variant: Variant) -> Iterator[str]:
         yield self.path
 
-    def at(self, site: Site) -> Node:
-        return self
-
     def landmarks(self) -> Iterator[tuple[str, tuple[Plain, ...]]]:
         yield self.path, self.literals
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Node):
     """A question to one or two expressions, which may be about several settings."""
 
     operands: tuple[Expression, ...]
@@ -328,10 +308,8 @@ class Comparison:
         known = [values for values in options if values is not None]
         if len(known) < len(options) or math.prod(map(len, known)) > _MOST_COMBINATIONS:
             return None
-        return agreed(self._answer(dict(zip(paths, values, strict=True))) for values in product(*known))
-
-    def _answer(self, values: dict[str, Plain]) -> Truth:
-        return self.ask(*(operand.of(values) for operand in self.operands))
+        every = (dict(zip(paths, values, strict=True)) for values in product(*known))
+        return agreed(self.ask(*(operand.of(values) for operand in self.operands)) for values in every)
 
     def deciding(self, variant: Variant) -> Iterator[str]:
         return (path for operand in self.operands for path in operand.paths())
@@ -345,7 +323,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class Not(Node):
     """The opposite."""
 
     operand: Node
@@ -365,7 +343,7 @@ class Not:
 
 
 @dataclass(frozen=True, slots=True)
-class Junction:
+class Junction(Node):
     """`and` or `or`: an arm that is `decisive` (false for `and`, true for `or`) decides it alone."""
 
     arms: tuple[Node, ...]
@@ -388,7 +366,7 @@ class Junction:
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class Either(Node):
     """A choice of several conditions that depends on an unknown version. It is decided where all agree."""
 
     meanings: tuple[Node, ...]
@@ -399,15 +377,12 @@ class Either:
     def deciding(self, variant: Variant) -> Iterator[str]:
         return (path for meaning in self.meanings for path in meaning.deciding(variant))
 
-    def at(self, site: Site) -> Node:
-        return self
-
     def landmarks(self) -> Iterator[tuple[str, tuple[Plain, ...]]]:
         return (landmark for meaning in self.meanings for landmark in meaning.landmarks())
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class Term(Node):
     """A condition with a name, which may differ from version to version."""
 
     name: str

@@ -59,7 +59,7 @@ class ProfileError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class KeyTarget:
     """A setting that a key sets, and the meanings of the framework's words for its values (none: words are values)."""
 
     setting: str
@@ -77,9 +77,9 @@ class Line:
     """A line of `settings`: a key, and the settings that it sets."""
 
     key: tuple[str, ...]
-    targets: tuple[Target, ...]
+    targets: tuple[KeyTarget, ...]
 
-    def sets(self, key: Sequence[str]) -> tuple[Target, ...] | None:
+    def sets(self, key: Sequence[str]) -> tuple[KeyTarget, ...] | None:
         """Return the targets that a key sets; None where the line is about other keys."""
         if len(key) != len(self.key):
             return None
@@ -90,11 +90,11 @@ class Line:
             elif pattern != word:
                 return None
         name = rest[-1] if rest else ""
-        return tuple(Target(each.setting.replace("*", name), each.values) for each in self.targets)
+        return tuple(KeyTarget(each.setting.replace("*", name), each.values) for each in self.targets)
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class FrameworkSettings:
     """Settings that the framework itself makes, where `when` holds; with `default` only those that nobody wrote."""
 
     settings: tuple[tuple[str, Value], ...]
@@ -113,7 +113,7 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SettingsPlace:
     """A place in the framework's files that holds the settings of a run, and their names there.
 
     `under` is the key in it below which a single file writes settings, when the files are put together.
@@ -124,14 +124,14 @@ class Place:
     where: tuple[tuple[tuple[str, ...], tuple[Plain, ...]], ...]
     named: Named
     lines: tuple[Line, ...]
-    made: tuple[Made, ...]
+    made: tuple[FrameworkSettings, ...]
     calls: Calls | None = None
 
     def is_at(self, key: Sequence[str]) -> bool:
         """Tell whether this key leads to it."""
         return len(key) == len(self.at) and all(map(fnmatchcase, key, self.at))
 
-    def sets(self, key: Sequence[str]) -> list[tuple[int, Target]]:
+    def sets(self, key: Sequence[str]) -> list[tuple[int, KeyTarget]]:
         """Return the targets that a key below it sets, each with the number of its line.
 
         Of several matching lines the first counts.
@@ -141,7 +141,7 @@ class Place:
                 return [(number, target) for target in found]
         return []
 
-    def keys(self, setting: str) -> Iterator[tuple[tuple[str, ...], Target]]:
+    def keys(self, setting: str) -> Iterator[tuple[tuple[str, ...], KeyTarget]]:
         """Yield the keys that set this setting, each with its target."""
         for line in self.lines:
             for target in line.targets:
@@ -168,7 +168,7 @@ class Profile:
     mention: re.Pattern[str]
     known_by: tuple[tuple[str, ...], ...]
     compose: str
-    places: tuple[Place, ...]
+    places: tuple[SettingsPlace, ...]
     reasons: tuple[tuple[str, str], ...] = ()
     flags: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
@@ -211,45 +211,39 @@ def _front_end(fields: dict[str, Any]) -> FrontEnd:
     )
 
 
-def _place(data: Mapping[str, Any]) -> Place:
-    named = data.get("named", "settings")
+def _place(data: Mapping[str, Any]) -> SettingsPlace:
+    named, calls = data.get("named", "settings"), data.get("calls")
     if named not in get_args(Named):
         raise ProfileError(f"settings are not named by {named!r}")
-    return Place(
+    return SettingsPlace(
         at=tuple(part for part in data["at"].split(".") if part),
         under=tuple(part for part in data.get("under", "").split(".") if part),
         where=tuple((tuple(key.split(".")), tuple(_list(value))) for key, value in data.get("where", {}).items()),
         named=named,
-        lines=tuple(_line(key, meant) for key, meant in data.get("settings", {}).items()),
+        lines=tuple(
+            Line(tuple(key.split(".")), tuple(_targets(meant))) for key, meant in data.get("settings", {}).items()
+        ),
         made=tuple(_made(each) for each in data.get("made", ())),
-        calls=_calls(data.get("calls")),
+        calls=Calls(calls["function"], calls["module"], tuple(calls["within"])) if calls is not None else None,
     )
 
 
-def _calls(data: Mapping[str, Any] | None) -> Calls | None:
-    return None if data is None else Calls(data["function"], data["module"], tuple(data["within"]))
-
-
-def _line(key: str, meant: Any) -> Line:
-    return Line(tuple(key.split(".")), tuple(_targets(meant)))
-
-
-def _targets(meant: Any) -> Iterator[Target]:
+def _targets(meant: Any) -> Iterator[KeyTarget]:
     for each in _list([] if meant is None else meant):
         if isinstance(each, dict):
             values = (
                 tuple(each["values"].items()) if isinstance(each["values"], dict) else tuple(map(tuple, each["values"]))
             )
-            yield from (Target(setting, values) for setting in _list(each["to"]))
+            yield from (KeyTarget(setting, values) for setting in _list(each["to"]))
         else:
-            yield Target(each)
+            yield KeyTarget(each)
 
 
-def _made(data: Mapping[str, Any]) -> Made:
+def _made(data: Mapping[str, Any]) -> FrameworkSettings:
     default = "default" in data
     settings = data["default" if default else "set"]
     when = data.get("when")
-    return Made(
+    return FrameworkSettings(
         tuple((path, _value(value)) for path, value in settings.items()),
         None if when is None else parse(when, {}),
         default,

@@ -50,7 +50,7 @@ Read = Callable[[str], Value]
 """The value of a setting as it is at this point of the start-up."""
 
 OBJECT = "object"
-"""What `startup.SECTION` is for a section that is neither None nor a name."""
+"""The value of `startup.SECTION` for a section that is neither None nor a name."""
 
 _EVIDENCE = re.compile(r"(bridge|megatron-lm) (\S+):(\d+)")
 _MOST_COMBINATIONS = 64
@@ -62,7 +62,7 @@ class StartupError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class UpstreamLine:
     """A line of upstream's source: the release ("megatron-bridge 0.4.2"), and the path from the import root."""
 
     release: str
@@ -71,7 +71,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class FixedValue:
     """This value, whatever it was."""
 
     value: Value
@@ -124,11 +124,8 @@ class AsList:
         options = possible(read(self.path))
         if options is None:
             return UNKNOWN
-        return join(Known(self._changed(self._listed(option))) for option in options)
-
-    def _changed(self, items: list[Plain]) -> list[Plain]:
-        kept = [item for item in items if item != self.without]
-        return [*kept, self.added] if self.added and self.added not in kept else kept
+        kept = [[item for item in self._listed(option) if item != self.without] for option in options]
+        return join(Known([*each, self.added] if self.added and self.added not in each else each) for each in kept)
 
     def _listed(self, value: Plain) -> list[Plain]:
         match value:
@@ -143,8 +140,8 @@ class AsList:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A field of the configuration that a name stands for; unknown for a name that upstream does not know."""
+class RowField:
+    """A field of the configuration of a given name; unknown for a name that upstream does not know."""
 
     path: str
     rows: Mapping[str, Mapping[str, Plain]]
@@ -173,11 +170,11 @@ class Row:
         return self._known[name]
 
 
-Source = Constant | From | Worked | AsList | Row
+Source = FixedValue | From | Worked | AsList | RowField
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StartupStep:
     """A step of start-up, at one site: where `when` holds, the writes, the copies, then the steps.
 
     `copies` are pairs of a target and its source; a copy is made if its value is not None.
@@ -190,15 +187,15 @@ class Step:
     phase: Phase
     when: Condition | None
     writes: tuple[tuple[str, Source], ...]
-    steps: tuple[Step, ...]
-    place: Place | None
+    steps: tuple[StartupStep, ...]
+    place: UpstreamLine | None
     uncertain: bool = False
     spread: tuple[str, str] | None = None
     copies: tuple[tuple[str, str], ...] = ()
 
 
 @cache
-def startup(target: Target, front_end: FrontEnd = BRIDGE) -> tuple[Step, ...]:
+def startup(target: Target, front_end: FrontEnd = BRIDGE) -> tuple[StartupStep, ...]:
     """Return the steps of start-up, in its order, at a target. Empty if the front-end does not go through it."""
     if not front_end.starts_up:
         return ()
@@ -207,7 +204,7 @@ def startup(target: Target, front_end: FrontEnd = BRIDGE) -> tuple[Step, ...]:
 
 def steps_of(
     raw: Mapping[str, Any], tables: Mapping[str, Any], site: Site, *, checked: bool = False
-) -> tuple[Step, ...]:
+) -> tuple[StartupStep, ...]:
     """Read the steps from plain data. Raises StartupError if it has not the form; conditions that are `checked`
     already are parsed when they are first needed.
     """
@@ -244,7 +241,7 @@ class _Here:
             raise StartupError(f"{name}: {problem}") from None
 
 
-def _steps(data: list[Mapping[str, Any]], here: _Here, above: Step | None) -> Iterator[Step]:
+def _steps(data: list[Mapping[str, Any]], here: _Here, above: StartupStep | None) -> Iterator[StartupStep]:
     for item in data:
         fields = dict(item)
         name = fields.pop("name", above.name if above else "")
@@ -260,12 +257,14 @@ def _steps(data: list[Mapping[str, Any]], here: _Here, above: Step | None) -> It
             *_rows(fields, here),
             *((path, _source(value, path)) for path, value in fields.pop("set", {}).items()),
         ]
-        step = Step(name, phase, None if when is None else here.condition(when, name), (), (), place, applies is None)
+        step = StartupStep(
+            name, phase, None if when is None else here.condition(when, name), (), (), place, applies is None
+        )
         inner = [*_copies(fields, here, step), *_steps(fields.pop("steps", []), here, step)]
         spread = (fields.pop("spread"), fields.pop("into")) if "spread" in fields else None
         if fields:
             raise StartupError(f"{name}: unknown field {next(iter(fields))!r}")
-        yield Step(name, phase, step.when, tuple(writes), tuple(inner), place, step.uncertain, spread)
+        yield StartupStep(name, phase, step.when, tuple(writes), tuple(inner), place, step.uncertain, spread)
 
 
 def _rows(fields: dict[str, Any], here: _Here) -> Iterator[tuple[str, Source]]:
@@ -274,10 +273,10 @@ def _rows(fields: dict[str, Any], here: _Here) -> Iterator[tuple[str, Source]]:
     if section is not None:
         rows = here.tables("rows", section)
         for field, default in here.tables("fields", section).items():
-            yield f"{section}.{field}", Row(f"startup.{section}", rows, field, default)
+            yield f"{section}.{field}", RowField(f"startup.{section}", rows, field, default)
 
 
-def _copies(fields: dict[str, Any], here: _Here, above: Step) -> Iterator[Step]:
+def _copies(fields: dict[str, Any], here: _Here, above: StartupStep) -> Iterator[StartupStep]:
     """Read `copy`: one section's fields to others."""
     section = fields.pop("copy", None)
     if section is None:
@@ -288,10 +287,10 @@ def _copies(fields: dict[str, Any], here: _Here, above: Step) -> Iterator[Step]:
         shared = here.tables("shared", table).get(target, here.tables("fields", table))
         copies = tuple((f"{target}.{field}", f"{section}.{field}") for field in shared)
         if unless_none:
-            yield Step(above.name, above.phase, None, (), (), above.place, copies=copies)
+            yield StartupStep(above.name, above.phase, None, (), (), above.place, copies=copies)
         else:
             writes = tuple((path, From(source)) for path, source in copies)
-            yield Step(above.name, above.phase, None, writes, (), above.place)
+            yield StartupStep(above.name, above.phase, None, writes, (), above.place)
 
 
 def _source(value: Any, path: str) -> Source:
@@ -304,16 +303,16 @@ def _source(value: Any, path: str) -> Source:
         case {"list": str(other)}:
             return AsList(other, value.get("split", ""), value.get("without", ""), value.get("with", ""))
         case {"unknown": True}:
-            return Constant(UNKNOWN)
+            return FixedValue(UNKNOWN)
         case {"set": True}:
-            return Constant(NotNone())
+            return FixedValue(NotNone())
         case dict():
             raise StartupError(f"{path}: {value} is no value")
         case _:
-            return Constant(Known(value))
+            return FixedValue(Known(value))
 
 
-def _place(evidence: Mapping[str, str], site: Site) -> Place | None:
+def _place(evidence: Mapping[str, str], site: Site) -> UpstreamLine | None:
     """Find the line for the release at hand: by Megatron-Bridge release, or by "core 0.16.1" for the command line."""
     if not evidence:
         return None
@@ -327,7 +326,7 @@ def _place(evidence: Mapping[str, str], site: Site) -> Place | None:
         release = f"megatron-bridge {version}"
     else:
         release = f"megatron-core {release_of(version).core if bridge else version}"
-    return Place(release, match[2].removeprefix("src/"), int(match[3]))
+    return UpstreamLine(release, match[2].removeprefix("src/"), int(match[3]))
 
 
 def nearest(version: str, known: tuple[str, ...]) -> str:

@@ -64,8 +64,9 @@ class VersionRange:
 
     def __contains__(self, version: str) -> bool:
         found = numbers(version)
+        # Cut, or filled up with zeros, to as many numbers as the bound has.
         return any(
-            all(_COMPARE[sign](_at_precision(found, bound), bound) for sign, bound in bounds)
+            all(_COMPARE[sign]((found + (0,) * len(bound))[: len(bound)], bound) for sign, bound in bounds)
             for bounds in self.alternatives
         )
 
@@ -91,8 +92,3 @@ def _bounds(part: str, text: str) -> tuple[Bound, ...]:
         bounds.append((match[1] or "==", numbers(match[2])))
         rest = rest[match.end() :].lstrip(" ,")
     return tuple(bounds)
-
-
-def _at_precision(version: Numbers, bound: Numbers) -> Numbers:
-    """Cut `version`, or fill it up with zeros, to as many numbers as `bound` has."""
-    return (version + (0,) * len(bound))[: len(bound)]

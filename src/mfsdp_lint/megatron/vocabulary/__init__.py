@@ -22,7 +22,7 @@ SETTINGS: tuple[str, ...] = tuple(f"{section}.{name}" for section, names in BY_S
 """The settings that decide how a run is sharded, saved and offloaded, by their Megatron-Bridge paths."""
 
 NAMES: frozenset[str] = frozenset({*BY_SECTION, "env_vars", *(name for names in BY_SECTION.values() for name in names)})
-"""What such a setting, or a section of settings, may be called."""
+"""The names that such a setting, or a section of settings, may have."""
 
 SWITCHES = ("dist.use_megatron_fsdp", "ddp.use_megatron_fsdp", "dist.use_torch_fsdp2")
 """The settings that turn FSDP on."""
@@ -42,33 +42,11 @@ def default(path: str, versions: Versions, front_end: FrontEnd = BRIDGE) -> Valu
 
 
 SECTIONS = frozenset(
-    {
-        "rng",
-        "rerun_state_machine",
-        "train",
-        "model",
-        "optimizer",
-        "optimizer_config_override_provider",
-        "ddp",
-        "validation",
-        "scheduler",
-        "dataset",
-        "logger",
-        "tokenizer",
-        "checkpoint",
-        "dist",
-        "ft",
-        "straggler",
-        "nvrx_straggler",
-        "profiling",
-        "peft",
-        "comm_overlap",
-        "mixed_precision",
-        "tensor_inspect",
-        "inprocess_restart",
-        "env_vars",
-    }
-)
+    {"rng", "rerun_state_machine", "train", "model", "optimizer", "optimizer_config_override_provider", "ddp",
+     "validation", "scheduler", "dataset", "logger", "tokenizer", "checkpoint", "dist", "ft", "straggler",
+     "nvrx_straggler", "profiling", "peft", "comm_overlap", "mixed_precision", "tensor_inspect", "inprocess_restart",
+     "env_vars"}
+)  # fmt: skip
 """The fields of `ConfigContainer` in Megatron-Bridge 0.2.0 to 0.6.0 (megatron/bridge/training/config.py)."""
 
 ARGUMENTS = "args"

@@ -29,7 +29,7 @@ def raw_data() -> Mapping[str, Any]:
 Runs = Sequence[tuple[int, int, Any]]
 
 _NOT_PLAIN = "?"
-"""The key of the mapping that stands for a value that is no plain one."""
+"""The key of the mapping that encodes a value that is no plain one."""
 
 
 def column_of(versions: Sequence[str], version: str) -> int | None:
@@ -75,15 +75,11 @@ def runs_of(facts: Sequence[Any], missing: Any = None) -> list[list[Any]]:
     for place, fact in enumerate(facts):
         if fact is missing:
             continue
-        if runs and runs[-1][1] == place - 1 and _equal(runs[-1][2], fact):
+        if runs and runs[-1][1] == place - 1 and type(runs[-1][2]) is type(fact) and runs[-1][2] == fact:
             runs[-1][1] = place
         else:
             runs.append([place, place, fact])
     return runs
-
-
-def _equal(left: Any, right: Any) -> bool:
-    return type(left) is type(right) and bool(left == right)
 
 
 def encode(value: Value) -> Any:
@@ -105,7 +101,7 @@ ENVIRONMENT = "env."
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ConfigSection:
     """A section of Bridge's configuration: the names of the classes that it may be of, and their fields."""
 
     classes: tuple[str, ...]
@@ -119,7 +115,7 @@ class Table:
         self._raw = raw
         self._flags: dict[int, Mapping[str, Flag]] = {}
         self._attributes: dict[int, Mapping[str, Flag]] = {}
-        self._sections: dict[int, Mapping[str, Section]] = {}
+        self._sections: dict[int, Mapping[str, ConfigSection]] = {}
         self._every_field: dict[str, Collection[str]] = {}
 
     # -- settings -----------------------------------------------------------------------------------------------------
@@ -176,7 +172,7 @@ class Table:
 
     # -- the classes of Bridge's configuration ------------------------------------------------------------------------
 
-    def sections(self, bridge: str) -> Mapping[str, Section]:
+    def sections(self, bridge: str) -> Mapping[str, ConfigSection]:
         """Return the sections that a configuration has at a version of Bridge; empty before the first known one."""
         data = self._raw["fields"]
         column = column_of(data["versions"], bridge)
@@ -184,7 +180,9 @@ class Table:
             return {}
         if column not in self._sections:
             self._sections[column] = {
-                name: Section(tuple(classes), tuple(field for field, at in said["fields"].items() if _fact(at, column)))
+                name: ConfigSection(
+                    tuple(classes), tuple(field for field, at in said["fields"].items() if _fact(at, column))
+                )
                 for name, said in data["sections"].items()
                 if (classes := _fact(said["classes"], column)) is not None
             }
@@ -344,7 +342,7 @@ def find(word: str, table: Table) -> Lookup:
     exact = table.entry(name) or table.by_variable(name)
     if exact is not None:
         return Lookup((exact,))
-    if entries := _aliased(name, table) or table.named(name):
+    if entries := tuple(each for each in table.entries.values() if name in each.aliases) or table.named(name):
         return Lookup(entries)
     if entries := table.by_removed_name(name.rpartition(".")[2]):
         return Lookup(entries, removed=True)
@@ -361,10 +359,6 @@ def _flag(name: str, table: Table) -> Lookup:
     return Lookup(table.by_removed_name(name), removed=True)
 
 
-def _aliased(name: str, table: Table) -> tuple[Entry, ...]:
-    return tuple(entry for entry in table.entries.values() if name in entry.aliases)
-
-
 def nearest(word: str, table: Table) -> list[str]:
     """Find the names most like a word that names nothing."""
     return words.nearest(word, _names(word, table), _MOST, cutoff=0.7)
@@ -373,14 +367,9 @@ def nearest(word: str, table: Table) -> list[str]:
 def _names(word: str, table: Table) -> Iterator[str]:
     if word.startswith("-"):
         yield from table.every_flag
-        yield from _of(entry.perf for entry in table.entries.values())
+        yield from (flag for entry in table.entries.values() for flag in entry.perf)
         return
     for path, entry in table.entries.items():
         yield path.removeprefix(ENVIRONMENT) if path.startswith(ENVIRONMENT) or "." not in word else path
         if "." not in word:
             yield entry.name
-
-
-def _of(names: Iterable[Iterable[str]]) -> Iterator[str]:
-    for some in names:
-        yield from some

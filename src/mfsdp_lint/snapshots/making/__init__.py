@@ -29,9 +29,9 @@ from mfsdp_lint.readers.python.values.objects import (
     SetObject,
 )
 from mfsdp_lint.snapshots import PROVIDERS, Contents, dump
-from mfsdp_lint.snapshots.making.bounds import Bounds
+from mfsdp_lint.snapshots.making.bounds import ChangeBounds
 from mfsdp_lint.snapshots.making.classes import class_entry
-from mfsdp_lint.snapshots.making.encode import Encoder, Places
+from mfsdp_lint.snapshots.making.encode import Encoder, PlaceNumbers
 from mfsdp_lint.snapshots.making.functions import Upstream, function_entry
 from mfsdp_lint.snapshots.making.meaning import global_of
 from mfsdp_lint.snapshots.making.summarise import Watching
@@ -90,14 +90,14 @@ class _Maker:
     def __init__(self, roots: Sequence[str], say: Callable[[str], None]) -> None:
         self.roots = roots
         self.say = say
-        self.places = Places(roots)
+        self.places = PlaceNumbers(roots)
         self.finder = ModuleFinder(Sources(), roots)
         self.machine = Watching(self.finder)
         self.modules: dict[str, Module] = {}
         self.providers: dict[str, Instance] = {}
         self.homes: dict[int, tuple[str, str] | None] = {}
         self.alive: list[Object] = []
-        self.upstream = Upstream(self.machine, self.modules, Bounds(self.machine, self.modules))
+        self.upstream = Upstream(self.machine, self.modules, ChangeBounds(self.machine, self.modules))
 
     def make(self) -> dict[str, dict[str, Any]]:
         for package in PACKAGES:

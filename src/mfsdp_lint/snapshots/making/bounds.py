@@ -134,7 +134,7 @@ def _is_new(node: ast.expr) -> bool:
 
 
 HOOKS = ("__new__", "__init__", "__post_init__")
-"""What making an object calls."""
+"""The methods that making an object calls."""
 OF_ANY_CLASS = ("builtins.object", "typing.", "typing_extensions.", "collections.abc.")
 """Annotations by which an object may be of any class, or of many."""
 
@@ -228,7 +228,7 @@ class _Looking:
 
     def _handed_on(self, call: ast.Call) -> None:
         """Record functions and methods that are passed: they may be called."""
-        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+        for argument in _passed(call):
             if not isinstance(argument, (ast.Name, ast.Attribute)):
                 continue
             found = self.names.meant(argument)
@@ -314,7 +314,7 @@ MOST_FUNCTIONS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class ChangeBound:
     """The names of the attributes that may be written, whether contents of lists and dictionaries may, the result."""
 
     names: frozenset[str]
@@ -326,7 +326,7 @@ class Bound:
         return [sorted(self.names), self.contents, self.result]
 
 
-class Bounds:
+class ChangeBounds:
     """The bounds of the functions of these modules, which may be more when it is asked."""
 
     def __init__(self, machine: Machine, modules: Mapping[str, Module]) -> None:
@@ -335,7 +335,7 @@ class Bounds:
         self.classes = Classes(machine, modules)
         self._own: dict[int, tuple[Function, OwnChanges | None]] = {}
 
-    def of(self, function: Function) -> Bound | None:
+    def of(self, function: Function) -> ChangeBound | None:
         """Find the bound of a call's changes; None if it may change anything."""
         try:
             given = result(function)
@@ -356,7 +356,7 @@ class Bounds:
             names |= own.names
             contents |= own.contents
             todo += own.calls
-        return Bound(frozenset(names), contents, given)
+        return ChangeBound(frozenset(names), contents, given)
 
     def _alone(self, function: Function) -> OwnChanges | None:
         if id(function) not in self._own:

@@ -42,13 +42,13 @@ UNKNOWN: Node = ["?", False, "", {}]
 SET: Node = ["?", True, "", {}]
 
 MARK = "\0"
-"""Begins the name of an unknown value that stands for an argument; no name in a program has it."""
+"""Begins the name of an unknown value that represents an argument; no name in a program has it."""
 
 Home = Callable[[ClassObject | Function], "tuple[str, str] | None"]
 """Where the snapshot keeps a class or function: module and name; None where it does not."""
 
 
-class Places:
+class PlaceNumbers:
     """The places of a snapshot, numbered as writes there are met. `roots` are the folders that their files lie in."""
 
     def __init__(self, roots: Sequence[str]) -> None:
@@ -83,11 +83,13 @@ class Encoder:
 
     Without `places`, nothing is said of who wrote what.
     `providers` are the model providers of AutoBridge, to which objects may be told as a difference. `arguments` are
-    what stands for the parameters of a function, `changed` those of them, or of what they hold, that something out of
+    the values of the parameters of a function, `changed` those of them, or of what they hold, that something out of
     sight may have changed: what is read from these is not what they held before.
     """
 
-    def __init__(self, machine: Machine, home: Home, places: Places | None, providers: Mapping[str, Instance]) -> None:
+    def __init__(
+        self, machine: Machine, home: Home, places: PlaceNumbers | None, providers: Mapping[str, Instance]
+    ) -> None:
         self.machine = machine
         self.home = home
         self.places = places

@@ -21,11 +21,12 @@ from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Rai
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, Function, Object
-from mfsdp_lint.snapshots.making.bounds import Bound, Bounds
+from mfsdp_lint.snapshots.making.bounds import ChangeBound, ChangeBounds
 from mfsdp_lint.snapshots.making.encode import UNKNOWN, Encoder
+from mfsdp_lint.snapshots.making.meaning import texts_in
 from mfsdp_lint.snapshots.making.summarise import (
+    CallSubject,
     Parameter,
-    Subject,
     function_subject,
     outcome_with,
     promises,
@@ -42,7 +43,7 @@ class Upstream:
 
     machine: Machine
     modules: Mapping[str, Module]
-    bounds: Bounds
+    bounds: ChangeBounds
 
 
 def quietly(machine: Machine, work: Callable[[], T]) -> T | None:
@@ -76,9 +77,9 @@ def _words(machine: Machine, function: Function, parameter: str, depth: int) -> 
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             if any(_root(side) == parameter for side in sides):
-                yield from (text for side in sides for text in _texts(side))
+                yield from (text for side in sides for text in texts_in(side))
         elif isinstance(node, ast.Match) and _root(node.subject) == parameter:
-            yield from (text for case in node.cases for text in _texts(case.pattern))
+            yield from (text for case in node.cases for text in texts_in(case.pattern))
         elif isinstance(node, ast.Subscript) and _root(node.slice) == parameter:
             yield from _keys(_global(machine, function, node.value))
         elif isinstance(node, ast.Call):
@@ -117,12 +118,6 @@ def _root(node: ast.expr) -> str | None:
         else:
             return None
     return node.id
-
-
-def _texts(node: ast.AST) -> Iterator[str]:
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
-            yield inner.value
 
 
 def _global(machine: Machine, function: Function, node: ast.expr) -> Object:
@@ -172,7 +167,7 @@ def bounded(upstream: Upstream, function: Function) -> Any:
 
 
 def _worked_out(
-    upstream: Upstream, encoder: Encoder, function: Function, owner: ClassObject | None, bound: Bound | None
+    upstream: Upstream, encoder: Encoder, function: Function, owner: ClassObject | None, bound: ChangeBound | None
 ) -> Any:
     if owner is not None and upstream.bounds.classes.decide(function, owner):
         return None
@@ -194,7 +189,7 @@ def _described(
     upstream: Upstream,
     encoder: Encoder,
     function: Function,
-    subject: Subject,
+    subject: CallSubject,
     writes: bool,
     outcome: Any,
     broken: list[str],
@@ -220,7 +215,7 @@ def _described(
     return made | {"keys": keys} if keys else made
 
 
-def _cases(upstream: Upstream, subject: Subject, function: Function, outcome: Any, writes: bool) -> dict[str, Any]:
+def _cases(upstream: Upstream, subject: CallSubject, function: Function, outcome: Any, writes: bool) -> dict[str, Any]:
     """Compute outcomes for the values of single parameters that the code itself distinguishes.
 
     For a function that writes into its arguments (`writes`), the arguments may be any objects.

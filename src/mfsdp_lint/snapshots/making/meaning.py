@@ -86,6 +86,13 @@ def functions_of(value: Object) -> Iterator[Function]:
             yield one
 
 
+def texts_in(tree: ast.AST) -> Iterator[str]:
+    """Yield the texts that a piece of code spells."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
 def parameters(node: ast.FunctionDef) -> list[ast.arg]:
     """Return all parameters of a function."""
     arguments = node.args
@@ -149,7 +156,9 @@ def result(function: Function) -> Node:
     Raises Boundless for anything else: a change to a part of an argument is a change to the argument.
     """
     node = function.node
-    if not isinstance(node, ast.FunctionDef) or any(map(_yields, _body(node))):
+    if not isinstance(node, ast.FunctionDef) or any(
+        isinstance(each, (ast.Yield, ast.YieldFrom)) for each in _body(node)
+    ):
         raise Boundless
     values = [each.value for each in _body(node) if isinstance(each, ast.Return) and each.value is not None]
     if all(isinstance(value, ast.Constant) and value.value is None for value in values):
@@ -170,10 +179,6 @@ def _body(function: ast.FunctionDef) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             todo += ast.iter_child_nodes(node)
-
-
-def _yields(node: ast.AST) -> bool:
-    return isinstance(node, (ast.Yield, ast.YieldFrom))
 
 
 def _is_scalar(node: ast.expr) -> bool:
