@@ -86,7 +86,9 @@ def store() -> Store:
 
     Raises OSError where an installation lacks it, and RuleError and the like where the data of a checkout is wrong.
     """
-    kept = _kept()
+    kept = None
+    with suppress(OSError, ValueError, KeyError, TypeError):  # it is missing, or cannot be read
+        kept = Store(read(FILE))
     if not os.path.isdir(RULES):
         if kept is None:
             raise FileNotFoundError(f"{FILE}: the installation is not complete")
@@ -95,7 +97,8 @@ def store() -> Store:
     if kept is not None and kept.digest == now:
         return kept
     content: bytes = import_module(_MAKER).compiled(now)
-    _keep(content)
+    with suppress(OSError):  # where a checkout cannot be written, the next run makes it again
+        put(FILE, content)
     return Store(content)
 
 
@@ -133,20 +136,6 @@ def written(pieces: Mapping[str, Any], digest: str) -> bytes:
         start += len(line) + 1
     head = json.dumps({"digest": digest, "pieces": places}, separators=(",", ":")).encode()
     return b"\n".join([head, *lines, b""])
-
-
-def _kept() -> Store | None:
-    """Read the kept file; None if it is missing or cannot be read."""
-    try:
-        return Store(read(FILE))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _keep(content: bytes) -> None:
-    """Keep the file for the next run. Where a checkout cannot be written, that run makes it again."""
-    with suppress(OSError):
-        put(FILE, content)
 
 
 def read_yaml(path: Path) -> Any:

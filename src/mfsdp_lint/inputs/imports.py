@@ -103,18 +103,10 @@ class ModuleSearch:
         folder = os.path.dirname(importer)
         key = (folder, name)
         if key not in self._found:
-            self._found[key] = self._search(name, folder)
+            parts = name.split(".")
+            roots = () if parts[0] in STDLIB else self.roots_with(parts[0], folder)
+            self._found[key] = next((path for root in roots if (path := self.in_root(root, parts))), None)
         return self._found[key]
-
-    def _search(self, name: str, folder: str) -> str | None:
-        parts = name.split(".")
-        if parts[0] in STDLIB:
-            return None
-        for root in self.roots_with(parts[0], folder):
-            path = self.in_root(root, parts)
-            if path:
-                return path
-        return None
 
     def roots_with(self, top: str, folder: str) -> tuple[str, ...]:
         """Return the roots that have a top-level package or module of that name."""

@@ -53,21 +53,18 @@ def as_python(lines: Sequence[str]) -> list[str]:
     """Convert the lines of a cell to Python, as many as there were."""
     first = lines[0].strip()
     if first.startswith("%%"):
-        name = re.match(r"\w*", first[2:])
-        return _cell(name[0] if name else "", lines)
+        found = re.match(r"\w*", first[2:])
+        name = found[0] if found else ""
+        if name in _WRAPPED and len(lines) > 1:
+            return ["pass", *as_python(lines[1:])]
+        blank = [""] * (len(lines) - 1)
+        return [("pass" if name in (*_ELSEWHERE, *_WRAPPED) else _ANYTHING), *blank]
     if _parses("\n".join(lines)):
         return list(lines)
     made: list[str] = []
     for line in lines:
         made.append(line if _is_open("\n".join(made)) else _line(line))
     return made
-
-
-def _cell(name: str, lines: Sequence[str]) -> list[str]:
-    if name in _WRAPPED and len(lines) > 1:
-        return ["pass", *as_python(lines[1:])]
-    blank = [""] * (len(lines) - 1)
-    return [("pass" if name in (*_ELSEWHERE, *_WRAPPED) else _ANYTHING), *blank]
 
 
 def _line(line: str) -> str:
@@ -239,7 +236,11 @@ def read_notebook(text: str) -> Notebook:
         rows.update(enumerate(lines, mark + 1))
         marks[mark] = number
     made = Notebook(tuple(code), rows, marks, file)
-    _check_text(made)
+    try:
+        "\n".join(made.code).encode()
+    except UnicodeEncodeError as error:  # JSON can spell halves of characters
+        line = error.object.count("\n", 0, error.start) + 1
+        raise NoNotebook(made.line_in_file(line), "half of a character") from None
     return made
 
 
@@ -347,12 +348,3 @@ def _held(text: str, start: int) -> Iterator[tuple[str, _Held]]:
 def _after_blank(text: str, at: int) -> int:
     blank = _BLANK.match(text, at)
     return blank.end() if blank else at
-
-
-def _check_text(notebook: Notebook) -> None:
-    """Raise NoNotebook where the code is no text: JSON can spell halves of characters."""
-    try:
-        "\n".join(notebook.code).encode()
-    except UnicodeEncodeError as error:
-        line = error.object.count("\n", 0, error.start) + 1
-        raise NoNotebook(notebook.line_in_file(line), "half of a character") from None

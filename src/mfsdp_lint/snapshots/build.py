@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -238,21 +238,14 @@ def apply(
     found = _arguments(described, function, inner) if "outcome" in described else None
     builder = Builder(knowledge, machine, function.module, inner, found or Arguments(inner.fields))
     if found is None or not found.given.isdisjoint(described.get("broken", ())):
-        passed = [*arguments, *keywords.values()]
-        if "bound" in described and (result := _at_most(builder, described["bound"], passed)) is not MISSING:
-            return result
+        names, contents, result = described.get("bound", (None, None, None))
+        # Not where the arguments may bring code of their own.
+        if names is not None and forget_names(machine, [*arguments, *keywords.values()], names, contents):
+            machine.doubts += 1
+            if (built := builder.build(result)) is not MISSING:
+                return built
         return unfollowed(machine, f"{function.module.name}.{function.name}", arguments, keywords, node, frame)
     return _carry_out(builder, _case(described, found) or described["outcome"], described.get("bound"))
-
-
-def _at_most(builder: Builder, bound: Any, passed: Sequence[Object]) -> Object:
-    """Call a function that changes at most its bound; MISSING if the arguments may bring code of their own."""
-    names, contents, result = bound
-    machine = builder.machine
-    if not forget_names(machine, passed, names, contents):
-        return MISSING
-    machine.doubts += 1
-    return builder.build(result)
 
 
 def _case(described: Any, arguments: Arguments) -> Any:

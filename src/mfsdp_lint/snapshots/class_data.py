@@ -24,7 +24,6 @@ from mfsdp_lint.readers.python.values.identity import identical
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
-    Choice,
     Descriptor,
     Function,
     Instance,
@@ -207,8 +206,9 @@ class ClassData:
         if made is None or not isinstance(instance, Instance) or not isinstance(instance.cls, ClassObject):
             havoc(machine, instance)
             return
-        found = (base for base in self._orders(machine, instance) if isinstance(base, ClassObject))
-        own = next((base for base in found if base.data is self), None)
+        # If it may be of several classes, those of all count.
+        found = (base for cls in classes_of(instance) if isinstance(cls, ClassObject) for base in mro(machine, cls))
+        own = next((base for base in found if isinstance(base, ClassObject) and base.data is self), None)
         if own is None:
             havoc(machine, instance)
             return
@@ -221,12 +221,6 @@ class ClassData:
         for name, value in values.items():
             if value is not MISSING:
                 machine.put(instance, name, value)
-
-    @staticmethod
-    def _orders(machine: Machine, instance: Instance) -> list[Object]:
-        """Return the classes of an instance and their bases; if it may be of several classes, those of all."""
-        classes = instance.cls.options if isinstance(instance.cls, Choice) else (instance.cls,)
-        return [base for cls in classes if isinstance(cls, ClassObject) for base in mro(machine, cls)]
 
     def _sets(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
         instance, name, value = arguments

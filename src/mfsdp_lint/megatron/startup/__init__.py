@@ -39,7 +39,7 @@ from mfsdp_lint.core.values import UNKNOWN, Known, NotNone, Plain, Value, join, 
 from mfsdp_lint.megatron.conditions.applicability import Site, parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, ConditionError, deferred, parse, parse_value
 from mfsdp_lint.megatron.conditions.nodes import Expression, Undefined
-from mfsdp_lint.megatron.versions.ranges import HEAD, numbers
+from mfsdp_lint.megatron.versions.ranges import column_of, numbers
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.versions.target import nearest as release_of
 
@@ -330,17 +330,9 @@ def _place(evidence: Mapping[str, str], site: Site) -> UpstreamLine | None:
 
 
 def nearest(version: str, known: tuple[str, ...]) -> str:
-    """Choose the known release whose data is used for a version.
-
-    The choice is the newest of its line that is not newer, else the oldest of its line, else the newest that is not
-    newer, else the oldest. A version newer than every release uses the development head, if that is known.
-    """
-    asked = numbers(version)
-    line = [other for other in known if numbers(other)[:2] == asked[:2]]
-    if not line and HEAD in known and all(numbers(other) < asked for other in known if other != HEAD):
-        return HEAD
-    older = [other for other in line or known if numbers(other) <= asked]
-    return max(older, key=numbers) if older else min(line or known, key=numbers)
+    """Choose the known release whose data is used for a version, as `column_of` does; the oldest is for older ones."""
+    ordered = sorted(known, key=numbers)
+    return ordered[column_of(ordered, version) or 0]
 
 
 def raw_steps() -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
-from mfsdp_lint.megatron.versions.ranges import HEAD, Numbers, VersionError, numbers
+from mfsdp_lint.megatron.versions.ranges import column_of
 from mfsdp_lint.megatron.vocabulary.entry import Entry, Flag, Versions, read_entry
 
 
@@ -30,35 +30,6 @@ Runs = Sequence[tuple[int, int, Any]]
 
 _NOT_PLAIN = "?"
 """The key of the mapping that encodes a value that is no plain one."""
-
-
-def column_of(versions: Sequence[str], version: str) -> int | None:
-    """Find the column of a version.
-
-    The column is its own, else that of the newest version before it in its line, else of the oldest in its line, else
-    of the newest before it. A version newer than every release has the column of the development head. None for a
-    version older than all, and for a text that is no version.
-    """
-    if version in versions:
-        return versions.index(version)
-    try:
-        asked = numbers(version)
-    except VersionError:
-        return None
-    known = [numbers(each) for each in versions]
-    earlier = [place for place, each in enumerate(known) if _filled(each) <= _filled(asked)]
-    line = [place for place, each in enumerate(known) if each[:2] == asked[:2]]
-    in_line = [place for place in earlier if place in line]
-    if in_line or line:
-        return in_line[-1] if in_line else line[0]
-    releases = [place for place, each in enumerate(versions) if each != HEAD]
-    if HEAD in versions and releases and earlier[-1:] == releases[-1:]:
-        return versions.index(HEAD)
-    return earlier[-1] if earlier else None
-
-
-def _filled(version: Numbers) -> Numbers:
-    return (*version, *(0,) * (3 - len(version)))
 
 
 def at(runs: Runs, column: int) -> Any:

@@ -15,11 +15,10 @@ from mfsdp_lint.readers.python.eval.architectures import ARCHITECTURES
 from mfsdp_lint.readers.python.eval.classes import lookup
 from mfsdp_lint.readers.python.eval.imports import ensure_ran
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
-    Choice,
     DictObject,
     Function,
     Instance,
@@ -209,5 +208,4 @@ class _Maker:
 
 
 def _classes(provider: Instance) -> list[int]:
-    options = provider.cls.options if isinstance(provider.cls, Choice) else (provider.cls,)
-    return [id(cls) for cls in options]
+    return [id(cls) for cls in classes_of(provider)]

@@ -148,11 +148,6 @@ class OwnChanges:
     calls: tuple[Function, ...]
 
 
-def own_changes(machine: Machine, modules: Mapping[str, Module], classes: Classes, function: Function) -> OwnChanges:
-    """Collect the changes in a function's own code. Raises Boundless if an unnamed thing may change."""
-    return _Looking(machine, modules, classes, function).found()
-
-
 class _Looking:
     """A scan of one function, from its first line to its last."""
 
@@ -173,6 +168,7 @@ class _Looking:
         self.calls: list[Function] = []
 
     def found(self) -> OwnChanges:
+        """Collect the changes in the function's own code. Raises Boundless if an unnamed thing may change."""
         whole = False
         for node in self.variables.nodes:
             match node:
@@ -361,7 +357,7 @@ class ChangeBounds:
     def _alone(self, function: Function) -> OwnChanges | None:
         if id(function) not in self._own:
             try:
-                own = own_changes(self.machine, self.modules, self.classes, function)
+                own = _Looking(self.machine, self.modules, self.classes, function).found()
             except Boundless:
                 own = None
             self._own[id(function)] = function, own

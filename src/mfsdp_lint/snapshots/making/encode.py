@@ -234,24 +234,22 @@ class Encoder:
                 written[name] = ["w", self.write(value.writes[name]), node]
             else:
                 unwritten[name] = node
+
+        def beyond(defaults: Mapping[str, Node]) -> dict[str, Node]:
+            """Return the fields in which the object differs from the base."""
+            differing = {
+                k: node for k, node in unwritten.items() if k not in defaults or bare(defaults[k]) != bare(node)
+            }
+            gone = [name for name in defaults if name not in unwritten and name not in written]
+            return differing | {name: ["missing"] for name in gone}
+
         base, given = min(
-            ((base, self._beyond(unwritten, defaults, written)) for base, defaults in self._bases(value)),
+            ((base, beyond(defaults)) for base, defaults in self._bases(value)),
             key=lambda found: len(found[1]),
         )
         fields = {name: written.get(name) or ["u", given[name]] for name in (*given, *written)}
         node = ["obj", base, self.write(value.made), fields]
         return [*node, True] if value.writes.get(HAZY) else node
-
-    @staticmethod
-    def _beyond(
-        unwritten: Mapping[str, Node], defaults: Mapping[str, Node], written: Mapping[str, Node]
-    ) -> dict[str, Node]:
-        """Return the fields in which the object differs from the base."""
-        given = {
-            name: node for name, node in unwritten.items() if name not in defaults or bare(defaults[name]) != bare(node)
-        }
-        gone = [name for name in defaults if name not in unwritten and name not in written]
-        return given | {name: ["missing"] for name in gone}
 
     def _bases(self, value: Instance) -> list[tuple[Node, dict[str, Node]]]:
         """List the bases that `value` may be encoded as a difference to: class defaults, and model providers."""

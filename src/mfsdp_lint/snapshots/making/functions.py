@@ -182,18 +182,9 @@ def _worked_out(
     ):
         return None
     found = quietly(upstream.machine, lambda: summarise(subject))
-    return None if found is None else _described(upstream, encoder, function, subject, writes, *found)
-
-
-def _described(
-    upstream: Upstream,
-    encoder: Encoder,
-    function: Function,
-    subject: CallSubject,
-    writes: bool,
-    outcome: Any,
-    broken: list[str],
-) -> Any:
+    if found is None:
+        return None
+    outcome, broken = found
     arguments = function.node.args
     parameters: list[Any] = [
         [p.name, p.kind, ["required"] if p.default is MISSING else encoder.encode(p.default)]
