@@ -21,9 +21,8 @@ from mfsdp_lint.core.front_ends import FRONT_ENDS
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import UNKNOWN, Known, Plain
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.front_ends.load import profiles
-from mfsdp_lint.megatron.front_ends.naming import Key, Unwritable, by_attribute, by_line
-from mfsdp_lint.megatron.front_ends.profile import Place, Profile
+from mfsdp_lint.megatron.front_ends import Profile, SettingsPlace, profiles
+from mfsdp_lint.megatron.front_ends.naming import NotationKey, Unwritable, by_attribute, by_line
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.framework_configs import nemo
@@ -78,7 +77,7 @@ def _line(told: Counter[str]) -> str:
     )
 
 
-def tried(rule: Rule, example: Example, profile: Profile, place: Place) -> str:
+def tried(rule: Rule, example: Example, profile: Profile, place: SettingsPlace) -> str:
     """Classify one combination in one shape."""
     sites = [site for _, site in where_of(rule, example) if profile.front_end.is_a(site.front_end.name)]
     if profile.front_end.core:
@@ -117,7 +116,7 @@ def _broken(rule: Rule, recipe: Recipe, target: Target) -> list[Violation]:
     return violations([recipe], target, [rule], lambda path: True)
 
 
-def tree(settings: Mapping[str, Plain], place: Place, target: Target) -> dict[str, Any]:
+def tree(settings: Mapping[str, Plain], place: SettingsPlace, target: Target) -> dict[str, Any]:
     """Arrange the settings below a place, without those that have no key there."""
     below: dict[str, Any] = {}
     for path, value in settings.items():
@@ -132,10 +131,10 @@ def tree(settings: Mapping[str, Plain], place: Place, target: Target) -> dict[st
     return below
 
 
-def _written(path: str, value: Plain, place: Place, target: Target) -> Iterator[tuple[tuple[str, ...], Plain]]:
+def _written(path: str, value: Plain, place: SettingsPlace, target: Target) -> Iterator[tuple[tuple[str, ...], Plain]]:
     if place.named == "flags":
         yield from _as_flags(path, value, target)
-    keys: list[Key] = list(by_attribute(path)) if place.named == "attributes" else []
+    keys: list[NotationKey] = list(by_attribute(path)) if place.named == "attributes" else []
     known = table().attributes(target.core)
     for key in list(by_line(place)(path)) + [key for key in keys if key.words[0] in known]:
         yield key.words, key.word(value)
@@ -152,7 +151,7 @@ def _as_flags(path: str, value: Plain, target: Target) -> Iterator[tuple[tuple[s
             yield (flag.names[0].lstrip("-").replace("-", "_"),), meant
 
 
-def _around(written: dict[str, Any], profile: Profile, place: Place) -> dict[str, Any]:
+def _around(written: dict[str, Any], profile: Profile, place: SettingsPlace) -> dict[str, Any]:
     beside = BESIDE.get(profile.front_end.name, {})
     for key, wanted in place.where:
         branch = written

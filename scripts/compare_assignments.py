@@ -24,9 +24,9 @@ from mfsdp_lint.readers.python.state.room import with_room
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, Descriptor, Instance, Unknown
-from mfsdp_lint.snapshots.forwarding import forwarding
+from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import Knowledge
-from mfsdp_lint.snapshots.snapshot import Snapshot
+from mfsdp_lint.snapshots.making.classes import forwarding
 
 PROBES = (True, False, "probe")
 NOWHERE = "no_such_name"

@@ -29,8 +29,8 @@ from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Unknown, describe
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
+from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import Knowledge
-from mfsdp_lint.snapshots.snapshot import Snapshot
 
 FOLDERS = ("recipes", "perf_recipes", "diffusion/recipes")
 

@@ -35,8 +35,8 @@ from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.rules.evidenced import CORE, core_site
 from mfsdp_lint.rules.load import load_rules
 from mfsdp_lint.rules.model import Rule
+from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import DATA
-from mfsdp_lint.snapshots.snapshot import Snapshot
 from tools.coverage.covered import Covered, covered
 from tools.coverage.known import read
 from tools.vocabulary.sections import bridge_sections

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints upstream's launchers, for src/mfsdp_lint/megatron/vocabulary/launchers.py.
+"""Prints upstream's launchers, for src/mfsdp_lint/megatron/vocabulary/__init__.py (LAUNCHERS).
 
     python scripts/find_launchers.py TREE …
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.inputs.keys import EVERY_KEY, Key
+from mfsdp_lint.inputs.configuration import EVERY_KEY, ConfigKey
 from mfsdp_lint.inputs.options import OUTPUT_FORMATS
 from mfsdp_lint.rules.about_files import FILE_CODES
 from mfsdp_lint.rules.load import load_rules
@@ -28,7 +28,7 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("key", EVERY_KEY, ids=lambda key: key.name)
-def test_every_key_of_the_configuration_is_told(key: Key) -> None:
+def test_every_key_of_the_configuration_is_told(key: ConfigKey) -> None:
     assert f"| `{key.name}` | {key.kind}" in (DOCS / "configuration.md").read_text(encoding="utf-8")
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.inputs.keys import EVERY_KEY, Key
+from mfsdp_lint.inputs.configuration import EVERY_KEY, ConfigKey
 
 SCHEMA = Path(__file__).parents[1] / "schemas" / "mfsdp-lint.json"
 
@@ -25,7 +25,7 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _takes(key: Key) -> dict[str, Any]:
+def _takes(key: ConfigKey) -> dict[str, Any]:
     match key.kind:
         case "switch":
             return {"type": "boolean"}

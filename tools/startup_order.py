@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mfsdp_lint.core.plaindata import read_json
-from mfsdp_lint.megatron.startup.steps import Step, startup
+from mfsdp_lint.core.store import read_json
+from mfsdp_lint.megatron.startup import StartupStep, startup
 from mfsdp_lint.megatron.versions.releases import RELEASES
 from mfsdp_lint.rules.evidenced import BRIDGE, bridge_site
 from mfsdp_lint.rules.load import load_rules
@@ -221,7 +221,7 @@ def evidence_of(version: str) -> list[tuple[str, int]]:
     ]
 
 
-def every_step(steps: Sequence[Step]) -> Iterator[Step]:
+def every_step(steps: Sequence[StartupStep]) -> Iterator[StartupStep]:
     """Yield steps with their inner steps, in their order."""
     for step in steps:
         yield step

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mfsdp_lint.checkout import CHECKOUT
-from mfsdp_lint.core.plaindata import read_json
+from mfsdp_lint.core.store import read_json
 from mfsdp_lint.megatron.versions.releases import NEWEST_ON_THE_INDEX
 from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.load import load_rules, raw_rules

@@ -12,10 +12,10 @@ from typing import Any
 
 from mfsdp_lint.core import store
 from mfsdp_lint.core.files import PACKAGE, RULES
-from mfsdp_lint.core.plaindata import read_json, read_yaml
+from mfsdp_lint.core.store import read_json, read_yaml
+from mfsdp_lint.megatron import startup as start_up
 from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.front_ends.profile import read_profile
-from mfsdp_lint.megatron.startup import steps
+from mfsdp_lint.megatron.front_ends import read_profile
 from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
 from mfsdp_lint.megatron.vocabulary.tables import Table
 from mfsdp_lint.rules import load as rules
@@ -98,7 +98,7 @@ def _head(rule: Rule) -> dict[str, Any]:
 
 def _startup() -> Iterator[tuple[str, Any]]:
     raw, tables = startup(), startup_tables()
-    steps.steps_of(raw, tables, Site(DEFAULT_TARGET))
+    start_up.steps_of(raw, tables, Site(DEFAULT_TARGET))
     yield from ((f"startup/{name}", data) for name, data in raw.items())
     yield from ((f"startup-tables/{version}", table) for version, table in tables.items())
 

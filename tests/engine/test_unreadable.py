@@ -9,7 +9,7 @@ import pytest
 
 from mfsdp_lint.core.finding import Finding
 from mfsdp_lint.engine.run import run
-from mfsdp_lint.inputs import launchers
+from mfsdp_lint.inputs import dependents
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.inputs.sources import SIZE_LIMIT
 
@@ -81,7 +81,7 @@ def test_where_there_is_nothing_to_check_is_told(tmp_path: Path) -> None:
 def test_a_project_that_is_too_large_to_search_for_launch_scripts_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launchers, "MOST_FOLDERS", 2)
+    monkeypatch.setattr(dependents, "MOST_FOLDERS", 2)
     (tmp_path / ".git").mkdir()
     for name in "abcd":
         (tmp_path / name).mkdir()

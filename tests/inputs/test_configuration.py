@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
-from mfsdp_lint.inputs.configuration import read_configuration
-from mfsdp_lint.inputs.keys import EVERY_KEY
+from mfsdp_lint.inputs.configuration import EVERY_KEY, read_configuration
 from mfsdp_lint.inputs.options import UsageError
 from tests.inputs.conftest import Write
 from tools.configuration_schema import schema
@@ -116,9 +115,9 @@ EXAMPLES = {
 
 @pytest.mark.parametrize("key", EVERY_KEY, ids=lambda key: key.name)
 def test_the_schema_takes_what_is_read_and_refuses_what_is_not(write: Write, key: object) -> None:
-    from mfsdp_lint.inputs.keys import Key
+    from mfsdp_lint.inputs.configuration import ConfigKey
 
-    assert isinstance(key, Key)
+    assert isinstance(key, ConfigKey)
     validator = Draft7Validator(schema())
     example = EXAMPLES.get(key.kind, key.choices[0] if key.choices else "a")
     assert validator.is_valid({key.name: example})

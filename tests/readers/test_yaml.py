@@ -17,7 +17,7 @@ from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.recipe import Origin, Recipe
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
+from mfsdp_lint.megatron.vocabulary import SECTIONS
 from mfsdp_lint.readers.yaml import nodes as yaml_nodes
 from mfsdp_lint.readers.yaml.nodes import (
     MAX_DEPTH,

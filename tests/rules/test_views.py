@@ -14,8 +14,8 @@ from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.conditions.nodes import Junction, Node
+from mfsdp_lint.megatron.startup import StartupStep, startup
 from mfsdp_lint.megatron.startup.resolve import after
-from mfsdp_lint.megatron.startup.steps import Step, startup
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.rules.evidenced import BRIDGE, bridge_site
 from mfsdp_lint.rules.load import load_rules
@@ -28,12 +28,12 @@ ORDERS = read()
 DRAWS = 30
 
 
-def position_of(step: Step, order: Order) -> Position:
+def position_of(step: StartupStep, order: Order) -> Position:
     assert step.place is not None
     return order.positions(step.place.path, step.place.line)[0]
 
 
-def before(position: Position, steps: Sequence[Step], order: Order) -> Iterator[Step]:
+def before(position: Position, steps: Sequence[StartupStep], order: Order) -> Iterator[StartupStep]:
     """The steps, without all that they write after a position."""
     for step in steps:
         kept = position_of(step, order) < position
@@ -75,7 +75,7 @@ def typed(path: str, values: Sequence[Plain]) -> tuple[Plain, ...]:
     return (*dict.fromkeys(chosen), None) if entry.optional or not chosen else tuple(dict.fromkeys(chosen))
 
 
-def drawn(node: Node, steps: Sequence[Step], seed: str) -> Iterator[Variant]:
+def drawn(node: Node, steps: Sequence[StartupStep], seed: str) -> Iterator[Variant]:
     """Settings that make a condition true, and any, with all that decides what the steps do."""
     draw = random.Random(seed)
     guards = [step.when.root for step in every_step(steps) if step.when]
@@ -132,7 +132,7 @@ def test_no_step_between_the_view_and_the_check_changes_the_answer(version: str,
                 assert refused_before(positions[0], settings, version), (case.error, seen, values)
 
 
-def written_by(step: Step) -> set[str]:
+def written_by(step: StartupStep) -> set[str]:
     return {path for inner in every_step([step]) for path, _ in (*inner.writes, *inner.copies)}
 
 

@@ -8,9 +8,9 @@ from textwrap import dedent
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.readers.python.read import read_python
+from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import Knowledge
-from mfsdp_lint.snapshots.making.make import make_snapshot
-from mfsdp_lint.snapshots.snapshot import Snapshot
+from mfsdp_lint.snapshots.making import make_snapshot
 
 FILES = {
     "megatron/bridge/package_info.py": 'MAJOR = 1\nMINOR = 2\nPATCH = 3\nPRE_RELEASE = ""\n',

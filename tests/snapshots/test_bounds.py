@@ -12,7 +12,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.objects import Function
-from mfsdp_lint.snapshots.making.bounds import Bounds
+from mfsdp_lint.snapshots.making.bounds import ChangeBounds
 from mfsdp_lint.snapshots.making.meaning import global_of
 from mfsdp_lint.snapshots.making.touched import touched
 
@@ -125,7 +125,7 @@ def test_a_hook_touches(code: str, expected: set[str] | None, tmp_path: Path) ->
     assert touched(bounds.machine, bounds.modules, cls, hook, cls) == expected
 
 
-def looked_at(folder: Path, code: str) -> tuple[Bounds, Function]:
+def looked_at(folder: Path, code: str) -> tuple[ChangeBounds, Function]:
     path = folder / "upstream.py"
     path.write_text(MODULE + dedent(code))
     finder = ModuleFinder(Sources(), [str(folder)])
@@ -134,4 +134,4 @@ def looked_at(folder: Path, code: str) -> tuple[Bounds, Function]:
     assert module is not None
     function = global_of(machine, module, "f")
     assert isinstance(function, Function)
-    return Bounds(machine, {"upstream": module}), function
+    return ChangeBounds(machine, {"upstream": module}), function

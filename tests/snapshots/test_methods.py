@@ -27,8 +27,8 @@ from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import Choice, External, Instance
+from mfsdp_lint.snapshots import MAGIC, Snapshot
 from mfsdp_lint.snapshots.knowledge import Knowledge, load_knowledge
-from mfsdp_lint.snapshots.snapshot import MAGIC, Snapshot
 from tests.snapshots.small_release import read_with, snapshot_of, write_release
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"

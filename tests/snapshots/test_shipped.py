@@ -15,8 +15,8 @@ from mfsdp_lint.megatron.versions.target import RELEASES, resolve_target
 from mfsdp_lint.readers.python.read import read_python
 from mfsdp_lint.rules.findings import check
 from mfsdp_lint.rules.load import load_rules
+from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import DATA, load_knowledge
-from mfsdp_lint.snapshots.snapshot import Snapshot
 
 VERSIONS = ("0.2.0", "0.3.1", "0.4.2", "0.5.1", "0.6.0", "head")
 HERE = "  # <- here"

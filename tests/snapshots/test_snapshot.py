@@ -11,8 +11,8 @@ import pytest
 from mfsdp_lint.cli import main
 from mfsdp_lint.core.recipe import Recipe
 from mfsdp_lint.core.values import Known, OneOf, Plain, Value, describe
-from mfsdp_lint.snapshots.making.make import NoSource, make_snapshot
-from mfsdp_lint.snapshots.snapshot import NotASnapshot, Snapshot
+from mfsdp_lint.snapshots import NotASnapshot, Snapshot
+from mfsdp_lint.snapshots.making import NoSource, make_snapshot
 from tests.snapshots.small_release import read_with, read_with_source, snapshot_of, write_release
 
 

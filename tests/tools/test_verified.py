@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mfsdp_lint.core.plaindata import read_json
+from mfsdp_lint.core.store import read_json
 from mfsdp_lint.rules.load import load_rules
 from tools.verified import FILE, PAGE, as_text, digest, digests, page, record
 

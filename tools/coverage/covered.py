@@ -21,9 +21,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from mfsdp_lint.core.plaindata import read_yaml
+from mfsdp_lint.core.store import read_yaml
 from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.startup.steps import raw_steps
+from mfsdp_lint.megatron.startup import raw_steps
 from mfsdp_lint.rules.errortext import ErrorText
 from mfsdp_lint.rules.evidenced import sites
 from mfsdp_lint.rules.model import Rule

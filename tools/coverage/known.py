@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from mfsdp_lint.core.plaindata import read_json
+from mfsdp_lint.core.store import read_json
 from tools.coverage.checks import Check
 
 Repository = Literal["bridge", "megatron-lm"]

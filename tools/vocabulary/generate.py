@@ -14,6 +14,7 @@ import argparse
 import json
 import re
 import subprocess
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from mfsdp_lint.checkout import settings as reviewed
 from mfsdp_lint.core.values import Value
 from mfsdp_lint.megatron.versions.ranges import HEAD, numbers
 from mfsdp_lint.megatron.versions.target import RELEASES
-from mfsdp_lint.megatron.vocabulary.flags import Flag
+from mfsdp_lint.megatron.vocabulary.entry import Flag
 from mfsdp_lint.megatron.vocabulary.tables import encode, runs_of
 from tools.vocabulary.flags import flags_of
 from tools.vocabulary.sections import Sections, bridge_names, bridge_sections, core_sections
@@ -115,15 +116,21 @@ def _flag(name: str, flag: Flag, default: Any) -> dict[str, Any]:
 
 def deciding(settings: Mapping[str, Mapping[str, Any]]) -> str:
     """Write the text of deciding.py."""
-    lines = []
-    for section, names in settings.items():
-        inside = [name for name, data in names.items() if data.get("decides")]
-        if len(inside) == 1:
-            lines.append(f'    "{section}": ("{inside[0]}",),')
-        elif inside:
-            lines += [f'    "{section}": (', *(f'        "{name}",' for name in inside), "    ),"]
+    sections = {
+        section: [name for name, data in names.items() if data.get("decides")] for section, names in settings.items()
+    }
+    parts = [
+        textwrap.fill(f"{section}: {' '.join(names)}", 112, subsequent_indent="    ", break_on_hyphens=False)
+        for section, names in sections.items()
+        if names
+    ]
     head = '"""Made by `tools.vocabulary.generate` from what settings.yaml marks with `decides`."""\n'
-    return "\n".join([head, "BY_SECTION: dict[str, tuple[str, ...]] = {", *lines, "}", ""])
+    text = "\n\n".join(parts)
+    read = """\
+_PARTS = (part.partition(":") for part in _TEXT.split("\\n\\n"))
+BY_SECTION: dict[str, tuple[str, ...]] = {section: tuple(names.split()) for section, _, names in _PARTS}
+"""
+    return f'{head}\n_TEXT = """\\\n{text}"""\n{read}'
 
 
 def text_of(data: Mapping[str, Any]) -> str:

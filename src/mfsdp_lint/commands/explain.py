@@ -10,8 +10,8 @@ from mfsdp_lint.core.nearest import did_you_mean
 from mfsdp_lint.inputs.options import UsageError
 
 if TYPE_CHECKING:
-    from mfsdp_lint.megatron.front_ends.profile import Profile
-    from mfsdp_lint.megatron.vocabulary.find import Found
+    from mfsdp_lint.megatron.front_ends import Profile
+    from mfsdp_lint.megatron.vocabulary.tables import Lookup
 
 SUMMARY = (
     "Explains a rule (by its code, its name, or the text of an error that a run ended with) or a setting (by its path, "
@@ -48,7 +48,7 @@ def explained(word: str, *, everything: bool = False) -> str:
     screen, unless `everything` is asked for. Raises UsageError.
     """
     from mfsdp_lint.megatron.vocabulary import table
-    from mfsdp_lint.megatron.vocabulary.find import find
+    from mfsdp_lint.megatron.vocabulary.tables import find
 
     found = find(word, table())
     if found:
@@ -73,12 +73,12 @@ def _framework(profile: Profile) -> str:
 
 def _frameworks() -> dict[str, Profile]:
     """Return every framework by its name."""
-    from mfsdp_lint.megatron.front_ends.load import profiles
+    from mfsdp_lint.megatron.front_ends import profiles
 
     return {each.front_end.name: each for each in profiles()}
 
 
-def _settings(word: str, found: Found) -> str:
+def _settings(word: str, found: Lookup) -> str:
     from mfsdp_lint.megatron.vocabulary import table
     from mfsdp_lint.reports.entry import render, render_flag
     from mfsdp_lint.rules.subjects import rules_about
@@ -91,7 +91,7 @@ def _settings(word: str, found: Found) -> str:
 
 def _rules(word: str, everything: bool) -> str:
     from mfsdp_lint.megatron.vocabulary import table
-    from mfsdp_lint.megatron.vocabulary.find import nearest
+    from mfsdp_lint.megatron.vocabulary.tables import nearest
     from mfsdp_lint.reports.rule import about_files, brief, render
     from mfsdp_lint.rules.about_files import ABOUT_FILES
     from mfsdp_lint.rules.load import load_rules

@@ -18,7 +18,7 @@ from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.inputs.sources import SIZE_LIMIT, reason
-from mfsdp_lint.megatron.front_ends.load import every_front_end
+from mfsdp_lint.megatron.front_ends import every_front_end
 from mfsdp_lint.megatron.versions.ranges import VersionError, numbers
 from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, core_version, gpu_kind, resolve_target
 from mfsdp_lint.reports.settings import json_value

@@ -7,7 +7,7 @@ import json
 from mfsdp_lint import terminal
 from mfsdp_lint.commands.arguments import tell
 from mfsdp_lint.engine.read import question
-from mfsdp_lint.inputs.keys import KEYS
+from mfsdp_lint.inputs.configuration import KEYS
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.reports.printable import printable
 

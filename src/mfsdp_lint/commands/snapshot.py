@@ -29,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Make the snapshot, write it, and return 0. Raises UsageError."""
     from mfsdp_lint.inputs.writing import replace_file
-    from mfsdp_lint.snapshots.making.make import NoSource, make_snapshot
-    from mfsdp_lint.snapshots.snapshot import Snapshot
+    from mfsdp_lint.snapshots import Snapshot
+    from mfsdp_lint.snapshots.making import NoSource, make_snapshot
 
     say = (lambda text: terminal.notes(f"{text}\n")) if arguments.verbose else (lambda text: None)
     try:

@@ -21,7 +21,7 @@ Stage = Literal["startup", "wrap", "first-step", "save", "load", "never"]
 Safety = Literal["safe", "unsafe"]
 
 IsLinted = Callable[[str], bool]
-"""Whether a path is one of the files that the user asked to lint."""
+"""A test of a path: true for the files that the user asked to lint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Suppression:
 
 
 Decision = Literal["confirmed", "refuted", "hypothetical", "inconclusive"]
-"""What a dry run says of a finding: it failed as the rule says and passed without the mistake; it ran through; else.
+"""A dry run's verdict on a finding: it failed as the rule says and passed without the mistake; it ran through; else.
 
 `hypothetical`: it would be confirmed if the recipe did what a warning supposes, such as save.
 """

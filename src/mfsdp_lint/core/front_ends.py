@@ -12,11 +12,11 @@ from typing import Literal
 from mfsdp_lint.core.records import dataclass
 
 Component = Literal["bridge", "core"]
-"""What Megatron is released as: Megatron-Bridge, and megatron-core (Megatron-LM with it)."""
+"""The components that Megatron is released as: Megatron-Bridge, and megatron-core (Megatron-LM with it)."""
 
 
 Check = Literal["validation", "dataclass"]
-"""What a framework may not go through: the validation at start-up, what the configuration's classes say themselves."""
+"""Checks that a framework may skip: the validation at start-up, and those that the configuration's classes make."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -293,7 +293,7 @@ Seen = Literal[
     "conversion-without-map",
     "conversion-option",
 ]
-"""What a reader of scripts may notice: see `readers/shell/notices.py`."""
+"""The passages that a reader of scripts may notice: see `readers/shell/notices.py`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +312,7 @@ class Notice:
 Kind = Literal["function", "script", "module", "overrides", "arguments", "configuration", "launch"]
 """A recipe function, a script's top level, a configuration kept in a module, an override file (YAML), the flags of a
 command line kept in a file, the file that a framework on top of Megatron is started with, or a command that starts a
-script of the tree: all that the script comes to with these words, in this environment."""
+script of the tree: the configuration that the script makes with these words, in this environment."""
 
 Piece = tuple[str, int, str]
 """A function or a script, by its file, its line and its name; a whole file is (path, 0, "")."""
@@ -392,7 +392,7 @@ class Recipe:
 
 Why = Literal["raises", "limit", "argument", "out of sight", "kept", "not reached"]
 """Why there is no recipe: every way through the code surely ends with an exception; following it was given up (too
-many steps, ways or calls within calls); what it comes to depends on an argument that nobody gives; it depends on code
+many steps, ways or calls within calls); its outcome depends on an argument that nobody gives; it depends on code
 that is not at hand; what it makes is neither handed back nor launched; nothing that was followed calls it."""
 
 

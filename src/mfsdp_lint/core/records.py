@@ -8,7 +8,7 @@ and its `fields`, `replace` and `asdict` know them.
 
 from __future__ import annotations
 
-from operator import attrgetter
+from operator import attrgetter, ge, gt, le, lt
 
 TYPE_CHECKING = False  # `typing` itself takes longer than all the classes
 if TYPE_CHECKING:
@@ -160,22 +160,13 @@ def _comparisons(names: list[str], order: bool) -> dict[str, Any]:
     def equal(self: Any, other: Any) -> Any:
         return key(self) == key(other) if other.__class__ is self.__class__ else NotImplemented
 
-    def less(self: Any, other: Any) -> Any:
-        return key(self) < key(other) if other.__class__ is self.__class__ else NotImplemented
+    def compared(operation: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
+        return lambda self, other: (
+            operation(key(self), key(other)) if other.__class__ is self.__class__ else NotImplemented
+        )
 
-    def less_or_equal(self: Any, other: Any) -> Any:
-        return key(self) <= key(other) if other.__class__ is self.__class__ else NotImplemented
-
-    def more(self: Any, other: Any) -> Any:
-        return key(self) > key(other) if other.__class__ is self.__class__ else NotImplemented
-
-    def more_or_equal(self: Any, other: Any) -> Any:
-        return key(self) >= key(other) if other.__class__ is self.__class__ else NotImplemented
-
-    every = {"__eq__": equal, "__record_key__": staticmethod(key)}
-    return (
-        every | {"__lt__": less, "__le__": less_or_equal, "__gt__": more, "__ge__": more_or_equal} if order else every
-    )
+    ordered = {f"__{each.__name__}__": compared(each) for each in (lt, le, gt, ge)} if order else {}
+    return {"__eq__": equal, "__record_key__": staticmethod(key), **ordered}
 
 
 def _hash(self: Any) -> int:

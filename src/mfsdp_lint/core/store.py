@@ -2,6 +2,8 @@
 
 The first line says where each piece is; the rest are the pieces, as JSON, one a line. A wheel carries the file. In a
 checkout the first run makes it of the files that people edit, and so does every run that finds one of them changed.
+
+`read_yaml` and `read_json` read what people edit.
 """
 
 from __future__ import annotations
@@ -12,9 +14,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from mfsdp_lint.core import files
 from mfsdp_lint.core.files import PACKAGE, RULES, put, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 FILE = os.path.join(PACKAGE, "compiled.jsonl")
 
@@ -28,7 +35,7 @@ _BESIDE = (
     "core/store.py",
     "checkout.py",
 )
-"""What the data is made of beside rules and front-ends, and by."""
+"""The files that the data is made of, beside rules and front-ends, and the code that makes it."""
 
 _MAKER = "mfsdp_lint.checkout"
 
@@ -79,7 +86,9 @@ def store() -> Store:
 
     Raises OSError where an installation lacks it, and RuleError and the like where the data of a checkout is wrong.
     """
-    kept = _kept()
+    kept = None
+    with suppress(OSError, ValueError, KeyError, TypeError):  # it is missing, or cannot be read
+        kept = Store(read(FILE))
     if not os.path.isdir(RULES):
         if kept is None:
             raise FileNotFoundError(f"{FILE}: the installation is not complete")
@@ -88,7 +97,8 @@ def store() -> Store:
     if kept is not None and kept.digest == now:
         return kept
     content: bytes = import_module(_MAKER).compiled(now)
-    _keep(content)
+    with suppress(OSError):  # where a checkout cannot be written, the next run makes it again
+        put(FILE, content)
     return Store(content)
 
 
@@ -128,15 +138,13 @@ def written(pieces: Mapping[str, Any], digest: str) -> bytes:
     return b"\n".join([head, *lines, b""])
 
 
-def _kept() -> Store | None:
-    """Read the kept file; None if it is missing or cannot be read."""
-    try:
-        return Store(read(FILE))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file. Raises OSError and ValueError, and yaml.YAMLError for a file that is none. Imports PyYAML."""
+    import yaml
+
+    return yaml.load(files.text(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
-def _keep(content: bytes) -> None:
-    """Keep the file for the next run. Where a checkout cannot be written, that run makes it again."""
-    with suppress(OSError):
-        put(FILE, content)
+def read_json(path: Path) -> Any:
+    """Read a JSON file. Raises OSError, and ValueError for a file that is none."""
+    return json.loads(files.text(path))

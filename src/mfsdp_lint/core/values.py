@@ -5,6 +5,7 @@ Four states, never a guess. Rules judge them in three-valued logic; reports prin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from mfsdp_lint.core.records import dataclass
@@ -16,7 +17,7 @@ Plain = Scalar | list["Plain"] | dict[str, "Plain"]
 """A value as JSON has it: lists and dictionaries of scalars included."""
 
 CWD = "<CWD>"
-"""What stands in a text for the folder that a program is started in."""
+"""A text's placeholder for the folder that a program is started in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +116,13 @@ def spell(value: Plain) -> str:
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return repr(value)
+
+
+_HUGE = re.compile(r"0[xXoObB]\w{3500}")
+"""Python itself refuses decimal numbers of more than 4,300 digits, which are some 3,570 hexadecimal ones."""
+
+
+def refuse_huge(text: str) -> None:
+    """Raise ValueError for a text with such a number, as Python does for a decimal one."""
+    if _HUGE.search(text):
+        raise ValueError("a number of thousands of digits")

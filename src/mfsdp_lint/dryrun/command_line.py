@@ -14,8 +14,8 @@ from mfsdp_lint.dryrun.outcome import Outcome, PlainSettings
 from mfsdp_lint.dryrun.plain import Given
 from mfsdp_lint.dryrun.validator import Validator, talking
 from mfsdp_lint.inputs.detect import with_core
-from mfsdp_lint.inputs.detect.places import Places
-from mfsdp_lint.inputs.detect.tree import CORE, core_at
+from mfsdp_lint.inputs.detect.places import ProjectFolders
+from mfsdp_lint.inputs.detect.present import CORE, core_at
 from mfsdp_lint.inputs.options import UsageError
 from mfsdp_lint.megatron.versions.target import Target, UnknownVersion, core_version, nearest
 from mfsdp_lint.megatron.vocabulary import table
@@ -45,7 +45,7 @@ def tree_at(directory: str, torch: str | None = None) -> Tree:
     """
     if not os.path.isfile(os.path.join(directory, ARGUMENTS)):
         raise UsageError(f"--megatron-lm: {directory} has no {ARGUMENTS}: name a checkout of Megatron-LM")
-    found = core_at(Places(()), os.path.join(directory, CORE))
+    found = core_at(ProjectFolders(()), os.path.join(directory, CORE))
     try:
         core = core_version(found.older or found.core or "") if found else ""
     except UnknownVersion as error:

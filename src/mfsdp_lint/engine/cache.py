@@ -21,9 +21,8 @@ from mfsdp_lint.core.recipe import Unfollowed
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.engine.outcome import Outcome
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.installations import active_environments, own_packages
 from mfsdp_lint.inputs.options import Options
-from mfsdp_lint.inputs.projects import root_above
+from mfsdp_lint.inputs.projects import active_environments, own_packages, root_above
 from mfsdp_lint.inputs.sources import Sources
 from mfsdp_lint.reports.by_recipe import RecipeState
 from mfsdp_lint.reports.summary import Summary

@@ -20,11 +20,10 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Span, Unfollowed, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.addresses import Address, Asked, ask
-from mfsdp_lint.inputs.discover import File
+from mfsdp_lint.inputs.addresses import Address, ParsedArguments, ask
+from mfsdp_lint.inputs.dependents import MOST_FOLDERS, launchers, loading
+from mfsdp_lint.inputs.discover import File, is_excluded
 from mfsdp_lint.inputs.faults import Faults
-from mfsdp_lint.inputs.globs import is_excluded
-from mfsdp_lint.inputs.launchers import MOST_FOLDERS, launchers, loading
 from mfsdp_lint.inputs.options import AS_ASKED, Options, UsageError
 from mfsdp_lint.inputs.sources import Problem, Sources
 from mfsdp_lint.megatron.versions.target import Target, UnknownVersion
@@ -199,7 +198,7 @@ def _front_end(name: str | None) -> str | None:
     """Return the name if a front-end has it; None for None. Raises UsageError."""
     if name is None:
         return None
-    from mfsdp_lint.megatron.front_ends.load import every_front_end
+    from mfsdp_lint.megatron.front_ends import every_front_end
 
     if name not in every_front_end():
         raise UsageError(f"--front-end: there is no {name!r}{did_you_mean(name, every_front_end())}")
@@ -237,12 +236,12 @@ def _paths(options: Options) -> tuple[str, ...]:
     return tuple(each for each in options.paths if not is_excluded(each.partition("::")[0], options.exclude))
 
 
-def _of_stdin(path: str, text: str) -> Asked:
+def _of_stdin(path: str, text: str) -> ParsedArguments:
     """Return the one file whose text came from stdin. Raises UsageError."""
     kind = file_types().of(path, text)
     if kind is None:
         raise UsageError(f"--stdin-filename: {path}: not a kind of file this tool reads ({file_types()})")
-    return Asked((File(path.replace(os.sep, "/"), kind.name),), (), ())
+    return ParsedArguments((File(path.replace(os.sep, "/"), kind.name),), (), ())
 
 
 def read(

@@ -16,8 +16,8 @@ from mfsdp_lint.fixes.judged import Judged
 from mfsdp_lint.fixes.requests import FixRequest, Need
 from mfsdp_lint.fixes.ways import Broken
 from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.dependents import TooMany, importers
 from mfsdp_lint.inputs.discover import File
-from mfsdp_lint.inputs.importers import TooMany, importers
 from mfsdp_lint.inputs.sources import NOT_CHECKED, Sources
 from mfsdp_lint.readers.registry import kind_of
 from mfsdp_lint.rules.check import Violation, violations_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mfsdp_lint.core.finding import Finding, Suppression
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.inputs.globs import matches, normalised
+from mfsdp_lint.inputs.discover import matches, normalised
 
 if TYPE_CHECKING:
     from mfsdp_lint.engine.baseline import Baseline

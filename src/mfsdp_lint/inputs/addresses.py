@@ -1,7 +1,7 @@
 """Addresses: a recipe by file and function, with the arguments that it is called with.
 
 `path.py::function`, `path.py::Class.method`, `path.py::function(precision="fp8_mx", mock=True)`; `path.py` and
-`path.yaml` alone are all recipes of the file, `launch.sh[2]` is the second of several; `@FILE` stands for the addresses
+`path.yaml` alone are all recipes of the file, `launch.sh[2]` is the second of several; `@FILE` means the addresses
 in a file.
 """
 
@@ -11,9 +11,8 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 
-from mfsdp_lint.core.numerals import refuse_huge
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import Plain
+from mfsdp_lint.core.values import Plain, refuse_huge
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.discover import File, discover
 from mfsdp_lint.inputs.filetypes import FileTypes
@@ -42,7 +41,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedArguments:
     """The parsed arguments of a command: files to read whole, functions to evaluate, and problems with missing files.
 
     `named` are the files that only addresses name. `numbered` are, as they are written (`launch.sh[2]`), single
@@ -56,7 +55,9 @@ class Asked:
     numbered: tuple[str, ...] = ()
 
 
-def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = (), *, gitignore: bool = True) -> Asked:
+def ask(
+    arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = (), *, gitignore: bool = True
+) -> ParsedArguments:
     """Find the files of paths and addresses, of these types.
 
     A file that a path covers is called as the path calls it. `exclude` and `gitignore` are as for `discover`. Raises
@@ -67,7 +68,7 @@ def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = (),
     found = discover([text for text in texts if not is_address(text)], types, exclude, gitignore=gitignore)
     addresses = {str(address): address for address in (_address(text, types) for text in texts if is_address(text))}
     if not addresses:
-        return Asked(tuple(found.files), (), tuple(found.problems), numbered=tuple(numbered))
+        return ParsedArguments(tuple(found.files), (), tuple(found.problems), numbered=tuple(numbered))
     spelled = {disk.real(file.path): file.path for file in found.files}
     named = discover({address.path for address in addresses.values()}, types)
     kinds = {disk.real(file.path): file.kind for file in named.files}
@@ -78,7 +79,7 @@ def ask(arguments: Sequence[str], types: FileTypes, exclude: Sequence[str] = (),
     ]
     alone = dict.fromkeys(each.path for each in kept if disk.real(each.path) not in spelled)
     also = tuple(File(path, kinds[disk.real(path)]) for path in alone)
-    return Asked(tuple(found.files), tuple(kept), (*found.problems, *named.problems), also, tuple(numbered))
+    return ParsedArguments(tuple(found.files), tuple(kept), (*found.problems, *named.problems), also, tuple(numbered))
 
 
 def _whole_file(text: str, numbered: list[str]) -> str:

@@ -1,19 +1,84 @@
-"""The configuration: found, read, put together from the files that it extends, and checked."""
+"""The configuration: its keys; found, read, put together from the files that it extends, and checked.
+
+The editors' schema is made of the keys.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from mfsdp_lint import __version__
 from mfsdp_lint.core import files
+from mfsdp_lint.core.finding import SEVERITIES
 from mfsdp_lint.core.nearest import did_you_mean
-from mfsdp_lint.inputs.globs import beside
-from mfsdp_lint.inputs.keys import BY_NAME, EXTEND, REQUIRED_VERSION, Key
-from mfsdp_lint.inputs.options import TARGETS, UsageError, output_of
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.inputs.discover import beside
+from mfsdp_lint.inputs.options import FAIL_ON, GROUPINGS, OUTPUT_FORMATS, PRESETS, TARGETS, UsageError, output_of
 from mfsdp_lint.inputs.sources import SIZE_LIMIT
+
+Kind = Literal["switch", "text", "choice", "texts", "globs", "folder", "folders", "outputs", "codes by glob", "levels"]
+"""The kind of value of a key. `folder` is any path; relative to the file that says it, like `folders` and `globs`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigKey:
+    """A key of the configuration. `name` is as it is written; the field of the options has the same name with `_`."""
+
+    name: str
+    kind: Kind
+    says: str
+    choices: tuple[str, ...] = ()
+
+    @property
+    def field(self) -> str:
+        """The field of Options that it fills."""
+        return self.name.replace("-", "_")
+
+
+KEYS = (
+    ConfigKey("select", "texts", "only these rules: codes, their beginnings, or names"),
+    ConfigKey("extend-select", "texts", "these rules as well"),
+    ConfigKey("ignore", "texts", "not these rules"),
+    ConfigKey("per-file-ignores", "codes by glob", "rules that do not count in the files that match"),
+    ConfigKey("severity", "levels", "how severe the findings of a rule are, where not as the rule says", SEVERITIES),
+    ConfigKey("preset", "choice", "which rules are on without being named", PRESETS),
+    ConfigKey("preview", "switch", "new rules as well, which may still change"),
+    ConfigKey("fail-on", "choice", "the least severity that makes a run fail", FAIL_ON),
+    ConfigKey("exclude", "globs", "files and folders that are left out"),
+    ConfigKey("force-exclude", "switch", "leave them out also where they are named, as a commit hook does"),
+    ConfigKey("respect-gitignore", "switch", "leave out what git ignores"),
+    ConfigKey("search-path", "folders", "where imports are found"),
+    ConfigKey("extend-rules", "folders", "folders with rules of one's own"),
+    ConfigKey("baseline", "folder", "a file of findings that are accepted for now"),
+    ConfigKey("target-bridge", "text", "the megatron-bridge release to judge against, or a range of them"),
+    ConfigKey("target-core", "text", "likewise of megatron-core"),
+    ConfigKey("target-te", "text", "the version of Transformer Engine"),
+    ConfigKey("target-torch", "text", "the version of PyTorch"),
+    ConfigKey("target-gpu", "text", "the kind of GPU"),
+    ConfigKey("front-end", "text", "the framework whose configurations the YAML files are, whatever they look like"),
+    ConfigKey("fix", "switch", "apply the safe fixes"),
+    ConfigKey("fix-only", "switch", "apply them, and say nothing of what remains"),
+    ConfigKey("show-fixes", "switch", "prove the fixes, and list those that are applied"),
+    ConfigKey("unsafe-fixes", "switch", "count, show and apply unsafe fixes as well"),
+    ConfigKey("diff", "switch", "print what fixing would do as a patch, and write nothing"),
+    ConfigKey(
+        "output-format", "outputs", "how findings are printed; FORMAT=FILE writes them to a file", OUTPUT_FORMATS
+    ),
+    ConfigKey("group-by", "choice", "what the report is arranged by", GROUPINGS),
+    ConfigKey("statistics", "switch", "count the findings of each rule instead of showing them"),
+    ConfigKey("cache", "switch", "keep what a run comes to, and use it while nothing changes"),
+    ConfigKey("cache-dir", "folder", "where that is kept"),
+)
+
+EXTEND = ConfigKey("extend", "folder", "a file whose configuration counts where this one says nothing")
+REQUIRED_VERSION = ConfigKey("required-version", "text", "the versions of mfsdp-lint that the configuration is for")
+
+EVERY_KEY = (EXTEND, REQUIRED_VERSION, *KEYS)
+BY_NAME = {key.name: key for key in EVERY_KEY}
+
 
 OWN_FILE = "mfsdp-lint.toml"
 """A file that is all configuration; before pyproject.toml where both are in a folder."""
@@ -165,11 +230,11 @@ def _checked(name: str, value: object, file: str) -> Any:
             return tuple((beside(file, glob), _texts(codes, f"{where}.{glob}")) for glob, codes in table.items())
         case "levels":
             table = _of_type(dict, "a table", value, where)
-            return tuple((code, _level(key, level, f"{where}.{code}")) for code, level in table.items())
-
-
-def _level(key: Key, value: object, where: str) -> str:
-    return _one_of(key, _of_type(str, "a string", value, where), where)
+            return tuple(
+                (code, _one_of(key, _of_type(str, "a string", level, at), at))
+                for code, level in table.items()
+                for at in (f"{where}.{code}",)
+            )
 
 
 def _outputs(value: object, file: str, where: str) -> tuple[str, ...]:
@@ -194,7 +259,7 @@ def _texts(value: object, where: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _one_of(key: Key, value: str, where: str) -> str:
+def _one_of(key: ConfigKey, value: str, where: str) -> str:
     if value not in key.choices:
         hint = did_you_mean(value, key.choices)
         raise UsageError(f"{where}: expected one of {', '.join(key.choices)}, got {_spell(value)}{hint}")

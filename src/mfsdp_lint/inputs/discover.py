@@ -1,6 +1,7 @@
 """Paths → the files to read, and the kind of each.
 
-Patterns of git: the `.gitignore` files from the root of a repository down to a folder, and `.git/info/exclude`.
+Two kinds of patterns leave files out: globs of the configuration or the command line, and git's, of the `.gitignore`
+files from the root of a repository down to a folder, and of `.git/info/exclude`.
 """
 
 from __future__ import annotations
@@ -9,16 +10,60 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.filetypes import FileTypes
-from mfsdp_lint.inputs.globs import matches, normalised
 from mfsdp_lint.inputs.sources import Problem, reason
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
+
+
+def normalised(pattern: str) -> str:
+    """Normalise a pattern: `./old/` and `old/**` are `old`."""
+    return pattern.removeprefix("./").removesuffix("/**").rstrip("/")
+
+
+def beside(file: str, pattern: str) -> str:
+    """Return the glob of a file for use in any folder: a glob with a slash is relative to the file's own folder."""
+    from glob import escape
+
+    bare = normalised(pattern)
+    if "/" not in bare or os.path.isabs(bare):
+        return pattern
+    folder = os.path.dirname(os.path.abspath(file)).replace(os.sep, "/").rstrip("/")
+    return f"{escape(folder)}/{bare}"
+
+
+def is_excluded(path: str, patterns: Sequence[str]) -> bool:
+    """Tell whether a path, or a folder on the way to it from here, matches."""
+    bare = tuple(map(normalised, patterns))
+    parts = path.replace(os.sep, "/").rstrip("/").split("/")
+    ways = ("/".join(parts[: number + 1]) for number in range(len(parts)))
+    return any(matches(way, bare) for way in ways if way not in ("", ".", ".."))
+
+
+def matches(path: str, patterns: tuple[str, ...]) -> bool:
+    """Tell whether one of the patterns (`normalised`) matches a path, or a folder that contains it by a full name.
+
+    A glob without a slash is compared with the name, one with a slash with the path from the working directory and the
+    absolute one; `**/` also matches no folder.
+    """
+    if not patterns:
+        return False
+    name = path.rpartition("/")[2]
+    absolute = os.path.abspath(path).replace(os.sep, "/")
+    relative = os.path.relpath(absolute).replace(os.sep, "/")
+    ways = (relative, "/" + relative, absolute)
+    return any(
+        any(fnmatchcase(way, each) for way in ways for each in (pattern, pattern.replace("/**/", "/")))
+        if "/" in pattern
+        else fnmatchcase(name, pattern)
+        for pattern in patterns
+    )
 
 
 Patterns = tuple[str, "GitIgnoreSpec"]
@@ -80,20 +125,17 @@ def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
 
     from pathspec import GitIgnoreSpec
 
-    quick = [line for line in lines if _is_quick(line)]
+    quick = [
+        line
+        for line, parts in ((line, line.split("/")) for line in lines)
+        if parts.count("**") <= MOST_STARS and all(part == "**" or part.count("*") <= MOST_STARS for part in parts)
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Python, about the regular expressions that they become
         try:
             return GitIgnoreSpec.from_lines(quick)
         except _NO_PATTERN:
             return GitIgnoreSpec.from_lines(line for line in quick if _is_pattern(line))
-
-
-def _is_quick(line: str) -> bool:
-    if line.count("*") <= MOST_STARS:
-        return True
-    parts = line.split("/")
-    return parts.count("**") <= MOST_STARS and all(part == "**" or part.count("*") <= MOST_STARS for part in parts)
 
 
 def _is_pattern(line: str) -> bool:
@@ -262,7 +304,7 @@ class _Walk:
             if _is_hidden(entry.name):
                 continue
             path = f"{directory.rstrip('/')}/{entry.name}" if directory else entry.name
-            if self.excluded(path):
+            if matches(path, self.exclude):
                 continue
             if entry.is_link and self.leads_out(path):
                 continue
@@ -294,9 +336,6 @@ class _Walk:
                 return True
             above = os.path.dirname(above)
         return False
-
-    def excluded(self, path: str) -> bool:
-        return matches(path, self.exclude)
 
 
 def written_folders(root: str) -> Iterator[tuple[str, list[str]]]:

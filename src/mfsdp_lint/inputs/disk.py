@@ -1,7 +1,7 @@
 """Every look at the disk, so that a later run can tell whether it would see the same.
 
-Whatever decides what a run comes to is looked at through here: what files hold, what folders hold, what is there at
-all. While a run is `recorded`, each look is kept with what it showed.
+Everything that decides the outcome of a run is looked at through here: the contents of files and folders, and the
+existence of paths. While a run is `recorded`, each look is kept with what it showed.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from mfsdp_lint.core import files
 from mfsdp_lint.core.records import dataclass, field
 
 Kind = Literal["file", "folder", "other", ""]
-"""What a path leads to, through links; "" where it leads nowhere or may not be followed."""
+"""The kind of file that a path leads to, through links; "" where it leads nowhere or may not be followed."""
 
 How = Literal["read", "holds", "matching", "entries", "mode", "size", "is_link", "real"]
-"""What is asked of the disk."""
+"""The questions to the disk."""
 
 RACY = 2_000_000_000
 """Nanoseconds: a file that changed so shortly before it was read may change again within the clock's grain."""
@@ -62,7 +62,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """A name in a folder, whether it is a link, and what it leads to. `error` says why that cannot be told."""
 
     name: str
@@ -145,7 +145,7 @@ class Listing:
         return found
 
 
-def entries(folder: str) -> list[Entry]:
+def entries(folder: str) -> list[FolderEntry]:
     """Return the entries of a folder, by name. Raises OSError."""
     if _overlooked and os.path.abspath(folder) in _overlooked:
         return []
@@ -279,18 +279,14 @@ def _shown(look: Look) -> str:
     return next((each.showed for each in record.looks.values()), "")
 
 
-def _entry(found: os.DirEntry[str]) -> Entry:
+def _entry(found: os.DirEntry[str]) -> FolderEntry:
     is_link = found.is_symlink()
     try:
-        return Entry(found.name, is_link, _kind_of(found.stat().st_mode) if is_link else _own_kind(found))
+        if is_link:
+            return FolderEntry(found.name, is_link, _kind_of(found.stat().st_mode))
+        return FolderEntry(found.name, is_link, "folder" if found.is_dir() else "file" if found.is_file() else "other")
     except OSError as error:
-        return Entry(found.name, is_link, "", error)
-
-
-def _own_kind(found: os.DirEntry[str]) -> Kind:
-    if found.is_dir():
-        return "folder"
-    return "file" if found.is_file() else "other"
+        return FolderEntry(found.name, is_link, "", error)
 
 
 def _kind_of(mode: int) -> Kind:

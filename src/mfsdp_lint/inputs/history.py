@@ -71,18 +71,15 @@ def write_tree(revision: Revision, folder: str) -> frozenset[str]:
         path = os.path.join(folder, blob.path)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if blob.mode == _LINK:
-            _link(path, os.fsdecode(content), folder)
+            target = os.fsdecode(content)
+            there = os.path.normpath(os.path.join(os.path.dirname(path), target))
+            if not os.path.isabs(target) and there.startswith(folder + os.sep):
+                os.symlink(target, path)
         else:
             with files.written(path, "x") as file:
                 file.write(content)
     os.makedirs(os.path.join(folder, ".git"), exist_ok=True)  # where the project begins
     return frozenset(blob.path for blob in blobs)
-
-
-def _link(path: str, target: str, folder: str) -> None:
-    there = os.path.normpath(os.path.join(os.path.dirname(path), target))
-    if not os.path.isabs(target) and there.startswith(folder + os.sep):
-        os.symlink(target, path)
 
 
 def _blobs(revision: Revision) -> Iterator[_Blob]:

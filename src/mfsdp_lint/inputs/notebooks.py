@@ -25,10 +25,10 @@ from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, replace
 
 PREPARED = "from IPython import get_ipython; display = print"
-"""What every notebook has from the start."""
+"""The names that every notebook has from the start."""
 
 _ANYTHING = "exec(get_ipython())"
-"""What may have done anything to the names of the notebook."""
+"""A statement that may have done anything to the names of the notebook."""
 _UNKNOWN = "get_ipython()"
 """A value that is not known."""
 
@@ -53,21 +53,18 @@ def as_python(lines: Sequence[str]) -> list[str]:
     """Convert the lines of a cell to Python, as many as there were."""
     first = lines[0].strip()
     if first.startswith("%%"):
-        name = re.match(r"\w*", first[2:])
-        return _cell(name[0] if name else "", lines)
+        found = re.match(r"\w*", first[2:])
+        name = found[0] if found else ""
+        if name in _WRAPPED and len(lines) > 1:
+            return ["pass", *as_python(lines[1:])]
+        blank = [""] * (len(lines) - 1)
+        return [("pass" if name in (*_ELSEWHERE, *_WRAPPED) else _ANYTHING), *blank]
     if _parses("\n".join(lines)):
         return list(lines)
     made: list[str] = []
     for line in lines:
         made.append(line if _is_open("\n".join(made)) else _line(line))
     return made
-
-
-def _cell(name: str, lines: Sequence[str]) -> list[str]:
-    if name in _WRAPPED and len(lines) > 1:
-        return ["pass", *as_python(lines[1:])]
-    blank = [""] * (len(lines) - 1)
-    return [("pass" if name in (*_ELSEWHERE, *_WRAPPED) else _ANYTHING), *blank]
 
 
 def _line(line: str) -> str:
@@ -138,7 +135,7 @@ class NoNotebook(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CellLine:
     """A line of a cell: what it says, and how the file spells that.
 
     `pieces` are offsets in the spelling, each with the offset in the file that is there: several where the line is made
@@ -164,7 +161,7 @@ class Notebook:
     """
 
     code: tuple[str, ...]
-    rows: Mapping[int, Row]
+    rows: Mapping[int, CellLine]
     marks: Mapping[int, int]
     file: Lines
 
@@ -222,7 +219,7 @@ def python_of(text: str) -> str:
 def read_notebook(text: str) -> Notebook:
     """Read a notebook with its code; without any where it is in another language. Raises NoNotebook."""
     file = Lines(text)
-    rows: dict[int, Row] = {}
+    rows: dict[int, CellLine] = {}
     marks: dict[int, int] = {}
     if not _is_python(_loaded(text)):
         return Notebook((), rows, marks, file)
@@ -239,7 +236,11 @@ def read_notebook(text: str) -> Notebook:
         rows.update(enumerate(lines, mark + 1))
         marks[mark] = number
     made = Notebook(tuple(code), rows, marks, file)
-    _check_text(made)
+    try:
+        "\n".join(made.code).encode()
+    except UnicodeEncodeError as error:  # JSON can spell halves of characters
+        line = error.object.count("\n", 0, error.start) + 1
+        raise NoNotebook(made.line_in_file(line), "half of a character") from None
     return made
 
 
@@ -301,10 +302,10 @@ def _strings(text: str, cell: Mapping[str, _Held], file: Lines) -> list[_Held]:
     return strings
 
 
-def _rows(text: str, strings: Sequence[_Held]) -> Iterator[Row]:
+def _rows(text: str, strings: Sequence[_Held]) -> Iterator[CellLine]:
     """Yield the lines that the strings make up, joined one behind the other."""
     if strings and not any(each.value for each in strings):
-        yield Row("", "", ((0, strings[0].start + 1),))
+        yield CellLine("", "", ((0, strings[0].start + 1),))
     spelled, pieces = "", list[tuple[int, int]]()
     for string in strings:
         for line in _LINE.finditer(text, string.start + 1, string.end - 1):
@@ -318,8 +319,8 @@ def _rows(text: str, strings: Sequence[_Held]) -> Iterator[Row]:
         yield _row(spelled, pieces)
 
 
-def _row(spelled: str, pieces: Sequence[tuple[int, int]]) -> Row:
-    return Row(json.loads(f'"{spelled}"'), spelled, tuple(pieces))
+def _row(spelled: str, pieces: Sequence[tuple[int, int]]) -> CellLine:
+    return CellLine(json.loads(f'"{spelled}"'), spelled, tuple(pieces))
 
 
 def _members(text: str, start: int) -> Mapping[str, _Held]:
@@ -347,12 +348,3 @@ def _held(text: str, start: int) -> Iterator[tuple[str, _Held]]:
 def _after_blank(text: str, at: int) -> int:
     blank = _BLANK.match(text, at)
     return blank.end() if blank else at
-
-
-def _check_text(notebook: Notebook) -> None:
-    """Raise NoNotebook where the code is no text: JSON can spell halves of characters."""
-    try:
-        "\n".join(notebook.code).encode()
-    except UnicodeEncodeError as error:
-        line = error.object.count("\n", 0, error.start) + 1
-        raise NoNotebook(notebook.line_in_file(line), "half of a character") from None

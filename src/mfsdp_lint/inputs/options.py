@@ -25,7 +25,7 @@ FailOn = Severity
 FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
 
 AS_ASKED = "as asked"
-"""Who says so where the command line does."""
+"""The source of a version that the command line names."""
 
 
 class UsageError(Exception):

@@ -1,13 +1,14 @@
-"""Projects: where one begins."""
+"""Projects: where one begins; and the folders of installed packages, as far as the process itself names them."""
 
 from __future__ import annotations
 
 import os
+import sys
 
 from mfsdp_lint.inputs import disk
 
 MARKERS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
-"""What the root folder of a project has."""
+"""Names, of which the root folder of a project has one."""
 
 
 def is_project(folder: str) -> bool:
@@ -41,3 +42,17 @@ def shown(path: str) -> str:
     """Shorten an absolute path as a person would write it here."""
     relative = os.path.relpath(path)
     return (path if relative.startswith("..") else relative).replace(os.sep, "/")
+
+
+VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
+"""The variables of the environment that name an active virtual or conda environment."""
+
+
+def active_environments() -> list[str]:
+    """Return the folders of the environments that are active."""
+    return [folder for variable in VARIABLES if (folder := os.environ.get(variable))]
+
+
+def own_packages() -> list[str]:
+    """Return the folders of packages that are installed beside the tool, as in a training container."""
+    return [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Literal
 
+from mfsdp_lint.core.lines import Lines
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 
@@ -182,7 +183,7 @@ class Sources:
             return decoded.bom + text.encode(decoded.encoding)
         except UnicodeError as error:
             start = error.start if isinstance(error, UnicodeEncodeError) else 0
-            line, column = _place(text[:start])
+            line, column = _end_of(text[:start])
             message = f"cannot be written in the file's encoding, {decoded.encoding}"
             raise Unreadable(path, line, column, message) from None
 
@@ -277,6 +278,11 @@ def _about(data: bytes) -> str:
     return data.replace(b"\0", b"").decode("latin-1")
 
 
+def _end_of(text: str) -> tuple[int, int]:
+    """Return the line and column (from 1) behind a text."""
+    return Lines(text).position(len(text))
+
+
 def _decode(path: str, data: bytes) -> _Decoded:
     try:
         return _decode_all(path, data)
@@ -287,7 +293,7 @@ def _decode(path: str, data: bytes) -> _Decoded:
 
 def _decode_all(path: str, data: bytes) -> _Decoded:
     if b"\0" in data:
-        line, column = _place(data[: data.index(b"\0")].decode("utf-8", "replace"))
+        line, column = _end_of(data[: data.index(b"\0")].decode("utf-8", "replace"))
         raise Unreadable(path, line, column, "contains NUL bytes: not text, or not UTF-8")
     bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
     encoding = _cookie(path, data) if path.endswith(".py") else "utf-8"
@@ -295,7 +301,7 @@ def _decode_all(path: str, data: bytes) -> _Decoded:
     try:
         return _Decoded(body.decode(encoding), encoding, bom)
     except UnicodeDecodeError as error:
-        line, column = _place(body[: error.start].decode(encoding, "replace"))
+        line, column = _end_of(body[: error.start].decode(encoding, "replace"))
         name = "UTF-8" if encoding == "utf-8" else encoding
         message = f"not {name} (byte 0x{body[error.start]:02x} at offset {len(bom) + error.start})"
         raise Unreadable(path, line, column, message) from None
@@ -318,9 +324,3 @@ def _cookie(path: str, data: bytes) -> str:
         line = next((number for number, text in enumerate(head, 1) if b"coding" in text), 1)
         raise Unreadable(path, line, 1, error.msg or "unknown encoding") from None
     return "utf-8" if encoding == "utf-8-sig" else encoding
-
-
-def _place(before: str) -> tuple[int, int]:
-    """Return the line and column (from 1) of the text that follows `before`."""
-    ends = [match.end() for match in re.finditer(r"\r\n|\r|\n", before)]
-    return len(ends) + 1, len(before) - (ends[-1] if ends else 0) + 1

@@ -158,18 +158,11 @@ def _parse(body: str) -> _Said | str:
         for code in codes:
             if not _CODE.fullmatch(code):
                 return f'"{code}" is not a code'
-    reason = _reason(rest)
+    reason = rest.strip().lstrip(":-–— ").strip()
     if not reason:
-        return f'it does not say why: write "# mfsdp: {word}{_bracketed(codes)} reason"'
+        bracketed = f"[{', '.join(codes)}]" if codes else ""
+        return f'it does not say why: write "# mfsdp: {word}{bracketed} reason"'
     return _Said(codes, reason, whole_file=word == _FILE)
-
-
-def _bracketed(codes: Sequence[str]) -> str:
-    return f"[{', '.join(codes)}]" if codes else ""
-
-
-def _reason(text: str) -> str:
-    return text.strip().lstrip(":-–— ").strip()
 
 
 def comment_places(

@@ -116,25 +116,24 @@ def _step(temporary: str, target: str, data: bytes, still_as_read: Callable[[], 
     with suppress(FileNotFoundError):
         wait_for_writers(temporary)
     if _content(temporary) not in (seen, None):
-        _give_back(temporary, target, data)
+        # Put back what somebody wrote before the files changed places. What is newer than that stays where it is.
+        exchange(temporary, target)
+        if _content(temporary) != data:
+            exchange(temporary, target)
         raise NotWritten(CHANGED)
     with suppress(FileNotFoundError):
         os.unlink(temporary)
 
 
-def _give_back(temporary: str, target: str, data: bytes) -> None:
-    """Put back what somebody wrote before the files changed places. What is newer than that stays where it is."""
-    exchange(temporary, target)
-    if _content(temporary) != data:
-        exchange(temporary, target)
-
-
 def _replace(temporary: str, target: str, seen: bytes | None) -> None:
     """Replace the file where two files cannot change places.
 
-    The old file keeps a second name meanwhile, so that another process's write into it is noticed, and put back.
+    The old file keeps a second name meanwhile, so that another process's write into it is noticed, and put back. No
+    file has that name where the target is new, or where the file system gives no other names.
     """
-    kept = _second_name(target, temporary)
+    kept = f"{temporary.removesuffix(SUFFIX)}-old{SUFFIX}"
+    with suppress(OSError, AttributeError):  # Emscripten has no links at all
+        os.link(target, kept)
     try:
         os.replace(temporary, target)
         now = _content(kept)
@@ -144,17 +143,6 @@ def _replace(temporary: str, target: str, seen: bytes | None) -> None:
     finally:
         with suppress(FileNotFoundError):
             os.unlink(kept)
-
-
-def _second_name(target: str, temporary: str) -> str:
-    """Return a second name for the old file, beside the new one.
-
-    No file has that name where the target is new, or where the file system gives no other names.
-    """
-    name = f"{temporary.removesuffix(SUFFIX)}-old{SUFFIX}"
-    with suppress(OSError, AttributeError):  # Emscripten has no links at all
-        os.link(target, name)
-    return name
 
 
 def _content(path: str) -> bytes | None:

@@ -20,8 +20,8 @@ from mfsdp_lint.memory.facts import Facts, NotKnown
 from mfsdp_lint.memory.layers import UNMODELLED, Shape, Split, Tensor
 from mfsdp_lint.memory.layout import Layout
 from mfsdp_lint.memory.result import Count, Given
+from mfsdp_lint.snapshots import Snapshot
 from mfsdp_lint.snapshots.knowledge import shipped
-from mfsdp_lint.snapshots.snapshot import Snapshot
 
 _MOST_LAYERS = 10_000
 """What has more is no model, and would take as long to count."""

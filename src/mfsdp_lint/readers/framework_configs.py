@@ -11,12 +11,9 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Span, Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value, possible, same
-from mfsdp_lint.megatron.front_ends.load import profiles
-from mfsdp_lint.megatron.front_ends.pinned import Pinned
-from mfsdp_lint.megatron.front_ends.profile import Calls, Made, Place, Profile
-from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.front_ends import Calls, FrameworkSettings, Pinned, Profile, SettingsPlace, profiles
+from mfsdp_lint.megatron.vocabulary import SECTIONS, table
 from mfsdp_lint.megatron.vocabulary.entry import Versions
-from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, opposite
 from mfsdp_lint.readers.called import Evaluate, RecipeCall, called
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags
@@ -50,7 +47,7 @@ def recipes_of(
 
 
 def _variants(
-    profile: Profile, path: str, place: Place, section: Section, versions: Versions, evaluate: Evaluate | None
+    profile: Profile, path: str, place: SettingsPlace, section: Section, versions: Versions, evaluate: Evaluate | None
 ) -> tuple[Variant, ...]:
     if place.calls is None:
         return (Variant(WrittenSettings(settings_at(profile, place, section, versions))),)
@@ -97,7 +94,7 @@ def _is_none(tree: Tree) -> bool:
     return isinstance(tree, Leaf) and tree.value == NONE
 
 
-def places_in(root: Section, place: Place) -> Iterator[tuple[Key, Section]]:
+def places_in(root: Section, place: SettingsPlace) -> Iterator[tuple[Key, Section]]:
     """Yield the sections that hold the settings of a run."""
     for key, section in root.sections():
         if place.is_at(key) and all(_stands(section, *asked) for asked in place.where):
@@ -113,7 +110,7 @@ def _stands(section: Section, key: Key, wanted: tuple[object, ...]) -> bool:
     return options is not None and any(same(option, each) for option in options for each in wanted)  # type: ignore[arg-type]
 
 
-def settings_at(profile: Profile, place: Place, section: Section, versions: Versions) -> Settings:
+def settings_at(profile: Profile, place: SettingsPlace, section: Section, versions: Versions) -> Settings:
     """Return the settings of a section: those written there, the defaults of others, those that the framework makes."""
     here = Origin(section.origin.span, "default") if section.origin else Origin(Span("", 1, 1, 1, 1), "default")
     written = dict(_named[place.named](section, versions)) if place.named in _named else {}
@@ -161,7 +158,7 @@ def _words(name: str, leaf: Leaf) -> Iterator[Word]:
             yield Word(Known(str(item)) if isinstance(leaf.value, Known) else leaf.value, focus)
 
 
-def _by_line(place: Place, section: Section) -> Iterator[tuple[str, Setting]]:
+def _by_line(place: SettingsPlace, section: Section) -> Iterator[tuple[str, Setting]]:
     """Yield the settings that each key sets according to the profile."""
     found = [(number, target, leaf) for key, leaf in section.leaves() for number, target in place.sets(key)]
     for _, target, leaf in sorted(found, key=lambda each: each[0]):
@@ -174,7 +171,7 @@ def _by_line(place: Place, section: Section) -> Iterator[tuple[str, Setting]]:
 _named = {"attributes": _by_attribute, "flags": _by_flag}
 
 
-def _with(settings: Settings, own: Settings, made: Made, here: Origin, *, closed: bool) -> Settings:
+def _with(settings: Settings, own: Settings, made: FrameworkSettings, here: Origin, *, closed: bool) -> Settings:
     """Add the settings that the framework makes; a setting that it may make, or not, is unknown."""
     holds: bool | None = True
     if made.when is not None:

@@ -15,10 +15,8 @@ from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.recipe import Obstacle, Origin, Setting, Source, Span
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value, join, possible
-from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.megatron.vocabulary.entry import Versions
-from mfsdp_lint.megatron.vocabulary.flags import Flag
-from mfsdp_lint.megatron.vocabulary.sections import COMMAND_LINE_SECTIONS
+from mfsdp_lint.megatron.vocabulary import COMMAND_LINE_SECTIONS, table
+from mfsdp_lint.megatron.vocabulary.entry import Flag, Versions
 from mfsdp_lint.megatron.vocabulary.tables import opposite
 
 _FLAG = re.compile(r"(?P<name>--?[A-Za-z_][^\s=]*)(?:=(?P<value>.*))?", re.DOTALL)

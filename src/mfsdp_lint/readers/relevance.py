@@ -12,8 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.import_statements import Import, imports_in
-from mfsdp_lint.inputs.module_search import ModuleSearch, relative_target
+from mfsdp_lint.inputs.imports import Import, ModuleSearch, imports_in, relative_target
 from mfsdp_lint.inputs.sources import Sources, Unreadable
 
 Words = Callable[[str], bool]

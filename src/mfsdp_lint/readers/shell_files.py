@@ -55,7 +55,7 @@ class ShellFiles:
         return shell_comments(text)
 
 
-def programs_of(asked: ToRead, ran: Ran) -> Programs:
+def programs_of(asked: ToRead, ran: Ran | None = None) -> Programs:
     """Return the programs that scripts start; the evaluator is loaded for no other file.
 
     `ran` receives the functions that run.

@@ -9,9 +9,8 @@ from textwrap import fill
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import UNKNOWN, Value, describe, spell
-from mfsdp_lint.megatron.vocabulary.entry import Entry
-from mfsdp_lint.megatron.vocabulary.flags import Flag
-from mfsdp_lint.megatron.vocabulary.sections import COMMAND_LINE_SECTIONS
+from mfsdp_lint.megatron.vocabulary import COMMAND_LINE_SECTIONS
+from mfsdp_lint.megatron.vocabulary.entry import Entry, Flag
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT, Table
 
 Rows = Iterable[tuple[str, str, str]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mfsdp_lint.core.values import describe
-from mfsdp_lint.megatron.front_ends.profile import Made, Place, Profile, Target
+from mfsdp_lint.megatron.front_ends import FrameworkSettings, KeyTarget, Profile, SettingsPlace
 
 _NAMED = {
     "attributes": "the names of Megatron-LM's parsed arguments",
@@ -27,7 +27,7 @@ def render(profile: Profile) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _place(place: Place) -> Iterator[str]:
+def _place(place: SettingsPlace) -> Iterator[str]:
     wanted = ", ".join(f"{'.'.join(key)}: {' or '.join(map(str, values))}" for key, values in place.where)
     yield f"settings  at {'.'.join(place.at) or 'the root'}" + (f", where {wanted}" if wanted else "")
     if place.named in _NAMED:
@@ -40,12 +40,12 @@ def _place(place: Place) -> Iterator[str]:
         yield from _made(made)
 
 
-def _target(target: Target) -> str:
+def _target(target: KeyTarget) -> str:
     words = ", ".join(f"{word} = {meant}" for word, meant in target.values if word != meant)
     return target.setting + (f" ({words})" if words else "")
 
 
-def _made(made: Made) -> Iterator[str]:
+def _made(made: FrameworkSettings) -> Iterator[str]:
     when = f" when {made.when.text}" if made.when else ""
     yield f"makes    {' where nobody writes it' if made.default else ''}{when}  ({made.evidence})"
     for path, value in made.settings:

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, cast, get_args
 
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.megatron.conditions.applicability import Applicability, parse_applicability
-from mfsdp_lint.megatron.conditions.byversion import ByVersion
-from mfsdp_lint.megatron.conditions.expressions import Expression
+from mfsdp_lint.megatron.conditions.applicability import Applicability, ByVersion, parse_applicability
 from mfsdp_lint.megatron.conditions.language import (
     SECTIONS,
     Condition,
@@ -19,6 +17,7 @@ from mfsdp_lint.megatron.conditions.language import (
     parse,
     parse_value,
 )
+from mfsdp_lint.megatron.conditions.nodes import Expression
 from mfsdp_lint.megatron.versions.ranges import VersionError
 from mfsdp_lint.readers import registry
 from mfsdp_lint.rules.errortext import ErrorText

@@ -14,7 +14,7 @@ from typing import Any, cast, get_args
 from mfsdp_lint.core.finding import Severity, Stage
 from mfsdp_lint.core.recipe import Seen
 from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.megatron.conditions.byversion import ByVersion
+from mfsdp_lint.megatron.conditions.applicability import ByVersion
 from mfsdp_lint.megatron.conditions.language import Meaning, Terms
 from mfsdp_lint.megatron.versions.ranges import VersionError, numbers
 from mfsdp_lint.rules.fields import SETTING, Fields, RuleError

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from mfsdp_lint.core.plaindata import read_yaml
 from mfsdp_lint.core.records import fields
-from mfsdp_lint.core.store import Folder, store
+from mfsdp_lint.core.store import Folder, read_yaml, store
 from mfsdp_lint.megatron.conditions.applicability import parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, Terms, deferred
 from mfsdp_lint.rules.fields import RuleError

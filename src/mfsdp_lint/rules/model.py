@@ -11,8 +11,7 @@ from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.recipe import Seen, Variant
 from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.values import Known, Plain, describe
-from mfsdp_lint.megatron.conditions.applicability import Applicability, Site
-from mfsdp_lint.megatron.conditions.byversion import ByVersion
+from mfsdp_lint.megatron.conditions.applicability import Applicability, ByVersion, Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.rules.errortext import ErrorText

@@ -11,8 +11,8 @@ from mfsdp_lint.core.values import Known
 from mfsdp_lint.megatron.conditions.applicability import Site
 from mfsdp_lint.megatron.conditions.language import Condition
 from mfsdp_lint.megatron.conditions.nodes import Node
+from mfsdp_lint.megatron.startup import StartupStep, startup
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE, Resolution, after, resolve
-from mfsdp_lint.megatron.startup.steps import Step, startup
 from mfsdp_lint.rules.model import STEP_VIEW, Sees
 
 
@@ -92,7 +92,7 @@ class _Effect:
 
 
 @cache
-def steps_until(sees: Sees, site: Site) -> tuple[Step, ...]:
+def steps_until(sees: Sees, site: Site) -> tuple[StartupStep, ...]:
     """Return the steps up to the view `before STEP` or `after STEP`; none if start-up has no such step."""
     match = STEP_VIEW.fullmatch(sees)
     steps = startup(site.target, site.front_end)
@@ -125,7 +125,7 @@ def _effects(site: Site) -> tuple[_Effect, ...]:
     )
 
 
-def _writes(steps: Sequence[Step]) -> Iterator[str]:
+def _writes(steps: Sequence[StartupStep]) -> Iterator[str]:
     for step in steps:
         yield from (path for path, _ in (*step.writes, *step.copies))
         yield from _writes(step.steps)

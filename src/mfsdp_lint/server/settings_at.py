@@ -11,7 +11,7 @@ from mfsdp_lint.core.values import describe
 from mfsdp_lint.megatron.startup.resolve import resolve
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.megatron.vocabulary.find import find
+from mfsdp_lint.megatron.vocabulary.tables import find
 from mfsdp_lint.reports.entry import render as render_entry
 from mfsdp_lint.reports.story import stories
 from mfsdp_lint.rules.subjects import rules_about

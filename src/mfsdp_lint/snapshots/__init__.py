@@ -1,1 +1,380 @@
-"""Knowledge of an upstream release without its source."""
+"""A snapshot: what a Megatron release offers to import, as data that is read piece by piece.
+
+A snapshot is made once from upstream source (making/) and answers the evaluator afterwards (knowledge.py). How
+its data lies in the file is told at Sharing and Archive. It holds, by upstream module and name, an *entry*, a
+JSON list that begins with its kind:
+
+    ["from", module, name]    the same as that name of another module
+    ["module", module]        a module
+    ["value", node]           a value that the module keeps
+    ["class", {...}]          keys below
+    ["function", {...}]       keys below
+
+Values are *nodes*: None, booleans, numbers and strings stand for themselves, everything else is a list that begins with
+a tag:
+
+    ["list"|"tuple"|"set", node...]
+    ["dict", [key, node, write?]...]
+    ["ext", "torch.bfloat16"]            a name of a package that no snapshot knows
+    ["ref", module, name]                a class or function of a snapshot's module
+    ["enum", node of its class, name]
+    ["partial", node, [node...], {name: node}]
+    ["?", not None?, text, {name: field}]
+                                         unknown, with what was written into it
+    ["or", node...]                      one of these
+    ["missing"]                          not there
+    ["obj", base, write, {name: field}, hazy?]
+                                         an object: `base` is the node of its class, ["or", ...] several of these, or
+                                         ["hf", method, architecture], the model provider that AutoBridge makes. Fields
+                                         not given are those of the base. A field is ["w", write, node] where somebody
+                                         wrote it, ["u", node] otherwise
+    ["def", number, node], ["same", number]
+                                         an object that occurs several times in a value
+
+and, in what a function does:
+
+    ["arg", parameter, attribute...]     this argument, or what it held before the call
+    ["pass", parameter, node]            this argument if it is given, else `node`
+    ["dep", [parameter...], node, [parameter...]?]
+                                         `node` if none of these parameters was given, else not known; where several
+                                         parameters are given, the second list counts; "*" are all that may be left out
+    ["default"]                          what it was anyway
+
+A *write* is the number of one of the snapshot's *places*: [file, line, end line, function, how]; None is nowhere.
+
+A class: `kind` ("dataclass", "enum", "namedtuple", "typeddict", "plain"), `bases` (nodes), `fields` ([name, node or
+["required"], "i" (not in __init__) and "k" (keyword only)]...), `attributes` ({name: node}), `methods` and `properties`
+({name: function, or None where nothing is known of it}), `setters` (of the properties that may be assigned: the same),
+`kinds` ({name: "classmethod" or "staticmethod"}), `frozen` (its fields cannot be assigned), `opaque`
+(instances may have anything), `made` (what constructing changes: {field: node}, None where that is not known), `sets`
+({name: [other names that take the value as well]}, None where that is not known), `forwards` (the fields of a
+Forwarding, see class_data.py).
+
+A function: `parameters` ([name, kind, node or ["required"]]...; the kinds are "p" positional only, "a", "*", "k"
+keyword only, "**"), `keys` (those that `**` takes), `outcome` ({"result": node,
+"writes": [[parameter, attribute...], write, node]..., "environment": [name, write, node]..., "forgets": [parameter,
+attribute...]...}), `broken`, the parameters without whose default nothing is known, `cases` ({parameter: [value,
+outcome]...}), outcomes for a known value of one parameter. `bound` ([[name...], contents?, result]) is what a call may
+change at most in all that its arguments lead to: the attributes of these names, and with `contents` the items of lists
+and dictionaries; it is all that is known where there is no `outcome` (and no `parameters`, where any may be given).
+
+JSON values written so that what occurs in several places is written once.
+
+Recipes of one family differ in a few settings, and most of what upstream's helpers leave behind is the same everywhere.
+A part that occurs again is written as `{"": number}`, which no other value looks like.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from mfsdp_lint.core.records import dataclass
+
+BLOCK = 512 * 1024
+"""Bytes of text in a block, before compression. Larger blocks take less room; the first text of one takes longer.
+
+Measured on Megatron-Bridge 0.6.0: 468 kB and 2 ms a block; one block for all 372 kB and 25 ms, 256 KiB 514 kB."""
+
+
+class Archive:
+    """The texts that `pack` made `data` of. A block is decompressed when one of its texts is first asked for."""
+
+    def __init__(self, data: memoryview) -> None:
+        self._data = data
+        size = int.from_bytes(data[:4], "big")
+        header = json.loads(zlib.decompress(data[4 : 4 + size]))
+        self._compressed: list[int] = [4 + size, *accumulate(header["blocks"], initial=4 + size)][1:]
+        self._places: list[tuple[int, int, int]] = []
+        for block, lengths in enumerate(header["texts"]):
+            ends = list(accumulate(lengths))
+            self._places += [(block, end - length, end) for length, end in zip(lengths, ends, strict=True)]
+        self._blocks: dict[int, bytes] = {}
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def text(self, number: int) -> str:
+        """Read one of the texts, counted from 0."""
+        block, start, end = self._places[number]
+        if block not in self._blocks:
+            import lzma
+
+            first, last = self._compressed[block : block + 2]
+            self._blocks[block] = lzma.decompress(self._data[first:last])
+        return self._blocks[block][start:end].decode()
+
+
+def pack(texts: Sequence[str]) -> bytes:
+    """Pack the texts into the bytes of an archive; equal texts give equal bytes."""
+    import lzma
+
+    blocks = []
+    lengths = []
+    for block in _in_blocks([text.encode() for text in texts]):
+        blocks.append(lzma.compress(b"".join(block), check=lzma.CHECK_NONE, preset=9 | lzma.PRESET_EXTREME))
+        lengths.append([len(text) for text in block])
+    header = {"blocks": [len(block) for block in blocks], "texts": lengths}
+    described = zlib.compress(json.dumps(header, separators=(",", ":")).encode(), 9)
+    return b"".join([len(described).to_bytes(4, "big"), described, *blocks])
+
+
+def _in_blocks(texts: Sequence[bytes]) -> Iterator[list[bytes]]:
+    here: list[bytes] = []
+    size = 0
+    for text in texts:
+        here.append(text)
+        size += len(text)
+        if size >= BLOCK:
+            yield here
+            here, size = [], 0
+    if here:
+        yield here
+
+
+REFERENCE = ""
+"""The only key of a dictionary that refers to a shared part."""
+
+SHORTEST = 48
+"""Characters. A shorter part is written again, which the compression likes better than a number."""
+
+
+class Sharing:
+    """The writer. `count` has to hear of every value before the first one is written.
+
+    `parts` are the texts of the shared parts by number; one may refer to those before it.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self._ids: dict[Any, int] = {}
+        self._values: list[Any] = []
+        self._occurrences: Counter[int] = Counter()
+        self._texts: dict[int, str] = {}
+
+    def count(self, value: Any) -> int:
+        """Count a value and all its parts; return the number under which `write` knows it."""
+        found = self._intern(value)
+        self._occurrences[found] += 1
+        return found
+
+    def _intern(self, value: Any) -> int:
+        if isinstance(value, (list, tuple)):
+            children = [self._intern(item) for item in value]
+            key: Any = ("list", *children)
+        elif isinstance(value, dict):
+            children = [self._intern(item) for item in value.values()]
+            key = ("dict", tuple(value), *children)
+        else:
+            children = []
+            key = (type(value).__name__, repr(value))
+        known = self._ids.get(key)
+        if known is None:
+            known = self._ids[key] = len(self._values)
+            self._values.append(value if not children else key)
+            # A part counts once for every different whole that has it.
+            self._occurrences.update(children)
+        return known
+
+    def write(self, number: int) -> str:
+        """Write the text of a value that was counted."""
+        known = self._texts.get(number)
+        if known is not None:
+            return known
+        text = self._text(number)
+        if len(text) > SHORTEST and self._occurrences[number] > 1:
+            self.parts.append(text)
+            text = f'{{"{REFERENCE}":{len(self.parts) - 1}}}'
+        self._texts[number] = text
+        return text
+
+    def _text(self, number: int) -> str:
+        match self._values[number]:
+            case ("list", *children):
+                return f"[{','.join(map(self.write, children))}]"
+            case ("dict", names, *children):
+                pairs = zip(names, children, strict=True)
+                return f"{{{','.join(f'{_plain(name)}:{self.write(child)}' for name, child in pairs)}}}"
+            case value:
+                return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def read(text: str, part: Callable[[int], Any]) -> Any:
+    """Read the value of a text. `part` returns the shared parts by number; its results must not be changed."""
+
+    def resolved(found: dict[str, Any]) -> Any:
+        return part(found[REFERENCE]) if REFERENCE in found else found
+
+    return json.loads(text, object_hook=resolved)
+
+
+MAGIC = b"mfsdp-lint snapshot 3\n"
+
+Node = Any
+"""See the module's documentation."""
+
+Place = Sequence[Any]
+"""[file, line, end line, function, how]."""
+
+PROVIDERS = "<providers>"
+"""The name under which the model providers of AutoBridge are kept: entries by "method architecture"."""
+
+INLINE = 200
+"""Characters. Longer entries of a module stand in lines of their own, so that they are read one by one."""
+
+PARTS_TOGETHER = 6_000
+"""Characters of shared parts that are kept, and read, together."""
+
+PLACES_TOGETHER = 256
+
+
+class NotASnapshot(ValueError):
+    """A file that is no snapshot, or one of another version of the tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Contents of a snapshot: entries by module and name, and the places to which the numbers of writes refer."""
+
+    bridge: str
+    core: str
+    modules: Mapping[str, Mapping[str, Any]]
+    places: Sequence[Place]
+
+
+class Snapshot:
+    """A snapshot file, made from the versions `bridge` and `core`. An entry is decoded when it is asked for.
+
+    Raises NotASnapshot for anything else.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        if not data.startswith(MAGIC):
+            raise NotASnapshot("not a snapshot of this version of mfsdp-lint")
+        start = len(MAGIC) + 8
+        end = start + int(data[len(MAGIC) : start])
+        header = json.loads(zlib.decompress(data[start:end]))
+        self.bridge: str = header["bridge"]
+        self.core: str = header["core"]
+        self._numbers: dict[str, int] = {name: number for number, name in enumerate(header["modules"])}
+        self._first_parts: list[int] = header["parts"]
+        self._archive = Archive(memoryview(data)[end:])
+        self._lines: dict[str, tuple[dict[str, Any], list[str]]] = {}
+        self._entries: dict[tuple[str, str], Any] = {}
+        self._part_lines: dict[int, list[str]] = {}
+        self._parts: dict[int, Any] = {}
+        self._places: dict[int, list[Place]] = {}
+
+    def modules(self) -> list[str]:
+        """Return the names of all modules, in order."""
+        return [name for name in self._numbers if name != PROVIDERS]
+
+    def names(self, module: str) -> list[str] | None:
+        """Return the names that a module has; None if nothing is known of the module."""
+        return list(self._module(module)[0]) if module in self._numbers else None
+
+    def entry(self, module: str, name: str) -> Any:
+        """Return the entry of a name of a module. It must not be changed. Raises KeyError."""
+        key = module, name
+        if key not in self._entries:
+            entries, lines = self._module(module)
+            entry = entries[name]
+            self._entries[key] = read(lines[entry], self._part) if isinstance(entry, int) else entry
+        return self._entries[key]
+
+    def place(self, number: int) -> Place:
+        """Return the place with the number of a write."""
+        row, column = divmod(number, PLACES_TOGETHER)
+        if row not in self._places:
+            record = json.loads(self._archive.text(len(self._numbers) + len(self._first_parts) + row))
+            self._places[row] = _unfolded(*record)
+        return self._places[row][column]
+
+    @property
+    def decoded(self) -> list[str]:
+        """The modules that were looked into so far."""
+        return list(self._lines)
+
+    def _module(self, name: str) -> tuple[dict[str, Any], list[str]]:
+        if name not in self._lines:
+            first, *lines = self._archive.text(self._numbers[name]).split("\n")
+            self._lines[name] = read(first, self._part), lines
+        return self._lines[name]
+
+    def _part(self, number: int) -> Any:
+        if number not in self._parts:
+            row = bisect_right(self._first_parts, number) - 1
+            if row not in self._part_lines:
+                self._part_lines[row] = self._archive.text(len(self._numbers) + row).split("\n")
+            self._parts[number] = read(self._part_lines[row][number - self._first_parts[row]], self._part)
+        return self._parts[number]
+
+
+def dump(contents: Contents) -> bytes:
+    """Write a snapshot as the bytes of its file; equal contents give equal bytes."""
+    sharing = Sharing()
+    counted = {
+        module: {name: sharing.count(entry) for name, entry in names.items()}
+        for module, names in sorted(contents.modules.items())
+    }
+    modules = [_lines({name: sharing.write(number) for name, number in names.items()}) for names in counted.values()]
+    first, parts = _together(sharing.parts)
+    starts = range(0, len(contents.places), PLACES_TOGETHER)
+    places = [_folded(contents.places[start : start + PLACES_TOGETHER]) for start in starts]
+    header = {"bridge": contents.bridge, "core": contents.core, "modules": list(counted), "parts": first}
+    described = zlib.compress(_compact(header).encode(), 9)
+    return b"".join([MAGIC, b"%08d" % len(described), described, pack([*modules, *parts, *places])])
+
+
+def _lines(entries: Mapping[str, str]) -> str:
+    """Write a module: the short entries, and the line numbers of the others; then these lines."""
+    long = list(dict.fromkeys(text for text in entries.values() if len(text) > INLINE))
+    numbers = {text: str(number) for number, text in enumerate(long)}
+    first = ",".join(f"{json.dumps(name)}:{numbers.get(text, text)}" for name, text in entries.items())
+    return "\n".join([f"{{{first}}}", *long])
+
+
+def _together(parts: Sequence[str]) -> tuple[list[int], list[str]]:
+    """Group the parts: return the number of the first of each group, and the groups."""
+    first: list[int] = []
+    groups: list[list[str]] = []
+    size = PARTS_TOGETHER
+    for number, part in enumerate(parts):
+        if size >= PARTS_TOGETHER:
+            first.append(number)
+            groups.append([])
+            size = 0
+        groups[-1].append(part)
+        size += len(part)
+    return first, ["\n".join(group) for group in groups]
+
+
+def _folded(places: Sequence[Place]) -> str:
+    """Write places as JSON: their texts once each, and the rest as columns of numbers."""
+    texts: dict[str, int] = {}
+    rows = [
+        (texts.setdefault(file, len(texts)), line, last - line, texts.setdefault(function, len(texts)),
+         texts.setdefault(how, len(texts)))
+        for file, line, last, function, how in places
+    ]  # fmt: skip
+    return _compact([list(texts), *(list(column) for column in zip(*rows, strict=True))])
+
+
+def _unfolded(texts: Sequence[str], *columns: Sequence[int]) -> list[Place]:
+    return [
+        (texts[file], line, line + more, texts[function], texts[how])
+        for file, line, more, function, how in zip(*columns, strict=True)
+    ]
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +37,8 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     Write,
 )
+from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.forgetting import forget_names
-from mfsdp_lint.snapshots.snapshot import Node
 
 if TYPE_CHECKING:
     from mfsdp_lint.snapshots.knowledge import Knowledge
@@ -148,9 +148,6 @@ class Builder:
         hit = bool(given) if decisive == "*" else not given.isdisjoint(decisive)
         return self.machine.unknown() if hit else self.build(node)
 
-    def _default(self) -> Object:
-        return MISSING
-
     def _define(self, number: int, node: Node) -> Object:
         made = self.build(node)
         self.repeated[number] = made
@@ -216,7 +213,7 @@ class Builder:
 
 
 _METHODS = {
-    "?": "unknown", "arg": "argument", "def": "define", "default": "default", "dep": "depending", "dict": "dict",
+    "?": "unknown", "arg": "argument", "def": "define", "default": "missing", "dep": "depending", "dict": "dict",
     "enum": "enum", "ext": "external", "list": "list", "missing": "missing", "obj": "object", "or": "choice",
     "partial": "partial", "pass": "passed", "ref": "reference", "same": "same", "set": "set", "tuple": "tuple",
 }  # fmt: skip
@@ -241,21 +238,14 @@ def apply(
     found = _arguments(described, function, inner) if "outcome" in described else None
     builder = Builder(knowledge, machine, function.module, inner, found or Arguments(inner.fields))
     if found is None or not found.given.isdisjoint(described.get("broken", ())):
-        passed = [*arguments, *keywords.values()]
-        if "bound" in described and (result := _at_most(builder, described["bound"], passed)) is not MISSING:
-            return result
+        names, contents, result = described.get("bound", (None, None, None))
+        # Not where the arguments may bring code of their own.
+        if names is not None and forget_names(machine, [*arguments, *keywords.values()], names, contents):
+            machine.doubts += 1
+            if (built := builder.build(result)) is not MISSING:
+                return built
         return unfollowed(machine, f"{function.module.name}.{function.name}", arguments, keywords, node, frame)
     return _carry_out(builder, _case(described, found) or described["outcome"], described.get("bound"))
-
-
-def _at_most(builder: Builder, bound: Any, passed: Sequence[Object]) -> Object:
-    """Call a function that changes at most its bound; MISSING if the arguments may bring code of their own."""
-    names, contents, result = bound
-    machine = builder.machine
-    if not forget_names(machine, passed, names, contents):
-        return MISSING
-    machine.doubts += 1
-    return builder.build(result)
 
 
 def _case(described: Any, arguments: Arguments) -> Any:

@@ -1,33 +1,113 @@
-"""Upstream's classes, in the terms of the evaluator's own: by what the snapshot says of each."""
+"""Upstream's classes, in the terms of the evaluator's own: by what the snapshot says of each.
+
+Some configurations hand attributes on to a part of themselves: `model.tensor_model_parallel_size` of a builder
+configuration is that of `model.transformer`. The class has a `__getattr__` and a `__setattr__` that say so
+(Megatron-Bridge 0.4.2, models/gpt/gpt_builder.py; head, models/gpt/model_config.py).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
+from mfsdp_lint.readers.python.eval.attributes import get_attribute, has_attribute
 from mfsdp_lint.readers.python.eval.classes import fields_of, mro
 from mfsdp_lint.readers.python.eval.functions import HUGGINGFACE
 from mfsdp_lint.readers.python.state.forgetting import havoc
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec
+from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.values.classes import ClassObject, FieldSpec, classes_of
+from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.identity import identical
 from mfsdp_lint.readers.python.values.objects import (
     CONSTANTS,
     MISSING,
-    Choice,
     Descriptor,
     Function,
     Instance,
     Native,
     Object,
+    Unknown,
 )
+from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.build import Arguments, Builder
-from mfsdp_lint.snapshots.forwarding import Forwarding
 from mfsdp_lint.snapshots.functions import REQUIRED, definition, upstream_function
-from mfsdp_lint.snapshots.snapshot import Node
 
 if TYPE_CHECKING:
     from mfsdp_lint.snapshots.knowledge import Knowledge
+
+
+PART, OWN, REFUSED = "part", "own", "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Forwarding:
+    """Handling of attributes that a class does not have itself.
+
+    `field` is the part. `reads` says that a missing attribute is read from the part. Writing goes to the "part", the
+    object's "own" attributes, or is "refused": `declared` for a name that the part's class declares, `added` for a
+    name that the part has without declaring it, `both` for a name that both classes declare, `absent` for any other.
+    """
+
+    field: str
+    reads: bool
+    declared: str
+    added: str
+    both: str
+    absent: str
+
+    def get(self, machine: Machine, instance: Instance, name: str, node: Any, frame: Frame) -> Object:
+        """Read `instance.name` if the instance itself does not have it. Raises Raised where Python would."""
+        part = machine.settle(instance.fields.get(self.field, MISSING))
+        if not self.reads or part is MISSING or name == self.field:
+            raise Raised("AttributeError", name)
+        return get_attribute(machine, part, name, node, frame)
+
+    def set(self, machine: Machine, instance: Instance, name: str, value: Object, node: Any, frame: Frame) -> None:
+        """Assign `instance.name = value`. Raises Raised where Python would."""
+        part = machine.settle(instance.fields.get(self.field, MISSING))
+        match self._goes_to(machine, instance, part, name, frame):
+            case "part":
+                set_attribute(machine, part, name, value, node, frame)
+            case "own":
+                machine.put(instance, name, value)
+            case "refused":
+                raise Raised("AttributeError", name)
+            case _:
+                # Wherever it went, it is read back by this name; whether the part has it now is not known.
+                machine.put(instance, name, value)
+                if isinstance(part, (Instance, Unknown)):
+                    machine.put(part, name, machine.unknown(name))
+
+    def _goes_to(self, machine: Machine, instance: Instance, part: Object, name: str, frame: Frame) -> str | None:
+        if part is MISSING or name == self.field:
+            return OWN
+        own = _declares(machine, instance, name)
+        if self.declared == self.added == self.both == self.absent or (own and self.both == OWN):
+            return OWN
+        there = has_attribute(machine, part, name, None, frame)
+        if there is None or own is None:
+            return None
+        if not there:
+            return OWN if own else self.absent
+        if own or self.declared == self.added:
+            return self.both if own else self.declared
+        declared = _declares(machine, part, name)
+        return None if declared is None else self.declared if declared else self.added
+
+
+def _declares(machine: Machine, instance: Object, name: str) -> bool | None:
+    """Tell whether the class of an object declares a field; None if that is not known."""
+    if not isinstance(instance, Instance):
+        return None
+    classes = classes_of(instance)
+    at_hand = [cls for cls in classes if isinstance(cls, ClassObject)]
+    if len(at_hand) < len(classes):
+        return None
+    answers = {any(spec.name == name for spec in fields_of(machine, cls)) for cls in at_hand}
+    return answers.pop() if len(answers) == 1 else None
 
 
 class ClassData:
@@ -126,8 +206,9 @@ class ClassData:
         if made is None or not isinstance(instance, Instance) or not isinstance(instance.cls, ClassObject):
             havoc(machine, instance)
             return
-        found = (base for base in self._orders(machine, instance) if isinstance(base, ClassObject))
-        own = next((base for base in found if base.data is self), None)
+        # If it may be of several classes, those of all count.
+        found = (base for cls in classes_of(instance) if isinstance(cls, ClassObject) for base in mro(machine, cls))
+        own = next((base for base in found if isinstance(base, ClassObject) and base.data is self), None)
         if own is None:
             havoc(machine, instance)
             return
@@ -140,12 +221,6 @@ class ClassData:
         for name, value in values.items():
             if value is not MISSING:
                 machine.put(instance, name, value)
-
-    @staticmethod
-    def _orders(machine: Machine, instance: Instance) -> list[Object]:
-        """Return the classes of an instance and their bases; if it may be of several classes, those of all."""
-        classes = instance.cls.options if isinstance(instance.cls, Choice) else (instance.cls,)
-        return [base for cls in classes if isinstance(cls, ClassObject) for base in mro(machine, cls)]
 
     def _sets(self, machine: Machine, arguments: list[Object], keywords: Any, node: Any, frame: Any) -> None:
         instance, name, value = arguments

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mfsdp_lint.readers.python.eval.classes import has_fields, lookup, mro, namespace
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
 from mfsdp_lint.readers.python.values.markers import EITHER, HAZY, IDENTITY, STRAY
 from mfsdp_lint.readers.python.values.objects import (
     MISSING,
@@ -89,8 +89,7 @@ def _is_known(machine: Machine, value: Object) -> bool:
         return value.module.upstream is not None
     if not isinstance(value, Instance):
         return True
-    classes = value.cls.options if isinstance(value.cls, Choice) else (value.cls,)
-    return all(_has_known_code(machine, cls) for cls in classes if isinstance(cls, ClassObject))
+    return all(_has_known_code(machine, cls) for cls in classes_of(value) if isinstance(cls, ClassObject))
 
 
 def _has_known_code(machine: Machine, cls: ClassObject) -> bool:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from mfsdp_lint.core.recipe import Origin, Span, Variant
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Plain, Value
+from mfsdp_lint.megatron.startup import Phase
 from mfsdp_lint.megatron.startup.resolve import Change, changes_of
-from mfsdp_lint.megatron.startup.steps import Phase
 from mfsdp_lint.megatron.versions.target import Target
 from mfsdp_lint.megatron.vocabulary import SETTINGS
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute, write
@@ -42,9 +42,9 @@ from mfsdp_lint.readers.python.values.objects import (
     Object,
     Unknown,
 )
+from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.build import Builder, apply
 from mfsdp_lint.snapshots.forgetting import forget_names, only_upstream
-from mfsdp_lint.snapshots.snapshot import Node
 
 if TYPE_CHECKING:
     from mfsdp_lint.snapshots.knowledge import Knowledge
@@ -57,7 +57,7 @@ STARTS: dict[str, frozenset[Phase]] = {
 """The functions that are phases of the start-up, by their dotted names."""
 
 MAKERS = {"mixed_precision": ("megatron.bridge.training.mixed_precision", "get_mixed_precision_config")}
-"""What start-up makes a section of that is given as a name."""
+"""The functions by which start-up makes a section that is given as a name."""
 
 Kept = tuple[Instance | Unknown, str, Object, Any]
 
@@ -74,7 +74,7 @@ def start(
     """Take these phases of the start-up on a container.
 
     `forget` loses what they may change, and what is known of that is put back.
-    `make` is asked for the section that a name stands for. `frame` is the call of the function that does it.
+    `make` is asked for the section of a name. `frame` is the call of the function that does it.
     """
     settings = TreeSettings(machine, container, machine.path.environment, Spans(machine))
     changes = changes_of(Variant(settings), target, phases)

@@ -1,4 +1,4 @@
-"""Answers the evaluator about upstream packages whose source is not at hand, from a snapshot (see snapshot.py)."""
+"""Answers the evaluator about upstream packages whose source is not at hand, from a snapshot (see `snapshots`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from mfsdp_lint.core.files import read
-from mfsdp_lint.core.recipe import Origin, Span
+from mfsdp_lint.core.recipe import How, Origin, Span
 from mfsdp_lint.megatron.public_names import having, in_none, releases
 from mfsdp_lint.megatron.versions.target import Target, resolve_target
 from mfsdp_lint.readers.python.eval.blocks import isolated
@@ -21,10 +21,10 @@ from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.names import Deferred, StarOut
 from mfsdp_lint.readers.python.values.objects import MISSING, Choice, External, Object
+from mfsdp_lint.snapshots import PROVIDERS, Snapshot
 from mfsdp_lint.snapshots.build import Builder
 from mfsdp_lint.snapshots.class_data import ClassData
 from mfsdp_lint.snapshots.functions import upstream_function
-from mfsdp_lint.snapshots.snapshot import PROVIDERS, Snapshot
 
 DATA = os.path.join(os.path.dirname(__file__), "data")
 PACKAGE = "megatron"
@@ -237,12 +237,11 @@ class Knowledge:
         """Return the origin of an upstream write."""
         if number not in self._origins:
             assert self.snapshot is not None
-            self._origins[number] = self._origin(*self.snapshot.place(number))
+            path, line, end_line, function, how = self.snapshot.place(number)
+            span = Span(path, line, 1, end_line, 1)
+            kind: How = "default" if how == "default" else "upstream"
+            self._origins[number] = Origin(span, kind, None, function, self._release(path))
         return self._origins[number]
-
-    def _origin(self, path: str, line: int, end_line: int, function: str, how: str) -> Origin:
-        span = Span(path, line, 1, end_line, 1)
-        return Origin(span, "default" if how == "default" else "upstream", None, function, self._release(path))
 
     # -- classes ----------------------------------------------------------------------------------------
 

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from mfsdp_lint.core.front_ends import BRIDGE, MEGATRON_LM
-from mfsdp_lint.core.plaindata import read_yaml
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.settings import WrittenSettings
+from mfsdp_lint.core.store import read_yaml
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.fixes.enabling.guide import SOURCE, Asked, guide
 from mfsdp_lint.megatron.conditions.applicability import Site

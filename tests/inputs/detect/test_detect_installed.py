@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.inputs.detect.installed import in_site_packages
-from mfsdp_lint.inputs.detect.places import Places
+from mfsdp_lint.inputs.detect.places import ProjectFolders
+from mfsdp_lint.inputs.detect.present import in_site_packages
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def install(folder: Path, *names: str) -> Path:
 
 
 def versions(*folders: Path, search_path: tuple[str, ...] = ()) -> list[tuple[str | None, str | None, str | None]]:
-    found = in_site_packages(Places(tuple(map(str, folders)), search_path))
+    found = in_site_packages(ProjectFolders(tuple(map(str, folders)), search_path))
     return sorted(((each.bridge, each.core, each.torch) for each in found), key=str)
 
 

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mfsdp_lint.inputs.detect.found import version_or_range
-from mfsdp_lint.inputs.detect.locks import in_locks
-from mfsdp_lint.inputs.detect.places import Places
-from mfsdp_lint.inputs.detect.requirements import in_requirements
+from mfsdp_lint.inputs.detect.declared import in_locks, in_requirements
+from mfsdp_lint.inputs.detect.places import ProjectFolders, version_or_range
 from mfsdp_lint.megatron.versions.target import bridge_versions
 
 
@@ -73,7 +71,7 @@ def test_a_line_with_a_star_is_all_its_releases() -> None:
 )
 def test_a_requirement_is_found_with_its_line(tmp_path: Path, name: str, text: str, line: int, bridge: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
-    (found,) = in_requirements(Places((str(tmp_path),)))
+    (found,) = in_requirements(ProjectFolders((str(tmp_path),)))
     assert (found.place, found.bridge) == (f"{tmp_path / name}:{line}", bridge)
 
 
@@ -90,7 +88,7 @@ def test_a_requirement_is_found_with_its_line(tmp_path: Path, name: str, text: s
 )
 def test_what_pins_nothing_says_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "requirements.txt").write_text(text, encoding="utf-8")
-    assert list(in_requirements(Places((str(tmp_path),)))) == []
+    assert list(in_requirements(ProjectFolders((str(tmp_path),)))) == []
 
 
 @pytest.mark.parametrize(
@@ -127,11 +125,11 @@ def test_a_locked_package_is_found_with_its_line(
 ) -> None:
     other = '[[package]]\nname = "numpy"\nversion = "1.26"\n\n'
     (tmp_path / name).write_text(f"{other}[[package]]\n{package}\n{other}", encoding="utf-8")
-    (found,) = in_locks(Places((str(tmp_path),)))
+    (found,) = in_locks(ProjectFolders((str(tmp_path),)))
     assert (found.place, found.bridge, found.core) == (f"{tmp_path / name}:6", bridge, core)
 
 
 def test_a_version_of_thousands_of_digits_is_not_understood() -> None:
-    from mfsdp_lint.inputs.detect.found import version_or_range
+    from mfsdp_lint.inputs.detect.places import version_or_range
 
     assert version_or_range("^" + "9" * 5000) is None

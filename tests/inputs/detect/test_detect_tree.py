@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from mfsdp_lint.cli import main
-from mfsdp_lint.inputs.detect.images import in_images
-from mfsdp_lint.inputs.detect.places import Places, places
-from mfsdp_lint.inputs.detect.tree import PROBES, declared, in_tree
+from mfsdp_lint.inputs.detect.declared import in_images
+from mfsdp_lint.inputs.detect.places import ProjectFolders, project_folders
+from mfsdp_lint.inputs.detect.present import PROBES, declared, in_tree
 
 SAYS = "MAJOR = 0\nMINOR = {}\nPATCH = {}\nPRE_RELEASE = '{}'\n"
 
 
-def megatron_lm(root: Path, line: tuple[int, int], says: str) -> Places:
+def megatron_lm(root: Path, line: tuple[int, int], says: str) -> ProjectFolders:
     """A tree with the features of one line of megatron-core."""
     core = root / "megatron" / "core"
     for probe in PROBES:
@@ -26,7 +26,7 @@ def megatron_lm(root: Path, line: tuple[int, int], says: str) -> Places:
             else:
                 path.mkdir(parents=True, exist_ok=True)
     (core / "package_info.py").write_text(says, encoding="utf-8")
-    return Places((str(root),))
+    return ProjectFolders((str(root),))
 
 
 @pytest.mark.parametrize("minor", range(12, 21))
@@ -65,7 +65,7 @@ def test_what_holds_for_one_of_them_alone_is_not_told(tmp_path: Path, capsys: py
         assert sorted(line.split()[2] for line in out.splitlines() if "train.sh:" in line) == told
 
 
-def between(root: Path) -> Places:
+def between(root: Path) -> ProjectFolders:
     """A Megatron-LM on its way from 0.15 to 0.16."""
     looked = megatron_lm(root, (0, 16), SAYS.format(16, 0, "rc0"))
     (root / "megatron/core/distributed/finalize_model_grads.py").unlink()
@@ -92,18 +92,18 @@ def test_of_such_a_tree_only_the_text_of_scripts_is_judged(tmp_path: Path, capsy
     assert said == ["MFSDP915"]
 
 
-def older(root: Path, minor: int) -> Places:
+def older(root: Path, minor: int) -> ProjectFolders:
     """A Megatron-LM of a line that is not known."""
     (root / "megatron/core").mkdir(parents=True)
     (root / "megatron/core/package_info.py").write_text(SAYS.format(minor, 0, "rc0"), encoding="utf-8")
-    return Places((str(root),))
+    return ProjectFolders((str(root),))
 
 
 def test_a_checkout_of_megatron_bridge_brings_the_core_of_its_submodule(tmp_path: Path) -> None:
     for path, minor in (("src/megatron/bridge", 4), ("3rdparty/Megatron-LM/megatron/core", 17)):
         (tmp_path / path).mkdir(parents=True)
         (tmp_path / path / "package_info.py").write_text(SAYS.format(minor, 2, ""), encoding="utf-8")
-    (found,) = in_tree(Places((str(tmp_path),)))
+    (found,) = in_tree(ProjectFolders((str(tmp_path),)))
     assert (found.bridge, found.core) == ("0.4.2", "0.17.2")
 
 
@@ -111,7 +111,7 @@ def test_a_package_is_found_from_any_folder_in_it(tmp_path: Path) -> None:
     recipes = tmp_path / "megatron/bridge/recipes/llama"
     recipes.mkdir(parents=True)
     (tmp_path / "megatron/bridge/package_info.py").write_text(SAYS.format(3, 1, ""), encoding="utf-8")
-    (found,) = in_tree(places([str(recipes)]))
+    (found,) = in_tree(project_folders([str(recipes)]))
     assert found.bridge == "0.3.1"
 
 
@@ -136,7 +136,7 @@ def test_a_file_that_declares_no_version_says_nothing(text: str) -> None:
 def test_a_container_says_what_is_in_it(tmp_path: Path, name: str, text: str, bridge: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(text, encoding="utf-8")
-    (found,) = in_images(Places((str(tmp_path),)))
+    (found,) = in_images(ProjectFolders((str(tmp_path),)))
     assert (found.place, found.bridge) == (f"{tmp_path / name}:{text.count(chr(10))}", bridge)
 
 
@@ -153,10 +153,10 @@ def test_a_container_says_what_is_in_it(tmp_path: Path, name: str, text: str, br
 )
 def test_a_container_that_the_table_does_not_know_says_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "Dockerfile").write_text(text, encoding="utf-8")
-    assert list(in_images(Places((str(tmp_path),)))) == []
+    assert list(in_images(ProjectFolders((str(tmp_path),)))) == []
 
 
 def test_transformer_engine_and_torch_come_from_the_container_too(tmp_path: Path) -> None:
     (tmp_path / "Dockerfile").write_text("FROM nvcr.io/nvidia/nemo:26.02\n", encoding="utf-8")
-    (found,) = in_images(Places((str(tmp_path),)))
+    (found,) = in_images(ProjectFolders((str(tmp_path),)))
     assert (found.core, found.te, found.torch) == ("0.16.0", "2.12", "2.10.0a0")

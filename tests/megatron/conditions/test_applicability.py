@@ -6,8 +6,7 @@ import dataclasses
 
 import pytest
 
-from mfsdp_lint.megatron.conditions.applicability import Site, parse_applicability
-from mfsdp_lint.megatron.conditions.byversion import ByVersion
+from mfsdp_lint.megatron.conditions.applicability import ByVersion, Site, parse_applicability
 from mfsdp_lint.megatron.versions.ranges import VersionError
 from mfsdp_lint.rules.evidenced import bridge_site, core_site
 

@@ -7,8 +7,7 @@ import pytest
 from mfsdp_lint.core.recipe import Setting, Variant
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, NotNone, OneOf, Plain, Unknown, Value
-from mfsdp_lint.megatron.conditions.applicability import Site, parse_applicability
-from mfsdp_lint.megatron.conditions.byversion import ByVersion
+from mfsdp_lint.megatron.conditions.applicability import ByVersion, Site, parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, ConditionError, Terms, parse, parse_value
 from mfsdp_lint.megatron.versions.target import resolve_target
 

@@ -6,7 +6,7 @@ import pytest
 
 import mfsdp_lint
 from mfsdp_lint.core.front_ends import UnknownFrontEnd
-from mfsdp_lint.megatron.front_ends.load import every_front_end, front_end
+from mfsdp_lint.megatron.front_ends import every_front_end, front_end
 
 SHARDED_AND_DUMPED_BY_TORCH = {
     "ddp.use_megatron_fsdp": True,

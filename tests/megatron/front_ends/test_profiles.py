@@ -6,8 +6,7 @@ import pytest
 
 from mfsdp_lint import checkout
 from mfsdp_lint.core.front_ends import FRONT_ENDS
-from mfsdp_lint.megatron.front_ends.load import profiles, raw_profiles
-from mfsdp_lint.megatron.front_ends.profile import Profile, ProfileError, read_profile
+from mfsdp_lint.megatron.front_ends import Profile, ProfileError, profiles, raw_profiles, read_profile
 from mfsdp_lint.megatron.vocabulary import table
 from mfsdp_lint.readers.yaml.compose import COMPOSE
 from mfsdp_lint.rules.load import load_rules

@@ -11,10 +11,10 @@ import pytest
 from mfsdp_lint import checkout
 from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, OneOf, Plain, Value
+from mfsdp_lint.megatron import startup
 from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.startup import steps as startup
+from mfsdp_lint.megatron.startup import StartupError, StartupStep, nearest
 from mfsdp_lint.megatron.startup.resolve import resolve
-from mfsdp_lint.megatron.startup.steps import StartupError, Step, nearest
 from mfsdp_lint.megatron.versions.target import RELEASES, Target, resolve_target
 from mfsdp_lint.rules.judging.configuration import variant_of
 
@@ -22,7 +22,7 @@ TARGETS = [resolve_target(release.bridge) for release in RELEASES]
 CORES = ("0.12.0", "0.13.1", "0.14.0", "0.15.3", "0.16.1", "0.17.1", "0.18.2", "0.19.0", "0.20.0.dev")
 
 
-def steps(found: tuple[Step, ...]) -> Iterator[Step]:
+def steps(found: tuple[StartupStep, ...]) -> Iterator[StartupStep]:
     for step in found:
         yield step
         yield from steps(step.steps)

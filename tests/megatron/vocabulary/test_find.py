@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.megatron.vocabulary.find import find, nearest
+from mfsdp_lint.megatron.vocabulary.tables import find, nearest
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from mfsdp_lint.core.front_ends import MEGATRON_LM
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, Value
 from mfsdp_lint.megatron.vocabulary import NAMES, SETTINGS, default, table
 from mfsdp_lint.megatron.vocabulary.entry import Entry, VocabularyError, read_entry
-from mfsdp_lint.megatron.vocabulary.load import raw_data
-from mfsdp_lint.megatron.vocabulary.tables import Table, opposite
+from mfsdp_lint.megatron.vocabulary.tables import Table, opposite, raw_data
 from tools.vocabulary.generate import DECIDING_FILE, deciding
 
 ENTRIES = table().entries

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-from mfsdp_lint.core.plaindata import read_yaml
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.store import read_yaml
 from mfsdp_lint.core.values import Plain, is_known_as
 from mfsdp_lint.megatron.conditions.applicability import Applicability, Site, parse_applicability
 from mfsdp_lint.megatron.conditions.language import Condition, parse

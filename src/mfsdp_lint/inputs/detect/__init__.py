@@ -8,15 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.inputs.detect.found import Found
-from mfsdp_lint.inputs.detect.images import in_images
-from mfsdp_lint.inputs.detect.imports import in_imports
-from mfsdp_lint.inputs.detect.installed import in_site_packages
-from mfsdp_lint.inputs.detect.locks import in_locks
-from mfsdp_lint.inputs.detect.places import Places, places
-from mfsdp_lint.inputs.detect.requirements import in_requirements
-from mfsdp_lint.inputs.detect.submodules import in_submodules
-from mfsdp_lint.inputs.detect.tree import in_tree
+from mfsdp_lint.inputs.detect.declared import in_images, in_locks, in_requirements
+from mfsdp_lint.inputs.detect.places import NamedVersions, ProjectFolders, project_folders
+from mfsdp_lint.inputs.detect.present import in_imports, in_site_packages, in_submodules, in_tree
 from mfsdp_lint.inputs.options import Options
 from mfsdp_lint.megatron.versions.ranges import is_version, numbers
 from mfsdp_lint.megatron.versions.target import (
@@ -30,7 +24,7 @@ from mfsdp_lint.megatron.versions.target import (
     release_for_core,
 )
 
-KINDS: tuple[Callable[[Places], Iterator[Found]], ...] = (
+KINDS: tuple[Callable[[ProjectFolders], Iterator[NamedVersions]], ...] = (
     in_tree,
     in_locks,
     in_requirements,
@@ -93,7 +87,7 @@ def detect(paths: Sequence[str], options: Options, files: Iterable[str] = ()) ->
     bridge, core = _Known(bridge_versions), _Known(core_versions)
     te, torch = _Component("te", options.target_te), _Component("torch", options.target_torch)
     gpu = _ask(bridge, core, options)
-    looked = places(paths, options.search_path)
+    looked = project_folders(paths, options.search_path)
     at = {}
     for step, found in _everything(looked, files, bridge, core):
         for known, text in ((bridge, found.bridge), (core, found.core)):
@@ -148,7 +142,9 @@ def _ask(bridge: _Known, core: _Known, options: Options) -> str | None:
         raise UnknownVersion(f"target-gpu: {error}") from None
 
 
-def _everything(looked: Places, files: Iterable[str], bridge: _Known, core: _Known) -> Iterator[tuple[int, Found]]:
+def _everything(
+    looked: ProjectFolders, files: Iterable[str], bridge: _Known, core: _Known
+) -> Iterator[tuple[int, NamedVersions]]:
     """Yield the versions that every place names; the imports are asked only where the version is not known by then."""
     for step, kind in enumerate(KINDS, 1):
         yield from ((step, found) for found in kind(looked))

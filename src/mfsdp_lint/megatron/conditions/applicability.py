@@ -15,17 +15,38 @@ A condition on an unknown version is undecided, and a rule is silent there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import Generic, TypeVar
 
 from mfsdp_lint.core.front_ends import BRIDGE, FRONT_ENDS, FrontEnd
 from mfsdp_lint.core.records import dataclass, replace
-from mfsdp_lint.megatron.conditions.truth import Truth, junction
 from mfsdp_lint.megatron.versions.ranges import HEAD, VersionError, VersionRange, numbers, parse_range
 from mfsdp_lint.megatron.versions.target import RELEASES, Target
 
+Truth = bool | None
+
+
+def junction(truths: Iterable[Truth], decisive: bool) -> Truth:
+    """Join truths by `and` (False is decisive) or `or` (True is): a decisive truth decides alone, and ends the loop."""
+    result: Truth = not decisive
+    for truth in truths:
+        if truth is decisive:
+            return truth
+        if truth is None:
+            result = None
+    return result
+
+
+def agreed(answers: Iterable[Truth]) -> Truth:
+    """Return the answer that all give, if all give the same; else None."""
+    iterator = iter(answers)
+    first = next(iterator, None)
+    return first if all(answer is first for answer in iterator) else None
+
+
 Subject = str
-"""What has versions: a front-end by its name, or a component."""
+"""A thing with versions: a front-end by its name, or a component."""
 
 SUBJECTS: tuple[Subject, ...] = tuple(dict.fromkeys((*FRONT_ENDS, "core", "te", "torch")))
 
@@ -136,3 +157,37 @@ def _alternative(part: str, text: str) -> tuple[Bounds, ...]:
     return tuple(
         Bounds(subject, parse_range(",".join(piece for piece in pieces if piece))) for subject, pieces in bounds.items()
     )
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ByVersion(Generic[T]):
+    """A value for each range of versions; the first entry that applies counts."""
+
+    entries: tuple[tuple[Applicability, T], ...] = ()
+
+    @classmethod
+    def everywhere(cls, what: T) -> ByVersion[T]:
+        """Return an instance with one value for every version."""
+        return cls(((EVERYWHERE, what),))
+
+    def at(self, site: Site) -> T | None:
+        """Return the value that holds at a site; None without one, or where that depends on an unknown version."""
+        possible = self.possible(site)
+        return possible[0] if len(possible) == 1 else None
+
+    def possible(self, site: Site) -> tuple[T | None, ...]:
+        """Return the values that may hold at a site: one, unless that depends on an unknown version.
+
+        None means no entry.
+        """
+        found: list[T | None] = []
+        for versions, what in self.entries:
+            truth = versions.truth(site)
+            if truth is not False:
+                found.append(what)
+            if truth:
+                return tuple(found)
+        return (*found, None)

@@ -30,27 +30,31 @@ import re
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from mfsdp_lint.core.numerals import refuse_huge
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.core.values import Plain, same
-from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.conditions.byversion import ByVersion
-from mfsdp_lint.megatron.conditions.expressions import (
+from mfsdp_lint.core.values import Plain, refuse_huge, same
+from mfsdp_lint.megatron.conditions.applicability import ByVersion, Site, Truth
+from mfsdp_lint.megatron.conditions.nodes import (
     ARITHMETIC,
     FUNCTIONS,
     UNDEFINED,
     Apply,
+    Comparison,
+    Constant,
     Expression,
+    Junction,
     Literal,
     NamedValue,
+    Node,
+    Not,
+    Rooted,
     SettingValue,
+    Term,
+    Test,
     Undefined,
     arithmetic,
     as_list,
 )
-from mfsdp_lint.megatron.conditions.nodes import Comparison, Constant, Junction, Node, Not, Rooted, Term, Test
-from mfsdp_lint.megatron.conditions.truth import Truth
 
 SECTIONS = ("peft", "comm_overlap", "mixed_precision")
 """Settings without a dot: whole sections, which may be None, or the name of a configuration."""
@@ -197,7 +201,7 @@ class _Parser:
             case ast.Is() | ast.IsNot():
                 if not (isinstance(right, ast.Constant) and right.value is None):
                     raise self.error(right, "`is` can only ask for None")
-                unset = self.about([self.value(left)], _is_none, when_set=False, literals=(None,))
+                unset = self.about([self.value(left)], lambda found: found is None, when_set=False, literals=(None,))
                 return _negated_if(isinstance(op, ast.IsNot), unset)
         for side in (left, right):
             if isinstance(side, ast.Constant) and side.value is None:
@@ -289,10 +293,6 @@ def _negated_if(negated: bool, node: Node) -> Node:
 def _defined(ask: Callable[..., Truth]) -> Callable[..., Truth]:
     """Wrap a question: it is undecided about undefined values."""
     return lambda *found: None if UNDEFINED in found else ask(*found)
-
-
-def _is_none(value: Plain) -> Truth:
-    return value is None
 
 
 def _is_one_of(value: Plain, options: list[Plain]) -> Truth:

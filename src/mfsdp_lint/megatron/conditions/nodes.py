@@ -1,24 +1,227 @@
-"""The pieces of a condition, in three-valued logic; conditions.py reads them from a text.
+"""The pieces of a condition, in three-valued logic; language.py reads them from a text.
 
 Each is true, false, or unknown (None). It is decided only if every value that the unknown settings could still have
 gives the same answer (Kleene), so a rule never speaks of what nobody knows.
+
+The values in a condition: settings, literals, and what is worked out from them.
+
+    split(env.PYTORCH_CUDA_ALLOC_CONF, ",")     model.num_layers % model.pipeline_model_parallel_size
+    len(model.offload_modules)                  lower(model.fp8)            number(env.CUDA_DEVICE_MAX_CONNECTIONS)
+    without(model.offload_modules, ["core_attn", "moe_act"])        item(dataset.dataset_kwargs, "pad_to_max_length")
+
+An expression is worked out for plain values; where its operands make no sense (arithmetic on None, a division by zero)
+it is `UNDEFINED`, and so is the comparison it stands in.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from operator import methodcaller
-from typing import Protocol
+from typing import Final, Protocol, TypeGuard
 
 from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Known, NotNone, OneOf, Plain, possible
-from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.conditions.byversion import ByVersion
-from mfsdp_lint.megatron.conditions.expressions import Expression
-from mfsdp_lint.megatron.conditions.truth import Truth, agreed, junction
+from mfsdp_lint.megatron.conditions.applicability import ByVersion, Site, Truth, agreed, junction
+
+
+class Undefined:
+    """The result of an operation on values that it is not made for."""
+
+
+UNDEFINED: Final = Undefined()
+
+Result = Plain | Undefined
+
+
+class Expression:
+    """A value that depends on settings."""
+
+    __slots__ = ()
+
+    def of(self, values: Mapping[str, Plain]) -> Result:
+        """Evaluate it for these values of its settings."""
+        raise NotImplementedError
+
+    def paths(self) -> Iterator[str]:
+        """Yield the settings in it."""
+        return iter(())
+
+    def landmarks(self) -> Iterator[Plain]:
+        """Yield the literals in it."""
+        return iter(())
+
+    def at(self, site: Site) -> Expression:
+        """Return the expression at one site: named values have their meaning there."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class SettingValue(Expression):
+    """A setting."""
+
+    path: str
+
+    def of(self, values: Mapping[str, Plain]) -> Result:
+        return values[self.path]
+
+    def paths(self) -> Iterator[str]:
+        yield self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Expression):
+    """A plain value, or a list of them."""
+
+    value: Plain
+
+    def of(self, values: Mapping[str, Plain]) -> Result:
+        return self.value
+
+    def landmarks(self) -> Iterator[Plain]:
+        yield self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Expression):
+    """A function, or an arithmetic operation, of other values."""
+
+    function: Callable[..., Result]
+    operands: tuple[Expression, ...]
+
+    def of(self, values: Mapping[str, Plain]) -> Result:
+        found = [operand.of(values) for operand in self.operands]
+        return UNDEFINED if any(value is UNDEFINED for value in found) else self.function(*found)
+
+    def paths(self) -> Iterator[str]:
+        return (path for operand in self.operands for path in operand.paths())
+
+    def landmarks(self) -> Iterator[Plain]:
+        return (value for operand in self.operands for value in operand.landmarks())
+
+    def at(self, site: Site) -> Expression:
+        return Apply(self.function, tuple(operand.at(site) for operand in self.operands))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedValue(Expression):
+    """A value with a name, which may differ from version to version (rules/terms.yaml, `value`)."""
+
+    name: str
+    meaning: ByVersion[Expression]
+
+    def of(self, values: Mapping[str, Plain]) -> Result:
+        raise ValueError(f"the term {self.name} has to be taken at a version before it is judged")
+
+    def paths(self) -> Iterator[str]:
+        raise ValueError(f"the term {self.name} has to be taken at a version before it is judged")
+
+    def landmarks(self) -> Iterator[Plain]:
+        raise ValueError(f"the term {self.name} has to be taken at a version before it is judged")
+
+    def at(self, site: Site) -> Expression:
+        meaning = self.meaning.at(site)
+        return Apply(lambda: UNDEFINED, ()) if meaning is None else meaning.at(site)
+
+
+def as_list(value: Plain) -> list[Plain] | Undefined:
+    """Convert a value to a list as upstream does.
+
+    None is an empty list, as for upstream's `value or []`. A text is the list of the pieces between its commas, as
+    core reads `cuda_graph_scope` and launchers read lists. A number or flag counts as a list of itself.
+    """
+    if value is None:
+        return []
+    if isinstance(value, dict):
+        return UNDEFINED
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    return value if isinstance(value, list) else [value]
+
+
+def _split(text: Plain, separator: Plain) -> Result:
+    if text is None:
+        return []
+    if not isinstance(text, str) or not isinstance(separator, str) or not separator:
+        return UNDEFINED
+    return [part.strip() for part in text.split(separator)]
+
+
+def _len(value: Plain) -> Result:
+    if value is None:
+        return 0
+    return len(value) if isinstance(value, list) else UNDEFINED
+
+
+def _without(value: Plain, known: Plain) -> Result:
+    found = as_list(value)
+    if isinstance(found, Undefined) or not isinstance(known, list):
+        return UNDEFINED
+    return [element for element in found if element not in known]
+
+
+def _number(value: Plain) -> Result:
+    """Return a number as it is, and the number that a text (an environment variable) spells."""
+    if isinstance(value, str):
+        try:
+            return int(value)
+        except ValueError:
+            return UNDEFINED
+    return value if _is_number(value) else UNDEFINED
+
+
+def _is_number(value: Plain) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def arithmetic(operation: Callable[[float, float], float]) -> Callable[[Plain, Plain], Result]:
+    """Wrap an operation on numbers; it is undefined for anything else (a flag is no number)."""
+
+    def of(left: Plain, right: Plain) -> Result:
+        if not (_is_number(left) and _is_number(right)):
+            return UNDEFINED
+        try:
+            return operation(left, right)
+        except (ZeroDivisionError, OverflowError):
+            return UNDEFINED
+
+    return of
+
+
+def _item(value: Result, key: Result) -> Result:
+    if value is None:
+        return None
+    return value.get(key) if isinstance(value, dict) and isinstance(key, str) else UNDEFINED
+
+
+FUNCTIONS: Mapping[str, tuple[int, Callable[..., Result]]] = {
+    "split": (2, _split),
+    "item": (2, _item),
+    "len": (1, _len),
+    "lower": (1, lambda value: value.lower() if isinstance(value, str) else value),
+    "number": (1, _number),
+    "without": (2, _without),
+}
+"""By name: how many operands, and what it does.
+
+`split(text, ",")` is the pieces, stripped (None: none); `item(mapping, "key")` is the value of a key (None without
+the key, and of None); `len` is the length of a list (None: 0); `lower` turns text into lower case and leaves the
+rest; `number` reads an integer from a text; `without(value, ["a", "b"])` is the elements of a list that are none of
+these (None: none).
+"""
+
+ARITHMETIC: Mapping[str, Callable[[float, float], float]] = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mult": operator.mul,
+    "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
+}
+"""By the name of Python's syntax node."""
+
 
 _MOST_COMBINATIONS = 1000
 """Of values that a comparison of several settings tries; with more it is undecided."""
@@ -32,24 +235,30 @@ class Rooted(Protocol):
         """The piece."""
 
 
-class Node(Protocol):
+class Node:
     """A piece of a condition."""
+
+    __slots__ = ()
 
     def truth(self, variant: Variant) -> Truth:
         """Return true, false, or None where it is not decided."""
+        raise NotImplementedError
 
     def deciding(self, variant: Variant) -> Iterator[str]:
         """Yield the settings that decided its truth; to be asked only where it is decided."""
+        return iter(())
 
     def at(self, site: Site) -> Node:
         """Return the node at one site: its terms have their meaning there."""
+        return self
 
     def landmarks(self) -> Iterator[tuple[str, tuple[Plain, ...]]]:
         """Yield the settings in it, each with the literals that it is compared with."""
+        return iter(())
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Node):
     """True or false, whatever the settings are; None: a term that means nothing where it is judged."""
 
     value: Truth
@@ -57,18 +266,9 @@ class Constant:
     def truth(self, variant: Variant) -> Truth:
         return self.value
 
-    def deciding(self, variant: Variant) -> Iterator[str]:
-        return iter(())
-
-    def at(self, site: Site) -> Node:
-        return self
-
-    def landmarks(self) -> Iterator[tuple[str, tuple[Plain, ...]]]:
-        return iter(())
-
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Test(Node):
     """A question to one setting. `when_set` is the answer for a value of which only `not None` is known.
 
     `literals` are the values that it asks about.
@@ -90,15 +290,12 @@ class Test:
     def deciding(self, variant: Variant) -> Iterator[str]:
         yield self.path
 
-    def at(self, site: Site) -> Node:
-        return self
-
     def landmarks(self) -> Iterator[tuple[str, tuple[Plain, ...]]]:
         yield self.path, self.literals
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Node):
     """A question to one or two expressions, which may be about several settings."""
 
     operands: tuple[Expression, ...]
@@ -111,10 +308,8 @@ class Comparison:
         known = [values for values in options if values is not None]
         if len(known) < len(options) or math.prod(map(len, known)) > _MOST_COMBINATIONS:
             return None
-        return agreed(self._answer(dict(zip(paths, values, strict=True))) for values in product(*known))
-
-    def _answer(self, values: dict[str, Plain]) -> Truth:
-        return self.ask(*(operand.of(values) for operand in self.operands))
+        every = (dict(zip(paths, values, strict=True)) for values in product(*known))
+        return agreed(self.ask(*(operand.of(values) for operand in self.operands)) for values in every)
 
     def deciding(self, variant: Variant) -> Iterator[str]:
         return (path for operand in self.operands for path in operand.paths())
@@ -128,7 +323,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class Not(Node):
     """The opposite."""
 
     operand: Node
@@ -148,7 +343,7 @@ class Not:
 
 
 @dataclass(frozen=True, slots=True)
-class Junction:
+class Junction(Node):
     """`and` or `or`: an arm that is `decisive` (false for `and`, true for `or`) decides it alone."""
 
     arms: tuple[Node, ...]
@@ -171,7 +366,7 @@ class Junction:
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class Either(Node):
     """A choice of several conditions that depends on an unknown version. It is decided where all agree."""
 
     meanings: tuple[Node, ...]
@@ -182,15 +377,12 @@ class Either:
     def deciding(self, variant: Variant) -> Iterator[str]:
         return (path for meaning in self.meanings for path in meaning.deciding(variant))
 
-    def at(self, site: Site) -> Node:
-        return self
-
     def landmarks(self) -> Iterator[tuple[str, tuple[Plain, ...]]]:
         return (landmark for meaning in self.meanings for landmark in meaning.landmarks())
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class Term(Node):
     """A condition with a name, which may differ from version to version."""
 
     name: str

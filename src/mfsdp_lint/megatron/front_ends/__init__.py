@@ -1,1 +1,314 @@
-"""Frameworks on top of Megatron: how each writes a configuration, and what it makes of it. A data file each."""
+"""Frameworks on top of Megatron: how each writes a configuration, and what it makes of it. A data file each.
+
+The form of a front-end's data file.
+
+name: primus                       what people call it
+source: AMD-AGI/Primus fd1eeabb    where its facts were read
+released_with: core                the next six as in core.front_ends.FrontEnd
+takes_flags: true
+runs: megatron-lm
+starts_up: true
+mention: '(?m)^modules:'           a pattern of the texts that may be its files; all others are not even parsed
+                                   (without one it has no YAML files)
+flags: [--mm-model]                flags that only its own command line has
+commands: [megatron sft]           commands that start it; their options are the keys of its files
+compose: primus                    how its files are put together (readers/yaml/compose.py)
+recipes:
+  - at: modules.*trainer*          where the settings of a run are; `*` stands for any part of a name
+    where: {framework: [megatron]} what has to stand there
+    named: attributes              by the names of Megatron-LM's parsed arguments (or by its `flags`), or:
+    calls:                         the section has arguments of a function; what it writes lies over what that gives
+      function: flavor             the key that names it
+      module: recipe               the key that names its module, in the first of the packages `within` that has it
+      within: [megatron.bridge.recipes]
+    settings:                      key → setting; `*` is any one name. Of two keys for one setting the later line counts
+      ddp.*: ddp.*
+      zero: {to: ddp.data_parallel_sharding_strategy, values: [[1, optim]]}
+      ignored: null                nobody reads it, though a later line would take it
+    made:                          what the framework itself sets, in this order
+      - set: {env.CUDA_DEVICE_MAX_CONNECTIONS: "8"}
+        when: ddp.use_megatron_fsdp    `own.KEY` is what stands at a key of its own
+        evidence: primus/backends/megatron/patches/env_patches.py:55
+      - default: {…}               the same only where nobody wrote the setting
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any, Literal, get_args
+
+from mfsdp_lint.core.front_ends import FRONT_ENDS, FrontEnd, UnknownFrontEnd
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.store import Folder, store
+from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value, same
+from mfsdp_lint.megatron.conditions.language import Condition, ConditionError, parse
+from mfsdp_lint.megatron.vocabulary.entry import Versions
+
+Named = Literal["attributes", "flags", "settings"]
+
+
+_NEVER = r"(?!)"
+"""A pattern that no text has."""
+
+
+class ProfileError(ValueError):
+    """A data file of a front-end that is not right."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTarget:
+    """A setting that a key sets, and the meanings of the framework's words for its values (none: words are values)."""
+
+    setting: str
+    values: tuple[tuple[Plain, Plain], ...] = ()
+
+    def value(self, written: Value) -> Value:
+        """Return the setting's value for a value of the framework."""
+        if not self.values or not isinstance(written, Known):
+            return written
+        return next((Known(meant) for word, meant in self.values if same(word, written.value)), UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of `settings`: a key, and the settings that it sets."""
+
+    key: tuple[str, ...]
+    targets: tuple[KeyTarget, ...]
+
+    def sets(self, key: Sequence[str]) -> tuple[KeyTarget, ...] | None:
+        """Return the targets that a key sets; None where the line is about other keys."""
+        if len(key) != len(self.key):
+            return None
+        rest = []
+        for word, pattern in zip(key, self.key, strict=True):
+            if pattern == "*":
+                rest.append(word)
+            elif pattern != word:
+                return None
+        name = rest[-1] if rest else ""
+        return tuple(KeyTarget(each.setting.replace("*", name), each.values) for each in self.targets)
+
+
+@dataclass(frozen=True, slots=True)
+class FrameworkSettings:
+    """Settings that the framework itself makes, where `when` holds; with `default` only those that nobody wrote."""
+
+    settings: tuple[tuple[str, Value], ...]
+    when: Condition | None
+    default: bool
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Keys that name a function whose arguments a section holds, and its module in one of these packages."""
+
+    function: str
+    module: str
+    within: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsPlace:
+    """A place in the framework's files that holds the settings of a run, and their names there.
+
+    `under` is the key in it below which a single file writes settings, when the files are put together.
+    """
+
+    at: tuple[str, ...]
+    under: tuple[str, ...]
+    where: tuple[tuple[tuple[str, ...], tuple[Plain, ...]], ...]
+    named: Named
+    lines: tuple[Line, ...]
+    made: tuple[FrameworkSettings, ...]
+    calls: Calls | None = None
+
+    def is_at(self, key: Sequence[str]) -> bool:
+        """Tell whether this key leads to it."""
+        return len(key) == len(self.at) and all(map(fnmatchcase, key, self.at))
+
+    def sets(self, key: Sequence[str]) -> list[tuple[int, KeyTarget]]:
+        """Return the targets that a key below it sets, each with the number of its line.
+
+        Of several matching lines the first counts.
+        """
+        for number, line in enumerate(self.lines):
+            if (found := line.sets(key)) is not None:
+                return [(number, target) for target in found]
+        return []
+
+    def keys(self, setting: str) -> Iterator[tuple[tuple[str, ...], KeyTarget]]:
+        """Yield the keys that set this setting, each with its target."""
+        for line in self.lines:
+            for target in line.targets:
+                head, star, tail = target.setting.partition("*")
+                name = setting[len(head) :]
+                if target.setting == setting and "*" not in line.key:
+                    yield line.key, target
+                elif star and not tail and setting.startswith(head) and "." not in name:
+                    yield tuple(name if word == "*" else word for word in line.key), target
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A framework on top of another front-end: how its files are recognised and read.
+
+    `mention` finds texts that may be its files, `known_by` are the keys of which they have one. `flags` are those of
+    its own command line, which distinguish a launch of it from one of the front-end that it runs; `commands` are its
+    own commands, each a program with its first word. `compose` names how files are put together, `reasons` say of
+    rules why it is spared them, or enforces them.
+    """
+
+    front_end: FrontEnd
+    source: str
+    mention: re.Pattern[str]
+    known_by: tuple[tuple[str, ...], ...]
+    compose: str
+    places: tuple[SettingsPlace, ...]
+    reasons: tuple[tuple[str, str], ...] = ()
+    flags: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+def read_profile(data: Mapping[str, Any]) -> Profile:
+    """Read a profile from its data file. Raises ProfileError."""
+    fields = dict(data)
+    reasons = [*(fields.get("spared") or {}).items(), *(fields.get("enforces") or {}).items()]
+    try:
+        profile = Profile(
+            _front_end(fields),
+            fields.pop("source"),
+            re.compile(fields.pop("mention", _NEVER)),
+            tuple(tuple(key.split(".")) for key in fields.pop("known_by", ())),
+            fields.pop("compose", "alone"),
+            tuple(_place(each) for each in fields.pop("recipes", ())),
+            tuple(reasons),
+            tuple(fields.pop("flags", ())),
+            tuple(fields.pop("commands", ())),
+        )
+    except (KeyError, TypeError, AttributeError, re.error, ConditionError) as error:
+        raise ProfileError(f"{data.get('name')}: {error}") from None
+    fields.pop("pins", None)
+    if fields:
+        raise ProfileError(f"{profile.front_end}: unknown field {next(iter(fields))!r}")
+    return profile
+
+
+def _front_end(fields: dict[str, Any]) -> FrontEnd:
+    return FrontEnd(
+        fields.pop("name"),
+        fields.pop("released_with"),
+        takes_flags=fields.pop("takes_flags", False),
+        runs=fields.pop("runs", ""),
+        skips=frozenset(fields.pop("skips", ())),
+        spared=frozenset(fields.pop("spared", ())),
+        enforces=frozenset(fields.pop("enforces", ())),
+        core=fields.pop("core", ""),
+    )
+
+
+def _place(data: Mapping[str, Any]) -> SettingsPlace:
+    named, calls = data.get("named", "settings"), data.get("calls")
+    if named not in get_args(Named):
+        raise ProfileError(f"settings are not named by {named!r}")
+    return SettingsPlace(
+        at=tuple(part for part in data["at"].split(".") if part),
+        under=tuple(part for part in data.get("under", "").split(".") if part),
+        where=tuple((tuple(key.split(".")), tuple(_list(value))) for key, value in data.get("where", {}).items()),
+        named=named,
+        lines=tuple(
+            Line(tuple(key.split(".")), tuple(_targets(meant))) for key, meant in data.get("settings", {}).items()
+        ),
+        made=tuple(_made(each) for each in data.get("made", ())),
+        calls=Calls(calls["function"], calls["module"], tuple(calls["within"])) if calls is not None else None,
+    )
+
+
+def _targets(meant: Any) -> Iterator[KeyTarget]:
+    for each in _list([] if meant is None else meant):
+        if isinstance(each, dict):
+            values = (
+                tuple(each["values"].items()) if isinstance(each["values"], dict) else tuple(map(tuple, each["values"]))
+            )
+            yield from (KeyTarget(setting, values) for setting in _list(each["to"]))
+        else:
+            yield KeyTarget(each)
+
+
+def _made(data: Mapping[str, Any]) -> FrameworkSettings:
+    default = "default" in data
+    settings = data["default" if default else "set"]
+    when = data.get("when")
+    return FrameworkSettings(
+        tuple((path, _value(value)) for path, value in settings.items()),
+        None if when is None else parse(when, {}),
+        default,
+        data["evidence"],
+    )
+
+
+def _value(value: Any) -> Value:
+    match value:
+        case {"unknown": True}:
+            return UNKNOWN
+        case {"set": True}:
+            return NOT_NONE
+        case _:
+            return Known(value)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def raw_profiles() -> Sequence[Mapping[str, Any]]:
+    """Return the profiles as plain data."""
+    return list(Folder(store(), "front-ends").values())
+
+
+@cache
+def profiles() -> tuple[Profile, ...]:
+    """Return every front-end that is a framework on top of another. Raises ProfileError."""
+    return tuple(read_profile(data) for data in raw_profiles())
+
+
+@cache
+def commands() -> frozenset[str]:
+    """Return the commands that start a framework: a program with its first word."""
+    return frozenset(command for raw in raw_profiles() for command in raw.get("commands", ()))
+
+
+@cache
+def pins() -> Mapping[str, Mapping[str, str]]:
+    """Return the commits between releases that frameworks are tied to: the releases around each, by component."""
+    return {commit: versions for raw in raw_profiles() for commit, versions in raw.get("pins", {}).items()}
+
+
+def every_front_end() -> Mapping[str, FrontEnd]:
+    """Return every front-end by its name."""
+    return {**FRONT_ENDS, **{profile.front_end.name: profile.front_end for profile in profiles()}}
+
+
+def front_end(name: str) -> FrontEnd:
+    """Return the front-end of a name. Raises UnknownFrontEnd."""
+    found = every_front_end().get(name)
+    if found is None:
+        raise UnknownFrontEnd(f"{name!r} is no front-end; known are {', '.join(every_front_end())}")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """The versions that a front-end runs with."""
+
+    bridge: str
+    core: str
+
+    @classmethod
+    def of(cls, front_end: FrontEnd, versions: Versions) -> Pinned:
+        """Return the versions that the front-end is judged against, except for the core that it is tied to."""
+        return cls(versions.bridge, front_end.core or versions.core)

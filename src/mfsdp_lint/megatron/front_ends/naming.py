@@ -7,8 +7,7 @@ from functools import cache
 
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain, same
-from mfsdp_lint.megatron.front_ends.load import profiles
-from mfsdp_lint.megatron.front_ends.profile import Place
+from mfsdp_lint.megatron.front_ends import SettingsPlace, profiles
 from mfsdp_lint.megatron.vocabulary import table
 
 
@@ -17,7 +16,7 @@ class Unwritable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class NotationKey:
     """The key of a setting in one notation. `inverted`: it means the opposite. `values`: words, and what each means."""
 
     words: tuple[str, ...]
@@ -34,27 +33,27 @@ class Key:
         return found[0]
 
 
-Naming = Callable[[str], Iterator[Key]]
-"""One notation: a setting → its keys."""
+Naming = Callable[[str], Iterator[NotationKey]]
+"""A notation: a setting → its keys."""
 
 
-def by_path(setting: str) -> Iterator[Key]:
+def by_path(setting: str) -> Iterator[NotationKey]:
     """Yield the key in Megatron-Bridge's notation: a section, and a field in it."""
-    yield Key(tuple(setting.split(".")))
+    yield NotationKey(tuple(setting.split(".")))
 
 
-def by_attribute(setting: str) -> Iterator[Key]:
+def by_attribute(setting: str) -> Iterator[NotationKey]:
     """Yield the names of Megatron-LM's parsed arguments, some of which mean the opposite."""
     entry = table().entry(setting)
     for name in entry.attributes if entry else ():
-        yield Key((name,), entry is not None and entry.inverted)
+        yield NotationKey((name,), entry is not None and entry.inverted)
 
 
-def by_line(place: Place) -> Naming:
+def by_line(place: SettingsPlace) -> Naming:
     """Return the notation with the keys that a profile has for a setting."""
 
-    def keys(setting: str) -> Iterator[Key]:
-        return (Key(words, values=target.values) for words, target in place.keys(setting))
+    def keys(setting: str) -> Iterator[NotationKey]:
+        return (NotationKey(words, values=target.values) for words, target in place.keys(setting))
 
     return keys
 
@@ -81,7 +80,7 @@ def namings() -> tuple[Naming, ...]:
     return by_path, by_attribute, *(by_line(place) for place in places if place.lines)
 
 
-def at_the_end_of(words: tuple[str, ...], setting: str) -> Iterator[tuple[Naming, Key]]:
+def at_the_end_of(words: tuple[str, ...], setting: str) -> Iterator[tuple[Naming, NotationKey]]:
     """Yield the notations in which the last of some words are this setting's key, each with that key."""
     for naming in namings():
         for key in naming(setting):

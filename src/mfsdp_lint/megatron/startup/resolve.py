@@ -16,7 +16,7 @@ from mfsdp_lint.core.recipe import Origin, Recipe, Setting, Settings, Span, Vari
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.settings import Layer
 from mfsdp_lint.core.values import NONE, UNKNOWN, Known, NotNone, OneOf, Unknown, Value, join, possible, same
-from mfsdp_lint.megatron.startup.steps import OBJECT, Phase, Place, Step, rare, startup
+from mfsdp_lint.megatron.startup import OBJECT, Phase, StartupStep, UpstreamLine, rare, startup
 from mfsdp_lint.megatron.versions.target import Target
 
 WORLD_SIZE = "run.world_size"
@@ -36,7 +36,7 @@ class Change:
     after: Value
     step: str
     phase: Phase
-    place: Place | None
+    place: UpstreamLine | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +72,15 @@ def resolve(
     variant: Variant, target: Target, world_size: int | None = None, *, front_end: FrontEnd = BRIDGE
 ) -> Resolution:
     """Take a variant through start-up. `world_size` is the number of ranks, None if it is not known."""
-    run = _Run(variant, world_size)
+    run = _StartupRun(variant, world_size)
     for step in startup(target, front_end):
         run.take(step)
     return run.resolution()
 
 
-def after(steps: Iterable[Step], variant: Variant, world_size: int | None = None) -> Variant:
+def after(steps: Iterable[StartupStep], variant: Variant, world_size: int | None = None) -> Variant:
     """Return the settings of a variant after some of start-up's steps."""
-    run = _Run(variant, world_size)
+    run = _StartupRun(variant, world_size)
     for step in steps:
         run.take(step)
     return run.state(_Seen(run.values, len(run.changes)))
@@ -88,7 +88,7 @@ def after(steps: Iterable[Step], variant: Variant, world_size: int | None = None
 
 def changes_of(variant: Variant, target: Target, phases: Set[Phase]) -> tuple[Change, ...]:
     """Return the changes by these phases of the start-up, for a recipe that runs them itself; in their order."""
-    run = _Run(variant, None)
+    run = _StartupRun(variant, None)
     for step in startup(target):
         if step.phase in phases:
             run.take(step)
@@ -189,7 +189,7 @@ class _Seen:
     changes: int
 
 
-class _Run:
+class _StartupRun:
     """A start-up under way."""
 
     def __init__(self, written: Variant, world_size: int | None) -> None:
@@ -206,7 +206,7 @@ class _Run:
         self.seen: dict[Phase, _Seen] = {}
         self.phase: Phase = "update"
 
-    def take(self, step: Step, maybe: bool = False) -> None:
+    def take(self, step: StartupStep, maybe: bool = False) -> None:
         """Take a step; with `maybe` it is unknown whether start-up takes it."""
         if step.when is not None:
             truth = step.when.root.truth(self.variant)
@@ -231,14 +231,14 @@ class _Run:
             self.take(inner, maybe)
 
     def begin(self, phase: Phase | Literal["after"]) -> None:
-        """Keep what the phases before have come to."""
+        """Keep the results of the phases before."""
         end = _PHASES.index(phase) if phase in _PHASES else len(_PHASES)
         for each in _PHASES[_PHASES.index(self.phase) : end]:
             self.seen[each] = _Seen(dict(self.values), len(self.changes))
         if phase != "after":
             self.phase = phase
 
-    def write(self, step: Step, path: str, after: Value, maybe: bool) -> None:
+    def write(self, step: StartupStep, path: str, after: Value, maybe: bool) -> None:
         before = self.value(path)
         if maybe:
             after = join((before, after))
@@ -248,14 +248,14 @@ class _Run:
         if not path.startswith(_FACTS):
             self.changes.append(Change(path, before, after, step.name, step.phase, step.place))
 
-    def copy(self, step: Step, path: str, source: str, maybe: bool) -> None:
+    def copy(self, step: StartupStep, path: str, source: str, maybe: bool) -> None:
         """Write what another setting is, unless that is None."""
         given = self.value(source)
         if given != NONE:
             may_be_none = type(given) is Unknown or (type(given) is OneOf and None in given.values)
             self.write(step, path, given, maybe or may_be_none)
 
-    def spread(self, step: Step, source: str, section: str, maybe: bool) -> None:
+    def spread(self, step: StartupStep, source: str, section: str, maybe: bool) -> None:
         """Give a section what another has and it has not. What nothing is known of has nothing."""
         options = [option for option in possible(self.value(source)) or () if isinstance(option, dict)]
         for name in dict.fromkeys(name for option in options for name in option):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 
 from mfsdp_lint.core.records import dataclass
@@ -64,8 +64,9 @@ class VersionRange:
 
     def __contains__(self, version: str) -> bool:
         found = numbers(version)
+        # Cut, or filled up with zeros, to as many numbers as the bound has.
         return any(
-            all(_COMPARE[sign](_at_precision(found, bound), bound) for sign, bound in bounds)
+            all(_COMPARE[sign]((found + (0,) * len(bound))[: len(bound)], bound) for sign, bound in bounds)
             for bounds in self.alternatives
         )
 
@@ -93,6 +94,30 @@ def _bounds(part: str, text: str) -> tuple[Bound, ...]:
     return tuple(bounds)
 
 
-def _at_precision(version: Numbers, bound: Numbers) -> Numbers:
-    """Cut `version`, or fill it up with zeros, to as many numbers as `bound` has."""
-    return (version + (0,) * len(bound))[: len(bound)]
+def column_of(versions: Sequence[str], version: str) -> int | None:
+    """Find the column of a version.
+
+    The column is its own, else that of the newest version before it in its line, else of the oldest in its line, else
+    of the newest before it. A version newer than every release has the column of the development head. None for a
+    version older than all, and for a text that is no version.
+    """
+    if version in versions:
+        return versions.index(version)
+    try:
+        asked = numbers(version)
+    except VersionError:
+        return None
+    known = [numbers(each) for each in versions]
+    earlier = [place for place, each in enumerate(known) if _filled(each) <= _filled(asked)]
+    line = [place for place, each in enumerate(known) if each[:2] == asked[:2]]
+    in_line = [place for place in earlier if place in line]
+    if in_line or line:
+        return in_line[-1] if in_line else line[0]
+    releases = [place for place, each in enumerate(versions) if each != HEAD]
+    if HEAD in versions and releases and earlier[-1:] == releases[-1:]:
+        return versions.index(HEAD)
+    return earlier[-1] if earlier else None
+
+
+def _filled(version: Numbers) -> Numbers:
+    return (*version, *(0,) * (3 - len(version)))

@@ -55,7 +55,7 @@ class Target:
 
     @property
     def data(self) -> str:
-        """The release whose shipped data stands for this one."""
+        """The release whose shipped data is used for this one."""
         return nearest(self.bridge).data
 
     def version_of(self, package: str) -> str | None:
@@ -109,11 +109,13 @@ def resolve_target(bridge: str | None = None, reason: str = "as asked") -> Targe
 
 def nearest(bridge: str) -> Release:
     """Return the release itself, else the newest known one of its line. Raises UnknownVersion."""
-    line = _line(bridge)
-    known = [release for release in RELEASES if numbers(release.bridge)[:2] == line]
+    try:
+        asked = numbers(bridge)
+    except VersionError:
+        asked = ()
+    known = [release for release in RELEASES if numbers(release.bridge)[:2] == asked[:2]]
     if not known:
-        raise _unknown("Megatron-Bridge", bridge, (release.bridge for release in RELEASES))
-    asked = numbers(bridge)
+        raise _unknown("Megatron-Bridge", bridge, (release.bridge for release in RELEASES)) from None
     return next((release for release in known if numbers(release.bridge) == asked), known[-1])
 
 
@@ -208,13 +210,6 @@ def _in_range(package: str, text: str, known: list[str], head: str) -> tuple[str
     if not found:
         raise UnknownVersion(f"no known {package} version is in {text!r} (known: {', '.join(known)})")
     return found
-
-
-def _line(bridge: str) -> Numbers:
-    try:
-        return numbers(bridge)[:2]
-    except VersionError:
-        raise _unknown("Megatron-Bridge", bridge, (release.bridge for release in RELEASES)) from None
 
 
 def _unknown(package: str, text: str, known: Iterable[str]) -> UnknownVersion:

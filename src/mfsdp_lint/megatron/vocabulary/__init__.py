@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from mfsdp_lint.megatron.vocabulary.entry import Versions
     from mfsdp_lint.megatron.vocabulary.tables import Table
 
+
 SETTINGS: tuple[str, ...] = tuple(f"{section}.{name}" for section, names in BY_SECTION.items() for name in names)
 """The settings that decide how a run is sharded, saved and offloaded, by their Megatron-Bridge paths."""
 
 NAMES: frozenset[str] = frozenset({*BY_SECTION, "env_vars", *(name for names in BY_SECTION.values() for name in names)})
-"""What such a setting, or a section of settings, may be called."""
+"""The names that such a setting, or a section of settings, may have."""
 
 SWITCHES = ("dist.use_megatron_fsdp", "ddp.use_megatron_fsdp", "dist.use_torch_fsdp2")
 """The settings that turn FSDP on."""
@@ -30,8 +31,7 @@ SWITCHES = ("dist.use_megatron_fsdp", "ddp.use_megatron_fsdp", "dist.use_torch_f
 @cache
 def table() -> Table:
     """Load the whole vocabulary. Raises OSError if the installation lacks its data."""
-    from mfsdp_lint.megatron.vocabulary.load import raw_data
-    from mfsdp_lint.megatron.vocabulary.tables import Table
+    from mfsdp_lint.megatron.vocabulary.tables import Table, raw_data
 
     return Table(raw_data())
 
@@ -39,3 +39,37 @@ def table() -> Table:
 def default(path: str, versions: Versions, front_end: FrontEnd = BRIDGE) -> Value | None:
     """Return a setting's default at these versions (a target will do); see `Table.default`."""
     return table().default(path, versions, front_end)
+
+
+SECTIONS = frozenset(
+    {"rng", "rerun_state_machine", "train", "model", "optimizer", "optimizer_config_override_provider", "ddp",
+     "validation", "scheduler", "dataset", "logger", "tokenizer", "checkpoint", "dist", "ft", "straggler",
+     "nvrx_straggler", "profiling", "peft", "comm_overlap", "mixed_precision", "tensor_inspect", "inprocess_restart",
+     "env_vars"}
+)  # fmt: skip
+"""The fields of `ConfigContainer` in Megatron-Bridge 0.2.0 to 0.6.0 (megatron/bridge/training/config.py)."""
+
+ARGUMENTS = "args"
+"""Not a section: what only Megatron-LM's command line has, by the names of its parsed arguments."""
+
+COMMAND_LINE_SECTIONS = frozenset(
+    {"dist", "ddp", "checkpoint", "model", "optimizer", "train", "rng", "rerun_state_machine", "tokenizer", ARGUMENTS}
+)
+"""Sections whose settings Megatron-LM's command line has as well, under their own names unless `lm` says otherwise."""
+
+
+LAUNCHERS = frozenset(
+    {
+        "megatron.bridge.training.distill.distill",
+        "megatron.bridge.training.eval.evaluate",
+        "megatron.bridge.training.eval.evaluate_and_print_results",
+        "megatron.bridge.training.finetune.finetune",
+        "megatron.bridge.training.initialize.initialize_megatron",
+        "megatron.bridge.training.pretrain._pretrain",
+        "megatron.bridge.training.pretrain.pretrain",
+        "megatron.bridge.training.pretrain_megatron_mimo.pretrain_megatron_mimo",
+        "megatron.bridge.training.setup.setup",
+        "megatron.bridge.training.train.train",
+        "megatron.bridge.training.train_megatron_mimo.train_megatron_mimo",
+    }
+)

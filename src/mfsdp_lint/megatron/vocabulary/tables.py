@@ -5,50 +5,31 @@ Facts that depend on a version, stored as runs over a list of versions: `[[first
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from mfsdp_lint.core import nearest as words
 from mfsdp_lint.core.front_ends import BRIDGE, FrontEnd
 from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.core.store import Folder, store
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Plain, Value
-from mfsdp_lint.megatron.versions.ranges import HEAD, Numbers, VersionError, numbers
-from mfsdp_lint.megatron.vocabulary.entry import Entry, Versions, read_entry
-from mfsdp_lint.megatron.vocabulary.flags import Flag
+from mfsdp_lint.megatron.versions.ranges import column_of
+from mfsdp_lint.megatron.vocabulary.entry import Entry, Flag, Versions, read_entry
+
+
+def raw_data() -> Mapping[str, Any]:
+    """Return the reviewed and the generated facts as plain data: `settings`, `defaults`, `fields` and `flags`.
+
+    Each is read when it is first needed. Raises OSError if there is nothing to read.
+    """
+    return Folder(store(), "vocabulary")
+
 
 Runs = Sequence[tuple[int, int, Any]]
 
 _NOT_PLAIN = "?"
-"""The key of the mapping that stands for a value that is no plain one."""
-
-
-def column_of(versions: Sequence[str], version: str) -> int | None:
-    """Find the column of a version.
-
-    The column is its own, else that of the newest version before it in its line, else of the oldest in its line, else
-    of the newest before it. A version newer than every release has the column of the development head. None for a
-    version older than all, and for a text that is no version.
-    """
-    if version in versions:
-        return versions.index(version)
-    try:
-        asked = numbers(version)
-    except VersionError:
-        return None
-    known = [numbers(each) for each in versions]
-    earlier = [place for place, each in enumerate(known) if _filled(each) <= _filled(asked)]
-    line = [place for place, each in enumerate(known) if each[:2] == asked[:2]]
-    in_line = [place for place in earlier if place in line]
-    if in_line or line:
-        return in_line[-1] if in_line else line[0]
-    releases = [place for place, each in enumerate(versions) if each != HEAD]
-    if HEAD in versions and releases and earlier[-1:] == releases[-1:]:
-        return versions.index(HEAD)
-    return earlier[-1] if earlier else None
-
-
-def _filled(version: Numbers) -> Numbers:
-    return (*version, *(0,) * (3 - len(version)))
+"""The key of the mapping that encodes a value that is no plain one."""
 
 
 def at(runs: Runs, column: int) -> Any:
@@ -65,15 +46,11 @@ def runs_of(facts: Sequence[Any], missing: Any = None) -> list[list[Any]]:
     for place, fact in enumerate(facts):
         if fact is missing:
             continue
-        if runs and runs[-1][1] == place - 1 and _equal(runs[-1][2], fact):
+        if runs and runs[-1][1] == place - 1 and type(runs[-1][2]) is type(fact) and runs[-1][2] == fact:
             runs[-1][1] = place
         else:
             runs.append([place, place, fact])
     return runs
-
-
-def _equal(left: Any, right: Any) -> bool:
-    return type(left) is type(right) and bool(left == right)
 
 
 def encode(value: Value) -> Any:
@@ -95,7 +72,7 @@ ENVIRONMENT = "env."
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ConfigSection:
     """A section of Bridge's configuration: the names of the classes that it may be of, and their fields."""
 
     classes: tuple[str, ...]
@@ -109,7 +86,7 @@ class Table:
         self._raw = raw
         self._flags: dict[int, Mapping[str, Flag]] = {}
         self._attributes: dict[int, Mapping[str, Flag]] = {}
-        self._sections: dict[int, Mapping[str, Section]] = {}
+        self._sections: dict[int, Mapping[str, ConfigSection]] = {}
         self._every_field: dict[str, Collection[str]] = {}
 
     # -- settings -----------------------------------------------------------------------------------------------------
@@ -166,7 +143,7 @@ class Table:
 
     # -- the classes of Bridge's configuration ------------------------------------------------------------------------
 
-    def sections(self, bridge: str) -> Mapping[str, Section]:
+    def sections(self, bridge: str) -> Mapping[str, ConfigSection]:
         """Return the sections that a configuration has at a version of Bridge; empty before the first known one."""
         data = self._raw["fields"]
         column = column_of(data["versions"], bridge)
@@ -174,7 +151,9 @@ class Table:
             return {}
         if column not in self._sections:
             self._sections[column] = {
-                name: Section(tuple(classes), tuple(field for field, at in said["fields"].items() if _fact(at, column)))
+                name: ConfigSection(
+                    tuple(classes), tuple(field for field, at in said["fields"].items() if _fact(at, column))
+                )
                 for name, said in data["sections"].items()
                 if (classes := _fact(said["classes"], column)) is not None
             }
@@ -306,3 +285,62 @@ def _fact(runs: Runs, column: int, missing: Any = None) -> Any:
         return at(runs, column)
     except LookupError:
         return missing
+
+
+_MOST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """The settings that a word names, and the flag of Megatron-LM's command line ("" for none) if it is one.
+
+    `removed` says that the word is a name which the settings no longer have.
+    """
+
+    entries: tuple[Entry, ...]
+    flag: str = ""
+    removed: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.entries or self.flag)
+
+
+def find(word: str, table: Table) -> Lookup:
+    """Find the settings or the flag that the word names; an empty result is falsy."""
+    name = word.strip()
+    if name.startswith("-"):
+        return _flag(name, table)
+    exact = table.entry(name) or table.by_variable(name)
+    if exact is not None:
+        return Lookup((exact,))
+    if entries := tuple(each for each in table.entries.values() if name in each.aliases) or table.named(name):
+        return Lookup(entries)
+    if entries := table.by_removed_name(name.rpartition(".")[2]):
+        return Lookup(entries, removed=True)
+    return Lookup(table.by_attribute(name.removeprefix("args.")))
+
+
+def _flag(name: str, table: Table) -> Lookup:
+    if versions := table.flag_versions(name):
+        flag = table.flag(name, versions[-1])
+        entries = table.by_attribute(flag.dest) if flag is not None else ()
+        return Lookup(entries, name)
+    if entries := table.by_perf_flag(name):
+        return Lookup(entries)
+    return Lookup(table.by_removed_name(name), removed=True)
+
+
+def nearest(word: str, table: Table) -> list[str]:
+    """Find the names most like a word that names nothing."""
+    return words.nearest(word, _names(word, table), _MOST, cutoff=0.7)
+
+
+def _names(word: str, table: Table) -> Iterator[str]:
+    if word.startswith("-"):
+        yield from table.every_flag
+        yield from (flag for entry in table.entries.values() for flag in entry.perf)
+        return
+    for path, entry in table.entries.items():
+        yield path.removeprefix(ENVIRONMENT) if path.startswith(ENVIRONMENT) or "." not in word else path
+        if "." not in word:
+            yield entry.name

@@ -15,7 +15,7 @@ from functools import cache
 
 from mfsdp_lint.core.recipe import Span
 from mfsdp_lint.core.records import dataclass, field
-from mfsdp_lint.megatron.front_ends.load import commands
+from mfsdp_lint.megatron.front_ends import commands
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.shell.pieces import Text, behind, between, known, plain
 from mfsdp_lint.readers.shell.state import State, Variable

@@ -18,8 +18,7 @@ from mfsdp_lint.core.records import dataclass, field, replace
 from mfsdp_lint.core.settings import With, WrittenSettings
 from mfsdp_lint.core.values import NONE, NOT_NONE, Known, Value, is_known_as
 from mfsdp_lint.inputs.sources import Problem, Sources
-from mfsdp_lint.megatron.front_ends.load import profiles
-from mfsdp_lint.megatron.front_ends.pinned import Pinned
+from mfsdp_lint.megatron.front_ends import Pinned, profiles
 from mfsdp_lint.megatron.startup.resolve import WORLD_SIZE
 from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
 from mfsdp_lint.megatron.vocabulary import SWITCHES

@@ -15,12 +15,9 @@ from functools import cache
 from mfsdp_lint.core.recipe import NamedWrite, Origin, Setting, Span
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Unreadable
-from mfsdp_lint.megatron.front_ends.load import profiles
-from mfsdp_lint.megatron.front_ends.pinned import Pinned
-from mfsdp_lint.megatron.front_ends.profile import Profile
-from mfsdp_lint.megatron.vocabulary import table
+from mfsdp_lint.megatron.front_ends import Pinned, Profile, profiles
+from mfsdp_lint.megatron.vocabulary import SECTIONS, table
 from mfsdp_lint.megatron.vocabulary.entry import Versions
-from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
 from mfsdp_lint.readers.framework_configs import settings_at
 from mfsdp_lint.readers.given_words import HOLE
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags

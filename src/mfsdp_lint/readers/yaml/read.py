@@ -30,12 +30,10 @@ from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.settings import WrittenSettings
 from mfsdp_lint.core.values import NOT_NONE, UNKNOWN, Known, Value
 from mfsdp_lint.inputs.sources import Sources
-from mfsdp_lint.megatron.front_ends.load import profiles
+from mfsdp_lint.megatron.front_ends import profiles
 from mfsdp_lint.megatron.versions.target import DEFAULT_TARGET
-from mfsdp_lint.megatron.vocabulary import table
-from mfsdp_lint.megatron.vocabulary.entry import Versions
-from mfsdp_lint.megatron.vocabulary.flags import Flag
-from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
+from mfsdp_lint.megatron.vocabulary import SECTIONS, table
+from mfsdp_lint.megatron.vocabulary.entry import Flag, Versions
 from mfsdp_lint.megatron.vocabulary.tables import ENVIRONMENT
 from mfsdp_lint.readers.framework_configs import recipes_of
 from mfsdp_lint.readers.megatron_lm_flags import Word, default_settings, settings_from_flags

@@ -11,7 +11,7 @@ from mfsdp_lint.core.recipe import Variant
 from mfsdp_lint.core.records import dataclass, replace
 from mfsdp_lint.core.values import Known, Plain
 from mfsdp_lint.megatron.conditions.applicability import Site
-from mfsdp_lint.megatron.front_ends.load import front_end as front_end_named
+from mfsdp_lint.megatron.front_ends import front_end as front_end_named
 from mfsdp_lint.megatron.startup.resolve import Resolution
 from mfsdp_lint.megatron.versions.target import Target, nearest, resolve_target
 from mfsdp_lint.rules.agenda import Agenda, agenda

@@ -1,1 +1,211 @@
-"""Makes a snapshot of a release out of its source."""
+"""Makes a snapshot from upstream source, with the tool's own evaluator. Nothing upstream is imported or run."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from mfsdp_lint.core.files import text
+from mfsdp_lint.inputs.sources import Sources
+from mfsdp_lint.megatron.versions.target import RELEASES
+from mfsdp_lint.readers.python.eval import huggingface
+from mfsdp_lint.readers.python.eval.architectures import ARCHITECTURES
+from mfsdp_lint.readers.python.eval.classes import lookup
+from mfsdp_lint.readers.python.eval.imports import ensure_ran
+from mfsdp_lint.readers.python.state.modules import ModuleFinder
+from mfsdp_lint.readers.python.values.classes import ClassObject, classes_of
+from mfsdp_lint.readers.python.values.modules import Module
+from mfsdp_lint.readers.python.values.objects import (
+    CONSTANTS,
+    DictObject,
+    Function,
+    Instance,
+    ListObject,
+    Object,
+    Partial,
+    SetObject,
+)
+from mfsdp_lint.snapshots import PROVIDERS, Contents, dump
+from mfsdp_lint.snapshots.making.bounds import ChangeBounds
+from mfsdp_lint.snapshots.making.classes import class_entry
+from mfsdp_lint.snapshots.making.encode import Encoder, PlaceNumbers
+from mfsdp_lint.snapshots.making.functions import Upstream, function_entry
+from mfsdp_lint.snapshots.making.meaning import global_of
+from mfsdp_lint.snapshots.making.summarise import Watching
+
+PACKAGES = ("megatron.bridge", "megatron.core", "megatron.training")
+AUTO_BRIDGE = ("megatron.bridge.models.conversion.auto_bridge", "AutoBridge")
+
+
+class NoSource(ValueError):
+    """A folder that does not hold the upstream source it should."""
+
+
+def make_snapshot(
+    checkout: str,
+    core: str | None = None,
+    say: Callable[[str], None] = lambda _: None,
+    release: str | None = None,
+) -> bytes:
+    """Make the snapshot of a Megatron-Bridge source tree as the bytes of its file.
+
+    `checkout` is a clone or an unpacked wheel; `core` the Megatron-LM tree or unpacked megatron-core wheel that goes
+    with it, by default the submodule `3rdparty/Megatron-LM`. `say` is called for every module. `release` names the
+    tree's release if its `package_info.py` has another one: that of the 0.6.0 tag says 0.6.1. Raises NoSource.
+    """
+    bridge_root = _root(checkout, "megatron/bridge", "Megatron-Bridge")
+    core_root = _root(core or os.path.join(checkout, "3rdparty", "Megatron-LM"), "megatron/core", "Megatron-LM")
+    maker = _Maker([bridge_root, core_root], say)
+    modules = maker.make()
+    bridge = release or _version(bridge_root, "bridge")
+    # The development head of Megatron-LM calls itself by the release that it will be.
+    pinned = {known.bridge: known.core for known in RELEASES}
+    return dump(Contents(bridge, pinned.get(bridge) or _version(core_root, "core"), modules, maker.places.all()))
+
+
+def _root(folder: str, package: str, name: str) -> str:
+    for root in (folder, os.path.join(folder, "src")):
+        if os.path.isdir(os.path.join(root, package)):
+            return root
+    raise NoSource(f"{folder}: no {name} source ({package}/) in it")
+
+
+def _version(root: str, package: str) -> str:
+    """Read the version from `package_info.py`: MAJOR.MINOR.PATCH and the pre-release."""
+    path = os.path.join(root, "megatron", package, "package_info.py")
+    try:
+        said = text(path)
+    except (OSError, ValueError):
+        raise NoSource(f"{path}: not there") from None
+    parts = dict(re.findall(r"^(MAJOR|MINOR|PATCH|PRE_RELEASE) *= *[\"']?(\w*)", said, re.M))
+    return f"{parts.get('MAJOR')}.{parts.get('MINOR')}.{parts.get('PATCH')}{parts.get('PRE_RELEASE', '')}"
+
+
+class _Maker:
+    """The state of making one snapshot: the evaluator, and what was made of each module so far."""
+
+    def __init__(self, roots: Sequence[str], say: Callable[[str], None]) -> None:
+        self.roots = roots
+        self.say = say
+        self.places = PlaceNumbers(roots)
+        self.finder = ModuleFinder(Sources(), roots)
+        self.machine = Watching(self.finder)
+        self.modules: dict[str, Module] = {}
+        self.providers: dict[str, Instance] = {}
+        self.homes: dict[int, tuple[str, str] | None] = {}
+        self.alive: list[Object] = []
+        self.upstream = Upstream(self.machine, self.modules, ChangeBounds(self.machine, self.modules))
+
+    def make(self) -> dict[str, dict[str, Any]]:
+        for package in PACKAGES:
+            for name, path in self._files(package):
+                module = self.finder.load(path, name)
+                if module is not None:
+                    self.modules[name] = module
+        self._find_providers()
+        made = {}
+        for name, module in self.modules.items():
+            names = self._module(module)
+            if names:
+                made[name] = names
+                self.say(f"{name}: {len(names)} names")
+        made[PROVIDERS] = self._encoded_providers()
+        return made
+
+    def _files(self, package: str) -> Iterator[tuple[str, str]]:
+        for root in self.roots:
+            folder = os.path.join(root, *package.split("."))
+            for above, folders, files in os.walk(folder):
+                folders.sort()
+                for file in sorted(files):
+                    if not file.endswith(".py"):
+                        continue
+                    path = os.path.join(above, file)
+                    parts = os.path.relpath(path, root)[: -len(".py")].split(os.sep)
+                    yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+
+    def home(self, value: ClassObject | Function) -> tuple[str, str] | None:
+        """Return the module and the name of a class or function, if that name still refers to it."""
+        if id(value) not in self.homes:
+            self.alive.append(value)
+            self.homes[id(value)] = None
+            module = self.modules.get(value.module.name)
+            if (
+                module is not None
+                and value.name.isidentifier()
+                and global_of(self.machine, module, value.name) is value
+            ):
+                self.homes[id(value)] = (module.name, value.name)
+        return self.homes[id(value)]
+
+    # -- providers ----------------------------------------------------------------------------------------------------
+
+    def _find_providers(self) -> None:
+        module = self.modules.get(AUTO_BRIDGE[0])
+        cls = global_of(self.machine, module, AUTO_BRIDGE[1]) if module is not None else None
+        if not isinstance(cls, ClassObject):
+            return
+        for method in huggingface.PROVIDER_METHODS:
+            function, _ = lookup(self.machine, cls, method)
+            if not isinstance(function, Function):
+                continue
+            for architecture in (None, *dict.fromkeys(name for _, name in ARCHITECTURES)):
+                self.machine.begin(())
+                found = huggingface.provider_template(self.machine, function, architecture)
+                self.machine.finish()
+                anything = self.providers.get(f"{method} ")
+                if isinstance(found, Instance) and (anything is None or _classes(found) != _classes(anything)):
+                    self.providers[f"{method} {architecture or ''}"] = found
+
+    def _encoded_providers(self) -> dict[str, Any]:
+        encoder = Encoder(self.machine, self.home, self.places, {})
+        return {key: ["value", encoder.encode(provider)] for key, provider in self.providers.items()}
+
+    # -- modules ------------------------------------------------------------------------------------------------------
+
+    def _module(self, module: Module) -> dict[str, Any]:
+        found = {}
+        encoder = Encoder(self.machine, self.home, self.places, self.providers)
+        for name in self._names(module, set()):
+            if name.startswith("__") and name != "__version__":
+                continue
+            entry = self._entry(encoder, module, name, global_of(self.machine, module, name))
+            if entry is not None:
+                found[name] = entry
+        return found
+
+    def _names(self, module: Module, seen: set[str]) -> list[str]:
+        if module.name in seen:
+            return []
+        seen.add(module.name)
+        self.machine.path.steps = 0
+        ensure_ran(self.machine, module)
+        names = [name for name in module.fields if isinstance(name, str)]
+        for star in module.stars:
+            if isinstance(star, Module):
+                names += [name for name in self._names(star, seen) if not name.startswith("_")]
+        return list(dict.fromkeys(names))
+
+    def _entry(self, encoder: Encoder, module: Module, name: str, value: Object) -> Any:
+        if isinstance(value, Module):
+            return ["module", value.name] if value.name in self.modules else None
+        if isinstance(value, (ClassObject, Function)):
+            home = self.home(value)
+            if home is None:
+                return None
+            if home != (module.name, name):
+                return ["from", *home]
+            if isinstance(value, ClassObject):
+                return ["class", class_entry(self.upstream, encoder, value)]
+            made = function_entry(self.upstream, encoder, value)
+            return None if made is None else ["function", made]
+        if isinstance(value, (*CONSTANTS, tuple, ListObject, DictObject, SetObject, Instance, Partial)):
+            node = encoder.encode(value)
+            return None if isinstance(node, list) and node[0] == "?" else ["value", node]
+        return None
+
+
+def _classes(provider: Instance) -> list[int]:
+    return [id(cls) for cls in classes_of(provider)]

@@ -21,11 +21,17 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Descriptor, External, Function, Native
-from mfsdp_lint.snapshots.making.annotations import is_plain
-from mfsdp_lint.snapshots.making.inheritance import Classes
-from mfsdp_lint.snapshots.making.meaning import Names, functions_of, parameters, stored
-from mfsdp_lint.snapshots.making.results import Boundless, result
-from mfsdp_lint.snapshots.snapshot import Node
+from mfsdp_lint.snapshots import Node
+from mfsdp_lint.snapshots.making.meaning import (
+    Boundless,
+    Classes,
+    Names,
+    functions_of,
+    is_plain,
+    parameters,
+    result,
+    stored,
+)
 
 NEW = (ast.List, ast.Dict, ast.Set, ast.Tuple, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp,
        ast.Constant, ast.JoinedStr)  # fmt: skip
@@ -128,7 +134,7 @@ def _is_new(node: ast.expr) -> bool:
 
 
 HOOKS = ("__new__", "__init__", "__post_init__")
-"""What making an object calls."""
+"""The methods that making an object calls."""
 OF_ANY_CLASS = ("builtins.object", "typing.", "typing_extensions.", "collections.abc.")
 """Annotations by which an object may be of any class, or of many."""
 
@@ -140,11 +146,6 @@ class OwnChanges:
     names: frozenset[str]
     contents: bool
     calls: tuple[Function, ...]
-
-
-def own_changes(machine: Machine, modules: Mapping[str, Module], classes: Classes, function: Function) -> OwnChanges:
-    """Collect the changes in a function's own code. Raises Boundless if an unnamed thing may change."""
-    return _Looking(machine, modules, classes, function).found()
 
 
 class _Looking:
@@ -167,6 +168,7 @@ class _Looking:
         self.calls: list[Function] = []
 
     def found(self) -> OwnChanges:
+        """Collect the changes in the function's own code. Raises Boundless if an unnamed thing may change."""
         whole = False
         for node in self.variables.nodes:
             match node:
@@ -222,7 +224,7 @@ class _Looking:
 
     def _handed_on(self, call: ast.Call) -> None:
         """Record functions and methods that are passed: they may be called."""
-        for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
+        for argument in _passed(call):
             if not isinstance(argument, (ast.Name, ast.Attribute)):
                 continue
             found = self.names.meant(argument)
@@ -308,7 +310,7 @@ MOST_FUNCTIONS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class ChangeBound:
     """The names of the attributes that may be written, whether contents of lists and dictionaries may, the result."""
 
     names: frozenset[str]
@@ -320,7 +322,7 @@ class Bound:
         return [sorted(self.names), self.contents, self.result]
 
 
-class Bounds:
+class ChangeBounds:
     """The bounds of the functions of these modules, which may be more when it is asked."""
 
     def __init__(self, machine: Machine, modules: Mapping[str, Module]) -> None:
@@ -329,7 +331,7 @@ class Bounds:
         self.classes = Classes(machine, modules)
         self._own: dict[int, tuple[Function, OwnChanges | None]] = {}
 
-    def of(self, function: Function) -> Bound | None:
+    def of(self, function: Function) -> ChangeBound | None:
         """Find the bound of a call's changes; None if it may change anything."""
         try:
             given = result(function)
@@ -350,12 +352,12 @@ class Bounds:
             names |= own.names
             contents |= own.contents
             todo += own.calls
-        return Bound(frozenset(names), contents, given)
+        return ChangeBound(frozenset(names), contents, given)
 
     def _alone(self, function: Function) -> OwnChanges | None:
         if id(function) not in self._own:
             try:
-                own = own_changes(self.machine, self.modules, self.classes, function)
+                own = _Looking(self.machine, self.modules, self.classes, function).found()
             except Boundless:
                 own = None
             self._own[id(function)] = function, own

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import astuple
 from typing import Any
 
 from mfsdp_lint.readers.python.eval.attribute_writes import set_attribute
+from mfsdp_lint.readers.python.eval.attributes import get_attribute
 from mfsdp_lint.readers.python.eval.classes import (
     bases,
     enum_members,
@@ -19,25 +21,38 @@ from mfsdp_lint.readers.python.eval.classes import (
     own_fields,
 )
 from mfsdp_lint.readers.python.eval.construction import instantiate
+from mfsdp_lint.readers.python.eval.imports import resolve_global
+from mfsdp_lint.readers.python.state.machine import Machine
+from mfsdp_lint.readers.python.state.outcomes import Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.frames import Frame
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import CONSTANTS, MISSING, Descriptor, Function, Instance
-from mfsdp_lint.snapshots.forwarding import forwarding
+from mfsdp_lint.snapshots import Node
+from mfsdp_lint.snapshots.class_data import OWN, PART, REFUSED, Forwarding
 from mfsdp_lint.snapshots.making.combine import UNCHANGED
 from mfsdp_lint.snapshots.making.encode import UNKNOWN, Encoder, bare, class_defaults
-from mfsdp_lint.snapshots.making.functions import bounded, summary
-from mfsdp_lint.snapshots.making.summarise import Subject, constructor_subject, summarise
+from mfsdp_lint.snapshots.making.functions import Upstream, bounded, is_summarised, quietly, summary
+from mfsdp_lint.snapshots.making.summarise import CallSubject, constructor_subject, summarise
 from mfsdp_lint.snapshots.making.touched import touched
-from mfsdp_lint.snapshots.making.upstream import Upstream, is_summarised, quietly
-from mfsdp_lint.snapshots.snapshot import Node
 
 OPAQUE = {"__init__", "__new__", "__getattr__", "__getattribute__", "__setattr__"}
 """Methods by which a class that is no dataclass may make of its instances whatever it likes."""
+
+DECLARED, ADDED, ABSENT = "declared_probe", "added_probe", "absent_probe"
+PROBE = f"""
+from dataclasses import dataclass
+
+@dataclass
+class Probe:
+    {DECLARED}: object = None
+    %s: object = None
+"""
 PROBES = (True, False, "<probe>")
 
 
 def class_entry(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> Any:
-    """Describe a class of a module: a dictionary as specified in snapshot.py."""
+    """Describe a class of a module: a dictionary as specified in snapshots/__init__.py."""
     machine = upstream.machine
     kind = _kind(upstream, cls)
     made: dict[str, Any] = {"kind": kind}
@@ -165,7 +180,7 @@ def _perhaps_constructed(upstream: Upstream, encoder: Encoder, cls: ClassObject)
     return dict.fromkeys(changed, UNKNOWN)
 
 
-def _field_subject(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> Subject:
+def _field_subject(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> CallSubject:
     names = []
     for spec in fields_of(upstream.machine, cls):
         if spec.init:
@@ -175,7 +190,7 @@ def _field_subject(upstream: Upstream, encoder: Encoder, cls: ClassObject) -> Su
     return constructor_subject(encoder, cls, names)
 
 
-def _changed(upstream: Upstream, subject: Subject) -> set[str] | None:
+def _changed(upstream: Upstream, subject: CallSubject) -> set[str] | None:
     """Find the fields that construction changes for all arguments; None if that is not certain."""
     outcome = subject.outcome(frozenset(parameter.name for parameter in subject.parameters))
     result = None if outcome is None else outcome[3]["result"][-1]
@@ -204,3 +219,55 @@ def _sets(upstream: Upstream, cls: ClassObject) -> dict[str, list[str]] | None:
         if written - {name}:
             found[name] = sorted(written - {name})
     return found
+
+
+def forwarding(machine: Machine, cls: ClassObject) -> Forwarding | None:
+    """Find the field to which a dataclass's own `__getattr__` and `__setattr__` forward, and how; None if to none.
+
+    It is found by trying the two on a part that has known attributes.
+    """
+    hooks = [lookup(machine, cls, name)[0] for name in ("__getattr__", "__setattr__")]
+    if not any(isinstance(hook, Function) for hook in hooks):
+        return None
+    names = [spec.name for spec in fields_of(machine, cls)]
+    for number, field in enumerate(names):
+        other = names[number - 1]
+        if other != field and _arrives(machine, cls, field, other, DECLARED) == PART:
+            writes = [_arrives(machine, cls, field, other, name) for name in (DECLARED, ADDED, other, ABSENT)]
+            if None not in writes:
+                return Forwarding(field, _reads(machine, cls, field, other), *map(str, writes))
+    return None
+
+
+def _with_part(machine: Machine, cls: ClassObject, field: str, other: str) -> tuple[Instance, Instance]:
+    """Make an instance, and its part in `field`, whose class declares `other` as well."""
+    machine.begin(())
+    module = Module("<probe>", "<probe>", ast.parse(PROBE % other))
+    probe = resolve_global(machine, module, "Probe")
+    assert isinstance(probe, ClassObject)
+    part = Instance(probe, machine.tick())
+    part.fields.update({DECLARED: "known", ADDED: "known", other: "known"})
+    whole = Instance(cls, machine.tick())
+    for spec in fields_of(machine, cls):
+        whole.fields[spec.name] = machine.unknown(spec.name)
+    whole.fields[field] = part
+    return whole, part
+
+
+def _reads(machine: Machine, cls: ClassObject, field: str, other: str) -> bool:
+    whole, _ = _with_part(machine, cls, field, other)
+    try:
+        return bool(get_attribute(machine, whole, DECLARED, None, Frame(cls.module)) == "known")
+    except Raised:
+        return False
+
+
+def _arrives(machine: Machine, cls: ClassObject, field: str, other: str, name: str) -> str | None:
+    """Find where an attribute arrives; None if that is not certain."""
+    whole, part = _with_part(machine, cls, field, other)
+    try:
+        set_attribute(machine, whole, name, "written", None, Frame(cls.module))
+    except Raised as error:
+        return REFUSED if error.name == "AttributeError" else None
+    arrived = [place for place, owner in ((PART, part), (OWN, whole)) if owner.fields.get(name) == "written"]
+    return arrived[0] if len(arrived) == 1 else None

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
+from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.making.encode import bare
-from mfsdp_lint.snapshots.snapshot import Node
 
 WITNESSES = 24
 """Runs with several unknown parameters, for one function."""
@@ -83,7 +83,9 @@ class Combine:
         match base[0]:
             case "obj" if all(_same_object(base, node) for node in others):
                 names = dict.fromkeys(name for node in [base, *others] for name in node[3])
-                return [*base[:3], {name: self._field(path, base, name) for name in names}, *base[4:]]
+                fields = {name: base[3].get(name, UNCHANGED) for name in names}
+                made = {name: [*each[:-1], self.node((*path, name), each[-1])] for name, each in fields.items()}
+                return [*base[:3], made, *base[4:]]
             case "tuple" | "list" if all(len(node) == len(base) for node in others):
                 return [base[0], *(self.node((*path, i), base[i]) for i in range(1, len(base)))]
             case "dict" if all([entry[0] for entry in node[1:]] == [entry[0] for entry in base[1:]] for node in others):
@@ -91,10 +93,6 @@ class Combine:
             case "def" if all(node[1] == base[1] for node in others):
                 return ["def", base[1], self.node((*path, 2), base[2])]
         return None
-
-    def _field(self, path: Path, base: Node, name: str) -> Node:
-        found = base[3].get(name, UNCHANGED)
-        return [*found[:-1], self.node((*path, name), found[-1])]
 
     def _leaf(self, path: Path, base: Node, plain: Any, others: Mapping[str, Node], changing: Set[str]) -> Node:
         passed = next((name for name in sorted(changing) if others[name] == ["arg", name]), None)

@@ -1,4 +1,4 @@
-"""From the evaluator's objects to the nodes of a snapshot (see snapshots/snapshot.py)."""
+"""From the evaluator's objects to the nodes of a snapshot (see snapshots/__init__.py)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from mfsdp_lint.readers.python.values.objects import (
     Unknown,
     Write,
 )
-from mfsdp_lint.snapshots.snapshot import Node, Place
+from mfsdp_lint.snapshots import Node, Place
 
 LONGEST = 2_000
 """Lists and dictionaries with more items are not kept."""
@@ -42,13 +42,13 @@ UNKNOWN: Node = ["?", False, "", {}]
 SET: Node = ["?", True, "", {}]
 
 MARK = "\0"
-"""Begins the name of an unknown value that stands for an argument; no name in a program has it."""
+"""Begins the name of an unknown value that represents an argument; no name in a program has it."""
 
 Home = Callable[[ClassObject | Function], "tuple[str, str] | None"]
 """Where the snapshot keeps a class or function: module and name; None where it does not."""
 
 
-class Places:
+class PlaceNumbers:
     """The places of a snapshot, numbered as writes there are met. `roots` are the folders that their files lie in."""
 
     def __init__(self, roots: Sequence[str]) -> None:
@@ -83,11 +83,13 @@ class Encoder:
 
     Without `places`, nothing is said of who wrote what.
     `providers` are the model providers of AutoBridge, to which objects may be told as a difference. `arguments` are
-    what stands for the parameters of a function, `changed` those of them, or of what they hold, that something out of
+    the values of the parameters of a function, `changed` those of them, or of what they hold, that something out of
     sight may have changed: what is read from these is not what they held before.
     """
 
-    def __init__(self, machine: Machine, home: Home, places: Places | None, providers: Mapping[str, Instance]) -> None:
+    def __init__(
+        self, machine: Machine, home: Home, places: PlaceNumbers | None, providers: Mapping[str, Instance]
+    ) -> None:
         self.machine = machine
         self.home = home
         self.places = places
@@ -232,24 +234,22 @@ class Encoder:
                 written[name] = ["w", self.write(value.writes[name]), node]
             else:
                 unwritten[name] = node
+
+        def beyond(defaults: Mapping[str, Node]) -> dict[str, Node]:
+            """Return the fields in which the object differs from the base."""
+            differing = {
+                k: node for k, node in unwritten.items() if k not in defaults or bare(defaults[k]) != bare(node)
+            }
+            gone = [name for name in defaults if name not in unwritten and name not in written]
+            return differing | {name: ["missing"] for name in gone}
+
         base, given = min(
-            ((base, self._beyond(unwritten, defaults, written)) for base, defaults in self._bases(value)),
+            ((base, beyond(defaults)) for base, defaults in self._bases(value)),
             key=lambda found: len(found[1]),
         )
         fields = {name: written.get(name) or ["u", given[name]] for name in (*given, *written)}
         node = ["obj", base, self.write(value.made), fields]
         return [*node, True] if value.writes.get(HAZY) else node
-
-    @staticmethod
-    def _beyond(
-        unwritten: Mapping[str, Node], defaults: Mapping[str, Node], written: Mapping[str, Node]
-    ) -> dict[str, Node]:
-        """Return the fields in which the object differs from the base."""
-        given = {
-            name: node for name, node in unwritten.items() if name not in defaults or bare(defaults[name]) != bare(node)
-        }
-        gone = [name for name in defaults if name not in unwritten and name not in written]
-        return given | {name: ["missing"] for name in gone}
 
     def _bases(self, value: Instance) -> list[tuple[Node, dict[str, Node]]]:
         """List the bases that `value` may be encoded as a difference to: class defaults, and model providers."""

@@ -11,26 +11,55 @@ from __future__ import annotations
 import ast
 import functools
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
-from mfsdp_lint.readers.python.state.outcomes import Raised
+from mfsdp_lint.readers.python.state.outcomes import CannotJoin, OutOfSteps, Raised
 from mfsdp_lint.readers.python.values.classes import ClassObject
+from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, DictObject, Function, Object
-from mfsdp_lint.snapshots.making.bounds import Bound
+from mfsdp_lint.snapshots.making.bounds import ChangeBound, ChangeBounds
 from mfsdp_lint.snapshots.making.encode import UNKNOWN, Encoder
+from mfsdp_lint.snapshots.making.meaning import texts_in
 from mfsdp_lint.snapshots.making.summarise import (
+    CallSubject,
     Parameter,
-    Subject,
     function_subject,
     outcome_with,
     promises,
     says_something,
     summarise,
 )
-from mfsdp_lint.snapshots.making.upstream import Upstream, is_summarised, quietly
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """The evaluator, the modules of the release, and the bounds of their functions."""
+
+    machine: Machine
+    modules: Mapping[str, Module]
+    bounds: ChangeBounds
+
+
+def quietly(machine: Machine, work: Callable[[], T]) -> T | None:
+    """Return the result of some work at the evaluator; None if it cannot be computed."""
+    try:
+        return work()
+    except (Raised, CannotJoin, OutOfSteps, RecursionError):
+        return None
+    finally:
+        machine.finish()
+
+
+def is_summarised(module: str) -> bool:
+    """Tell whether the functions of a module are worth a summary: Megatron-Core's build models, not configurations."""
+    return module.startswith("megatron.bridge")
+
 
 DEPTH = 4
 MOST = 64
@@ -48,9 +77,9 @@ def _words(machine: Machine, function: Function, parameter: str, depth: int) -> 
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             if any(_root(side) == parameter for side in sides):
-                yield from (text for side in sides for text in _texts(side))
+                yield from (text for side in sides for text in texts_in(side))
         elif isinstance(node, ast.Match) and _root(node.subject) == parameter:
-            yield from (text for case in node.cases for text in _texts(case.pattern))
+            yield from (text for case in node.cases for text in texts_in(case.pattern))
         elif isinstance(node, ast.Subscript) and _root(node.slice) == parameter:
             yield from _keys(_global(machine, function, node.value))
         elif isinstance(node, ast.Call):
@@ -89,12 +118,6 @@ def _root(node: ast.expr) -> str | None:
         else:
             return None
     return node.id
-
-
-def _texts(node: ast.AST) -> Iterator[str]:
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
-            yield inner.value
 
 
 def _global(machine: Machine, function: Function, node: ast.expr) -> Object:
@@ -144,7 +167,7 @@ def bounded(upstream: Upstream, function: Function) -> Any:
 
 
 def _worked_out(
-    upstream: Upstream, encoder: Encoder, function: Function, owner: ClassObject | None, bound: Bound | None
+    upstream: Upstream, encoder: Encoder, function: Function, owner: ClassObject | None, bound: ChangeBound | None
 ) -> Any:
     if owner is not None and upstream.bounds.classes.decide(function, owner):
         return None
@@ -159,18 +182,9 @@ def _worked_out(
     ):
         return None
     found = quietly(upstream.machine, lambda: summarise(subject))
-    return None if found is None else _described(upstream, encoder, function, subject, writes, *found)
-
-
-def _described(
-    upstream: Upstream,
-    encoder: Encoder,
-    function: Function,
-    subject: Subject,
-    writes: bool,
-    outcome: Any,
-    broken: list[str],
-) -> Any:
+    if found is None:
+        return None
+    outcome, broken = found
     arguments = function.node.args
     parameters: list[Any] = [
         [p.name, p.kind, ["required"] if p.default is MISSING else encoder.encode(p.default)]
@@ -192,7 +206,7 @@ def _described(
     return made | {"keys": keys} if keys else made
 
 
-def _cases(upstream: Upstream, subject: Subject, function: Function, outcome: Any, writes: bool) -> dict[str, Any]:
+def _cases(upstream: Upstream, subject: CallSubject, function: Function, outcome: Any, writes: bool) -> dict[str, Any]:
     """Compute outcomes for the values of single parameters that the code itself distinguishes.
 
     For a function that writes into its arguments (`writes`), the arguments may be any objects.

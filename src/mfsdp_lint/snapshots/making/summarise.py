@@ -19,9 +19,9 @@ from mfsdp_lint.readers.python.values.frames import Frame
 from mfsdp_lint.readers.python.values.markers import HAZY
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, Function, Instance, Object, Unknown
+from mfsdp_lint.snapshots import Node
 from mfsdp_lint.snapshots.making.combine import Combine
 from mfsdp_lint.snapshots.making.encode import MARK, Encoder, bare, path_of
-from mfsdp_lint.snapshots.snapshot import Node
 
 RUN_STEPS = 20_000
 SUBJECT_STEPS = 80_000
@@ -60,7 +60,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SubjectRun:
     """A run: its outcome, an "obj" node of the result and all changes, and the arguments that were out of sight."""
 
     outcome: Node
@@ -68,7 +68,7 @@ class Run:
 
 
 @dataclass(slots=True)
-class Subject:
+class CallSubject:
     """A function or constructor to summarise: `invoke` runs it with the objects of some parameters.
 
     `fixed` are arguments with a known value, `owner` is the class of a method.
@@ -78,7 +78,7 @@ class Subject:
     invoke: Callable[[Mapping[str, Object]], Object]
     encoder: Encoder
     owner: ClassObject | None = None
-    runs: dict[frozenset[str], Run | None] = field(default_factory=dict)
+    runs: dict[frozenset[str], SubjectRun | None] = field(default_factory=dict)
     steps: int = 0
     limit: int = RUN_STEPS
     fixed: Mapping[str, Object] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Subject:
         assert isinstance(machine, Watching)
         return machine
 
-    def run(self, symbolic: frozenset[str]) -> Run | None:
+    def run(self, symbolic: frozenset[str]) -> SubjectRun | None:
         """Run it with these parameters unknown (required ones always are); None if there is no answer."""
         if symbolic not in self.runs:
             self.machine.most_steps = self.limit
@@ -103,7 +103,7 @@ class Subject:
         run = self.run(symbolic)
         return None if run is None else run.outcome
 
-    def _run(self, symbolic: frozenset[str]) -> Run | None:
+    def _run(self, symbolic: frozenset[str]) -> SubjectRun | None:
         machine = self.machine
         machine.begin(())
         given = self._given(symbolic)
@@ -134,7 +134,7 @@ class Subject:
             instance.fields[spec.name] = self.machine.unknown(f"{MARK}{name}.{spec.name}")
         return instance
 
-    def _seen(self, result: Object, given: Mapping[str, Object]) -> Run:
+    def _seen(self, result: Object, given: Mapping[str, Object]) -> SubjectRun:
         machine, encoder = self.machine, self.encoder
         hazy = {(name,) for name, value in given.items() if isinstance(value, Instance) and value.writes.get(HAZY)}
         encoder.arguments, encoder.changed = given, frozenset(machine.forgotten | hazy)
@@ -148,7 +148,7 @@ class Subject:
                 changes.append((write.order, "e:" + name, ["w", encoder.write(write), encoder.encode(value)]))
         fields = {"result": ["u", encoder.encode(result)]}
         fields.update((key, node) for _, key, node in sorted(changes, key=lambda change: change[0]))
-        return Run(["obj", None, None, fields], encoder.changed)
+        return SubjectRun(["obj", None, None, fields], encoder.changed)
 
 
 def _writes(path: tuple[str, ...], value: Object, depth: int) -> Iterator[tuple[tuple[str, ...], Any, Object]]:
@@ -197,13 +197,13 @@ def says_something(outcome: Mapping[str, Any]) -> bool:
     return result[0] not in ("?", "ext", "arg") or bool(result[0] == "?" and result[3])
 
 
-def promises(subject: Subject) -> bool:
+def promises(subject: CallSubject) -> bool:
     """Tell whether a subject's outcome can have information, judged by its run with nothing passed."""
     base = replace(subject, runs={}, limit=LOOK_STEPS).run(frozenset())
     return base is not None and says_something(_described(base.outcome, ()))
 
 
-def summarise(subject: Subject) -> tuple[dict[str, Any], list[str]] | None:
+def summarise(subject: CallSubject) -> tuple[dict[str, Any], list[str]] | None:
     """Find the outcome of a subject, and the parameters whose default it depends on to be known.
 
     None if nothing is known at all.
@@ -213,7 +213,12 @@ def summarise(subject: Subject) -> tuple[dict[str, Any], list[str]] | None:
         return None
     optional = [parameter.name for parameter in subject.parameters if not parameter.required]
     together = subject.run(frozenset(optional))
-    if together is not None and _both_say_nothing(base.outcome, together.outcome):
+    # Most methods of a provider build models: they only read and compute, for all arguments.
+    if (
+        together is not None
+        and bare(base.outcome) == bare(together.outcome)
+        and not says_something(_described(base.outcome, ()))
+    ):
         return _described(base.outcome, sorted(base.forgets | together.forgets)), []
     singles = {name: subject.run(frozenset({name})) for name in optional}
     known = {name: run for name, run in singles.items() if run is not None}
@@ -228,12 +233,7 @@ def summarise(subject: Subject) -> tuple[dict[str, Any], list[str]] | None:
     return _described(combine.node((), base.outcome), forgets), sorted(singles.keys() - known.keys())
 
 
-def _both_say_nothing(left: Node, right: Node) -> bool:
-    """Tell whether a function only reads and computes, for all arguments: most methods of a provider build models."""
-    return bare(left) == bare(right) and not says_something(_described(left, ()))
-
-
-def outcome_with(subject: Subject, name: str, value: Object) -> dict[str, Any] | None:
+def outcome_with(subject: CallSubject, name: str, value: Object) -> dict[str, Any] | None:
     """Find the outcome for a known value of one parameter, with no other optional one; None if it is not known."""
     run = replace(subject, fixed={name: value}, runs={}, steps=0).run(frozenset())
     return None if run is None else _described(run.outcome, sorted(run.forgets))
@@ -242,7 +242,7 @@ def outcome_with(subject: Subject, name: str, value: Object) -> dict[str, Any] |
 # -- subjects ----------------------------------------------------------------------------------------------------
 
 
-def function_subject(encoder: Encoder, function: Function, owner: ClassObject | None = None) -> Subject:
+def function_subject(encoder: Encoder, function: Function, owner: ClassObject | None = None) -> CallSubject:
     """Make the subject of a function or, with its class, of a method."""
     parameters = _parameters(encoder.machine, function)
     machine = encoder.machine
@@ -254,7 +254,7 @@ def function_subject(encoder: Encoder, function: Function, owner: ClassObject | 
         keywords = {p.name: given[p.name] for p in parameters if p.kind in ("a", "k", "**") and p.name in given}
         return call(machine, function, positional, keywords, function.node, frame)
 
-    return Subject([p for p in parameters if p.kind in ("p", "a", "k", "**")], invoke, encoder, owner)
+    return CallSubject([p for p in parameters if p.kind in ("p", "a", "k", "**")], invoke, encoder, owner)
 
 
 def _parameters(machine: Machine, function: Function) -> list[Parameter]:
@@ -290,7 +290,7 @@ def _keys(machine: Machine, function: Function, parameter: ast.arg) -> list[str]
     ]
 
 
-def constructor_subject(encoder: Encoder, cls: ClassObject, names: Sequence[tuple[str, bool, Object]]) -> Subject:
+def constructor_subject(encoder: Encoder, cls: ClassObject, names: Sequence[tuple[str, bool, Object]]) -> CallSubject:
     """Make the subject of a dataclass's constructor; `names` are fields, whether each is required, and defaults."""
     machine = encoder.machine
     frame = Frame(cls.module)
@@ -298,4 +298,4 @@ def constructor_subject(encoder: Encoder, cls: ClassObject, names: Sequence[tupl
     def invoke(given: Mapping[str, Object]) -> Object:
         return instantiate(machine, cls, [], dict(given), None, frame, {})
 
-    return Subject([Parameter(name, "k", default, required) for name, required, default in names], invoke, encoder)
+    return CallSubject([Parameter(name, "k", default, required) for name, required, default in names], invoke, encoder)

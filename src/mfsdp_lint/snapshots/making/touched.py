@@ -15,7 +15,7 @@ from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.values.classes import ClassObject
 from mfsdp_lint.readers.python.values.modules import Module
 from mfsdp_lint.readers.python.values.objects import MISSING, External, Function, Native, Object
-from mfsdp_lint.snapshots.making.meaning import Names
+from mfsdp_lint.snapshots.making.meaning import Names, texts_in
 
 
 class OutOfSight(Exception):
@@ -160,6 +160,4 @@ def _texts(names: Names, method: Function) -> Iterator[str]:
             tables[node.id] for node in ast.walk(function.node) if isinstance(node, ast.Name) and node.id in tables
         ]
         for tree in (function.node, *named):
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    yield node.value
+            yield from texts_in(tree)

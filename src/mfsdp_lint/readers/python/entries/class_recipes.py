@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from mfsdp_lint.core.records import replace
-from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
+from mfsdp_lint.megatron.vocabulary import SECTIONS
 from mfsdp_lint.readers.python.entries.entries import Entry, says_container
 from mfsdp_lint.readers.python.entries.evidence import configures, leads_to_configuration
 from mfsdp_lint.readers.python.entries.testing import is_test

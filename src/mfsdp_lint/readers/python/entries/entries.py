@@ -9,7 +9,7 @@ from typing import Any
 from mfsdp_lint.core.recipe import Kind
 from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.core.values import Plain
-from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
+from mfsdp_lint.megatron.vocabulary import SECTIONS
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER, is_container
 from mfsdp_lint.readers.python.eval.definitions import function_elsewhere
 from mfsdp_lint.readers.python.eval.imports import ensure_ran, resolve_global

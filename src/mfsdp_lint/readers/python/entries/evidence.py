@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from mfsdp_lint.megatron.vocabulary import NAMES
-from mfsdp_lint.megatron.vocabulary.launchers import LAUNCHERS
-from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
+from mfsdp_lint.megatron.vocabulary import LAUNCHERS, NAMES, SECTIONS
 from mfsdp_lint.readers.python.eval.classes import class_names
 from mfsdp_lint.readers.python.eval.configurations import CONTAINER
 from mfsdp_lint.readers.python.eval.meaning import functions_of, meant

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mfsdp_lint.megatron.vocabulary.sections import SECTIONS
+from mfsdp_lint.megatron.vocabulary import SECTIONS
 from mfsdp_lint.readers.python.eval.classes import class_names
 from mfsdp_lint.readers.python.eval.nemo import changes_run, is_run
 from mfsdp_lint.readers.python.state.machine import Machine

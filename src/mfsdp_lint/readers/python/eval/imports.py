@@ -8,7 +8,7 @@ import functools
 import os
 from typing import Any
 
-from mfsdp_lint.inputs.module_search import relative_target
+from mfsdp_lint.inputs.imports import relative_target
 from mfsdp_lint.readers.python.eval.blocks import run_isolated
 from mfsdp_lint.readers.python.state.folders import symbol
 from mfsdp_lint.readers.python.state.machine import Machine

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from mfsdp_lint.megatron.vocabulary.launchers import LAUNCHERS
+from mfsdp_lint.megatron.vocabulary import LAUNCHERS
 from mfsdp_lint.readers.python.eval.branches import one_of
 from mfsdp_lint.readers.python.eval.configurations import changed_from_outside, is_container
 from mfsdp_lint.readers.python.state.copies import deep_copy

@@ -6,7 +6,7 @@ import ast
 import os
 
 from mfsdp_lint.inputs import disk
-from mfsdp_lint.inputs.module_search import STDLIB, relative_target
+from mfsdp_lint.inputs.imports import STDLIB, relative_target
 from mfsdp_lint.readers.python.eval.imports import resolve_global
 from mfsdp_lint.readers.python.state.machine import Machine
 from mfsdp_lint.readers.python.state.models import LIBRARY

@@ -7,8 +7,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from mfsdp_lint.core.numerals import refuse_huge
-from mfsdp_lint.inputs.module_search import SOURCE_FOLDERS, STDLIB, ModuleSearch
+from mfsdp_lint.core.values import refuse_huge
+from mfsdp_lint.inputs.imports import SOURCE_FOLDERS, STDLIB, ModuleSearch
 from mfsdp_lint.inputs.sources import NOTEBOOK, Sources, Unreadable
 from mfsdp_lint.readers.python.state.outline import outline
 from mfsdp_lint.readers.python.values.modules import Module

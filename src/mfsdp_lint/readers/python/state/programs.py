@@ -13,8 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from mfsdp_lint.core.records import dataclass
-from mfsdp_lint.inputs.import_statements import Import, imports_in
-from mfsdp_lint.inputs.module_search import relative_target
+from mfsdp_lint.inputs.imports import Import, imports_in, relative_target
 from mfsdp_lint.readers.python.state.modules import ModuleFinder
 
 _STATEMENTS = re.compile(r"^(?=[^\s#)\]}\"'])", re.MULTILINE)

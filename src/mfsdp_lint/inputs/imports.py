@@ -1,13 +1,74 @@
-"""From the name of a module to its file, by the rules of Python's imports, without reading any file."""
+"""Imports of Python files: the statements in a text, found unparsed, and the file that a module's name leads to.
+
+More statements are found than there are: a comment may read like an import. None is overlooked, wherever it stands: in
+a function, under a condition, behind a semicolon. Modules are found by the rules of Python's imports, without reading
+any file.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 
+from mfsdp_lint.core.records import dataclass
 from mfsdp_lint.inputs import disk
 from mfsdp_lint.inputs.projects import MARKERS
+
+_STATEMENT = re.compile(
+    # What a lookahead has found is not tried again in parts: the dots in front of a module take linear time.
+    # Each alternative begins with a letter, in front of what is asked of the place: so places are found twice as fast.
+    r"""
+    f(?<=\bf)rom\b(?=(?P<dots>(?:[. \t]|\\\r?\n)*))(?P=dots)(?P<module>(?:\w[\w.]*)?)(?:[ \t]|\\\r?\n)*\bimport\b
+        (?P<names>(?:[ \t]|\\\r?\n)*(?:\((?:[^)#]|\#[^\n]*)*|(?:[^\n(;#\\]|\\\r?\n)*))
+    | i(?<=\bi)mport(?:
+        (?:[ \t]|\\\r?\n)(?P<modules>(?:[^\n;#\\]|\\\r?\n)*)
+        | _module\b(?=(?P<call>\s*\(?\s*[^\n]{0,200}))
+      )
+    | _(?<=\b_)_import__\b(?=(?P<builtin>\s*\(?\s*[^\n]{0,200}))
+    """,
+    re.VERBOSE,
+)
+_COMMENT = re.compile(r"#[^\n]*")
+_LITERAL = re.compile(r"\s*\(\s*[\"'](?P<dots>\.*)(?P<module>[\w.]+)[\"']")
+_ALIAS = re.compile(r"(?P<name>[^\W\d][\w.]*|\*)(?:\s+as\s+(?P<alias>\w+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A module that a file imports.
+
+    `level` is the number of dots in front of it. `names` are what is imported from it; none where it is the module
+    itself, and then `whole` says that the name of its outermost package is bound, as `import a.b` binds `a`. `words`
+    are those of a call that imports, as far as the line goes.
+    """
+
+    level: int
+    module: str
+    names: tuple[str, ...] = ()
+    whole: bool = False
+    words: tuple[str, ...] = ()
+
+
+def imports_in(text: str) -> Iterator[Import]:
+    """Yield the imports in a text, in their order."""
+    if "import" not in text:
+        return
+    for found in _STATEMENT.finditer(text):
+        if found["modules"] is not None:
+            for alias in map(_ALIAS.match, map(str.strip, found["modules"].replace("\\", " ").split(","))):
+                if alias is not None:
+                    yield Import(0, alias["name"], whole=alias["alias"] is None)
+        elif (call := found["builtin"] if found["call"] is None else found["call"]) is not None:
+            literal = _LITERAL.match(call)
+            module = ("", "") if literal is None else (literal["dots"], literal["module"])
+            words = tuple(re.findall(r"[^\W\d]\w*", call))
+            yield Import(len(module[0]), module[1], words=words)
+        else:
+            names = _ALIAS.finditer(_COMMENT.sub("", found["names"]))
+            yield Import(found["dots"].count("."), found["module"], tuple(each["name"] for each in names))
+
 
 STDLIB = sys.stdlib_module_names
 SOURCE_FOLDERS = ("", "src")
@@ -42,18 +103,10 @@ class ModuleSearch:
         folder = os.path.dirname(importer)
         key = (folder, name)
         if key not in self._found:
-            self._found[key] = self._search(name, folder)
+            parts = name.split(".")
+            roots = () if parts[0] in STDLIB else self.roots_with(parts[0], folder)
+            self._found[key] = next((path for root in roots if (path := self.in_root(root, parts))), None)
         return self._found[key]
-
-    def _search(self, name: str, folder: str) -> str | None:
-        parts = name.split(".")
-        if parts[0] in STDLIB:
-            return None
-        for root in self.roots_with(parts[0], folder):
-            path = self.in_root(root, parts)
-            if path:
-                return path
-        return None
 
     def roots_with(self, top: str, folder: str) -> tuple[str, ...]:
         """Return the roots that have a top-level package or module of that name."""

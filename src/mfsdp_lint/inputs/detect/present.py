@@ -1,0 +1,290 @@
+"""Versions of the Megatron that is present: the tree itself, submodules, installed packages, and the imported names.
+
+Nothing is imported, and git is not run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+
+from mfsdp_lint.core.records import dataclass
+from mfsdp_lint.inputs import disk
+from mfsdp_lint.inputs.detect.declared import from_revision
+from mfsdp_lint.inputs.detect.places import NamedVersions, ProjectFolders, from_package, join
+from mfsdp_lint.inputs.projects import active_environments, own_packages
+from mfsdp_lint.megatron.public_names import every, having, releases
+from mfsdp_lint.megatron.versions.ranges import VersionError, numbers
+from mfsdp_lint.megatron.versions.releases import CORE_RELEASES
+
+BRIDGE = ("src/megatron/bridge/package_info.py", "megatron/bridge/package_info.py")
+CORE = "megatron/core/package_info.py"
+PINNED_CORE = f"3rdparty/Megatron-LM/{CORE}"
+
+_PART = re.compile(r"""^(MAJOR|MINOR|PATCH|PRE_RELEASE)\s*=\s*(?:(\d+)|["']([\w.]*)["'])""", re.MULTILINE)
+
+
+Line = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureProbe:
+    """A text in a file of megatron-core (empty: the file or folder itself) that lines from `since` to below `before`
+    have, and no other. Paths are relative to `megatron/core`."""
+
+    path: str
+    text: str
+    since: Line
+    before: Line
+
+    def is_in(self, line: Line) -> bool:
+        """Tell whether a line has it."""
+        return self.since <= line < self.before
+
+
+PROBES = (
+    FeatureProbe("distributed/custom_fsdp", "", (0, 11), (0, 14)),
+    FeatureProbe("distributed/fsdp", "", (0, 14), (1, 0)),
+    FeatureProbe("distributed/distributed_data_parallel_config.py", "fsdp_manual_registration", (0, 16), (1, 0)),
+    FeatureProbe("distributed/finalize_model_grads.py", "force_all_reduce", (0, 16), (1, 0)),
+    FeatureProbe("distributed/fsdp/mcore_fsdp_adapter.py", "Grandfathered Argument", (0, 17), (0, 19)),
+    FeatureProbe("distributed/torch_fully_sharded_data_parallel.py", "def finish_grad_sync", (0, 19), (1, 0)),
+    FeatureProbe("distributed/distributed_data_parallel_config.py", "megatron_fsdp_version", (0, 20), (1, 0)),
+)
+"""Checked on the tags core_v0.12.0 … core_v0.19.0, on main at d98e8a6 and on the commits that Bridge releases pin.
+
+The 0.16.0rc0 that Bridge 0.2 pins still lacks what 0.16.0 has, and passes for 0.15."""
+
+LINES: tuple[Line, ...] = tuple((0, minor) for minor in range(12, 21))
+
+
+def in_tree(places: ProjectFolders) -> Iterator[NamedVersions]:
+    """Yield the versions of the Megatron sources that lie in the folders themselves."""
+    for folder in places.folders:
+        for path in (join(folder, each) for each in BRIDGE):
+            if version := declared(places.text(path)):
+                core = declared(places.text(join(folder, PINNED_CORE))) or declared(places.text(join(folder, CORE)))
+                yield NamedVersions(path, bridge=version, core=core)
+                break
+        else:
+            if core_found := core_at(places, join(folder, CORE)):
+                yield core_found
+
+
+def core_at(places: ProjectFolders, path: str) -> NamedVersions | None:
+    """Return the megatron-core that this package_info.py belongs to; its features decide where the file disagrees."""
+    says = declared(places.text(path))
+    if says is None:
+        return None
+    line, core = numbers(says)[:2], os.path.dirname(path)
+    has: dict[FeatureProbe, bool] = {}  # empty where the code is not at hand
+    if disk.is_folder(os.path.join(core, "distributed")):
+        for probe in PROBES:
+            file = os.path.join(core, *probe.path.split("/"))
+            has[probe] = probe.text in places.text(file) if probe.text else disk.exists(file)
+    fits = [each for each in LINES if has and all(has[probe] == probe.is_in(each) for probe in PROBES)]
+    if line < LINES[0] and (not fits or LINES[0] in fits):
+        places.remarks.append(f"{path} says {says}, of which nothing is known: only the text of scripts is judged")
+        return NamedVersions(path, core=_named(LINES[0]), older=says)
+    sides = None if fits else next((each for each in _between(has) if line in each), None)
+    if sides is not None:
+        named = " and ".join(map(_named, sides))
+        places.remarks.append(f"{path} says {says}, but the code is from between megatron-core {named}: judged by both")
+        return NamedVersions(path, core=f"{_releases(sides[0])[-1]} | {_releases(sides[1])[0]}", between=says)
+    if not fits or line in fits:
+        return NamedVersions(path, core=says)
+    nearest = min(fits, key=lambda each: (abs(each[1] - line[1]), each))
+    version = _named(nearest)
+    places.remarks.append(f"{path} says {says}, but the code is that of megatron-core {version}")
+    return NamedVersions(path, core=version)
+
+
+def _named(line: Line) -> str:
+    return ".".join(str(part) for part in line)
+
+
+def declared(text: str) -> str | None:
+    """Return the version that a package_info.py declares; None where it declares none."""
+    parts = {match[1]: match[2] or match[3] or "" for match in _PART.finditer(text)}
+    if not all(parts.get(name, "").isdigit() for name in ("MAJOR", "MINOR", "PATCH")):
+        return None
+    version = f"{parts['MAJOR']}.{parts['MINOR']}.{parts['PATCH']}{parts.get('PRE_RELEASE', '')}"
+    try:
+        numbers(version)
+    except VersionError:
+        return None
+    return version
+
+
+def _between(has: Mapping[FeatureProbe, bool]) -> Iterator[tuple[Line, Line]]:
+    """Yield the neighbouring lines of which every feature is that of one or of the other."""
+    for sides in pairwise(LINES):
+        if has and all(has[probe] in map(probe.is_in, sides) for probe in PROBES):
+            yield sides
+
+
+def _releases(line: Line) -> list[str]:
+    """Return the releases of a line, the oldest first."""
+    return [each.core for each in CORE_RELEASES if numbers(each.core)[:2] == line]
+
+
+_SECTION = re.compile(r"^\s*\[submodule [^\]]*\]\s*$", re.MULTILINE)
+_ENTRY = re.compile(r"^\s*(path|url)\s*=\s*(.+?)\s*$", re.MULTILINE)
+
+GITLINK = 0o160000
+"""The mode of a submodule in git's index."""
+
+
+def in_submodules(places: ProjectFolders) -> Iterator[NamedVersions]:
+    """Yield the versions of the Megatron submodules of a repository."""
+    for path in places.files(".gitmodules"):
+        folder = os.path.dirname(path)
+        for section in _SECTION.split(places.text(path))[1:]:
+            entry = dict(_ENTRY.findall(section))
+            if re.search(r"megatron-(bridge|lm)(\.git)?/?$", entry.get("url", ""), re.IGNORECASE) and "path" in entry:
+                found = _checked_out(places, join(folder, entry["path"])) or _recorded(places, path, entry)
+                if found is not None:
+                    yield found
+
+
+def _checked_out(places: ProjectFolders, checkout: str) -> NamedVersions | None:
+    for path in (join(checkout, each) for each in BRIDGE):
+        if version := declared(places.text(path)):
+            return NamedVersions(path, bridge=version, core=declared(places.text(join(checkout, PINNED_CORE))))
+    return core_at(places, join(checkout, CORE))
+
+
+def _recorded(places: ProjectFolders, gitmodules: str, entry: dict[str, str]) -> NamedVersions | None:
+    commit = recorded_commit(os.path.dirname(gitmodules), entry["path"])
+    if commit is None:
+        return None
+    from mfsdp_lint.megatron.front_ends import pins
+
+    place = f"{gitmodules}, {entry['path']} at {commit[:7]}"
+    found = from_revision(place, entry["url"], commit)
+    if found is None and commit in pins():  # between releases, and a framework is tied to it
+        found = NamedVersions(place, **pins()[commit])
+    if found is None:
+        places.remarks.append(
+            f"{place}: no release that is known; --target-bridge or --target-core says which to judge by"
+        )
+    return found
+
+
+def recorded_commit(repository: str, path: str) -> str | None:
+    """Return the commit that a repository's index records for the submodule at `path` (index versions 2 and 3)."""
+    try:
+        index = disk.read(os.path.join(_git_folder(repository), "index"))
+    except OSError:
+        return None
+    # An entry: ten 32-bit numbers, the seventh its mode, then the 20 bytes of its commit, 16 bits of flags of which
+    # twelve are the length of its path, and the path (git's documentation, gitformat-index).
+    name = path.encode("utf-8", "surrogateescape")
+    start = index.find(name + b"\0")
+    while start >= 0:
+        begin = start - 62
+        if begin >= 0:
+            mode = int.from_bytes(index[begin + 24 : begin + 28], "big")
+            length = int.from_bytes(index[start - 2 : start], "big") & 0xFFF
+            if mode == GITLINK and length == len(name):
+                return index[start - 22 : start - 2].hex()
+        start = index.find(name + b"\0", start + 1)
+    return None
+
+
+def _git_folder(repository: str) -> str:
+    """Return `.git`, or the folder that the file of that name points to (a worktree, or a submodule itself)."""
+    folder = os.path.join(repository, ".git")
+    if disk.is_file(folder):
+        pointed = disk.read(folder).decode("utf-8", "replace").partition("gitdir:")[2].strip()
+        return os.path.join(repository, pointed)
+    return folder
+
+
+ENVIRONMENTS = (".venv", "venv", "env")
+OURS = "mfsdp_lint-"
+
+
+def in_site_packages(places: ProjectFolders) -> Iterator[NamedVersions]:
+    """Yield the installed versions.
+
+    They are on the search path (as source, too), next to the project, in active environments, and beside the tool.
+    """
+    yield from in_tree(ProjectFolders(places.search_path, remarks=places.remarks))
+    folders: dict[str, None] = {}
+    for folder in places.folders:
+        for environment in ENVIRONMENTS:
+            folders.update(dict.fromkeys(_site_packages(join(folder, environment))))
+    folders.update(dict.fromkeys(places.search_path))
+    for environment in active_environments():
+        folders.update(dict.fromkeys(_site_packages(environment)))
+    folders.update(dict.fromkeys(own_packages()))
+    for folder in folders:
+        found = []
+        for name in places.names(folder, "*.dist-info"):
+            distribution, _, version = name.removesuffix(".dist-info").partition("-")
+            if one := from_package(join(folder, name), distribution, version):
+                found.append(one)
+        if _is_where_megatron_runs(places, folder, found):
+            yield from found
+
+
+def _is_where_megatron_runs(places: ProjectFolders, folder: str, found: list[NamedVersions]) -> bool:
+    """Tell whether the packages installed there show the versions of the project.
+
+    Beside this tool there may be the torch and megatron-core of its dry run, and torch alone is everywhere.
+    """
+    if any(each.bridge for each in found):
+        return True
+    return any(each.core for each in found) and not places.names(folder, f"{OURS}*")
+
+
+def _site_packages(environment: str) -> Iterator[str]:
+    """Yield the site-packages of a virtual or conda environment, wherever its platform puts them."""
+    windows = join(environment, "Lib/site-packages")
+    if disk.is_folder(windows):
+        yield windows
+    library = join(environment, "lib")
+    yield from (join(library, f"{name}/site-packages") for name in disk.Listing(library).matching("python3*"))
+
+
+PACKAGE = "megatron.bridge"
+
+# Only at the margin of a file: an import inside of `try` or of a function may be there for one version among others.
+_FROM = re.compile(rf"^from\s+({re.escape(PACKAGE)}[\w.]*)\s+import\s+(\([^)]*\)|[^\n;#]+)", re.MULTILINE)
+_IMPORT = re.compile(rf"^import\s+({re.escape(PACKAGE)}[\w.]+)", re.MULTILINE)
+_COMMENT = re.compile(r"#[^\n]*")
+
+
+def in_imports(places: ProjectFolders, files: Iterable[str]) -> NamedVersions | None:
+    """Find the releases that have everything that the files import; None if that is all of them or none.
+
+    The place is the import that fewest of them have.
+    """
+    mask, rarest, place = every(), every(), ""
+    for path in files:
+        text = places.text(path)
+        if PACKAGE not in text:
+            continue
+        for line, has in _imported_names(text):
+            if mask & has == 0:  # no release has it all: the tree carries its own parts of Megatron-Bridge
+                return None
+            mask &= has
+            if has.bit_count() < rarest.bit_count():
+                rarest, place = has, f"what {path}:{line} imports"
+    if mask == every():
+        return None
+    return NamedVersions(place, bridge=" | ".join(f"=={each}" for each in releases(mask)))
+
+
+def _imported_names(text: str) -> Iterator[tuple[int, int]]:
+    """Yield every import by its line, and the releases that have it (a bit each)."""
+    for match in _FROM.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        for name in _COMMENT.sub("", match[2]).strip("() \n").split(","):
+            if words := name.split():
+                yield line, having(match[1], words[0])
+    for match in _IMPORT.finditer(text):
+        yield text.count("\n", 0, match.start()) + 1, having(match[1], None)
